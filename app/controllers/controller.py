@@ -52,7 +52,7 @@ from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 
 if TYPE_CHECKING:
     from app.controllers.models.hub_service import Shelf
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
 
@@ -206,10 +206,10 @@ class Controller(QObject):
         problem = self._no_hub
         if problem is not None:
 
-            def follow(place: HubPlace) -> None:
+            def follow(place: ModelsPanel) -> None:
                 place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
 
-            self._window.hub.place_made.connect(follow)
+            self._window.hub.panel_created.connect(follow)
 
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""

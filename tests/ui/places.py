@@ -16,7 +16,7 @@ from tests.ui.models import records as hub
 from ui.composer.attachments.reader import AttachmentReader
 from ui.settings.dialog import SettingsDialog
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
-from ui.widgets.dialogs import Question, link_question
+from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
@@ -73,8 +73,8 @@ def open_dialog(window: MainWindow, name: str) -> QDialog:
     made: dict[str, Callable[[], QDialog | None]] = {
         "chat_settings": lambda: _chat_settings(window),
         "shortcuts": lambda: ShortcutsDialog(window, window.commands.rows()),
-        "link": lambda: link_question(window, "https://example.org"),
-        "question": lambda: Question(window, "Sure?", "It goes.", "Do it", danger=True),
+        "link": lambda: link_dialog(window, "https://example.org"),
+        "question": lambda: ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=True),
         "explanations": lambda: ExplanationsDialog(window),
         "totals": lambda: TotalsTable(window),
         "attachment": lambda: AttachmentReader(window.theme, text, window),

@@ -29,10 +29,10 @@ from ui.composer.mode_switch import ModeSwitch
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.calm_combo import CalmCombo
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 MAX_DEPTH = 16
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
@@ -88,7 +88,7 @@ class Composer(QWidget):
         self.tray = AttachmentTray(theme, self.edit)
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeSwitch()
-        self.depth_box = CalmCombo()
+        self.depth_box = NoWheelComboBox()
         self.reason = ElidedLabel()
         self.context_label = QLabel()
         self.fit_label = QLabel()
@@ -110,7 +110,7 @@ class Composer(QWidget):
             self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        self.depth_box.setSizeAdjustPolicy(CalmCombo.SizeAdjustPolicy.AdjustToContents)  # also of larger text
+        self.depth_box.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)  # also of larger text
         self.depth_box.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # what is typed after a click is no search in its list
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")

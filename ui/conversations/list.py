@@ -26,8 +26,8 @@ from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.known_viewport import know_viewport
-from ui.widgets.row_ground import paint_ground
+from ui.widgets.item_background import paint_item_background
+from ui.widgets.pyside_wrappers import wrap_viewport
 
 # Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
 PAD_PX, COMPACT_PAD_PX = 16, 10
@@ -58,11 +58,11 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         if isinstance(item, Heading):
             if item.can_fold:
-                paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+                paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
                 self._paint_chevron(painter, rect, item)
             self._paint_heading(painter, rect, item)
         elif item is not None:
-            paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             if item.id == self.open:
                 self._paint_bar(painter, rect)
             self._paint_title(painter, rect, item)
@@ -146,7 +146,7 @@ class ConversationList(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        know_viewport(self)
+        wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
         self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here

@@ -28,7 +28,7 @@ from ui.markdown.parts import (
     rows_of,
     table_part,
 )
-from ui.markdown.places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
+from ui.markdown.source_map import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
 from ui.markdown.words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.row_ground import paint_ground
+from ui.widgets.item_background import paint_item_background
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
@@ -105,7 +105,7 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if choice.key:
-            paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            paint_item_background(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             self._paint_row(painter, option.rect.adjusted(0, 1, 0, -1), choice)
         else:
             box = option.rect.adjusted(10, 0, -8, -6)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.domain.models import DownloadRow, DownloadState, ModelRef
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, Mark, bar, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, Mark, bar, button, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
 from ui.text.language import mark, translate
@@ -60,7 +60,7 @@ def _state_words(row: DownloadRow) -> str:
 class DownloadLine(QFrame):
     """One file; updated in place, so that the keyboard focus stays."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: DownloadRow) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, row: DownloadRow) -> None:
         super().__init__()
         self._theme, self._wants = theme, wants
         self.state: DownloadState | None = None
@@ -157,13 +157,13 @@ class DownloadLine(QFrame):
 class DownloadsPage(QWidget):
     """Rows in; they keep their place while they are there."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.lines: dict[str, DownloadLine] = {}
         self.title = label(translate("DownloadsPage", "Downloads"), "heading")
         self.words = label("", "caption")
-        self.empty = Invitation(theme, "download")
+        self.empty = EmptyPagePlaceholder(theme, "download")
         search = button(translate("DownloadsPage", "Search models"), lambda: wants.page_wanted.emit("search"))
         pairs = button(
             translate("DownloadsPage", "See recommended pairs"),

@@ -12,9 +12,9 @@ from app.domain.models import DraftList, DraftRow, Match, PairView
 from engine.records import Problem
 from ui.models.choice_list import Choice, ChoiceList
 from ui.models.columns import list_side, put_beside, verdict_side
-from ui.models.intentions import Intentions
 from ui.models.pair_card import PairCard
-from ui.models.parts import Invitation, button, label
+from ui.models.parts import EmptyPagePlaceholder, button, label
+from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -61,7 +61,7 @@ def _choice(row: DraftRow) -> Choice:
 class DraftsPage(QWidget):
     """For the target in use, or one that was chosen elsewhere."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.found_drafts = DraftList()
@@ -71,9 +71,9 @@ class DraftsPage(QWidget):
         self.target.setProperty("kind", "heading")
         self.words = label("", "caption", wrap=True)
         self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
-        self.nothing = Invitation(theme, "search")
+        self.nothing = EmptyPagePlaceholder(theme, "search")
         self.card = PairCard(theme, wants)
-        self.empty = Invitation(theme, "puzzle")
+        self.empty = EmptyPagePlaceholder(theme, "puzzle")
         self.list.chosen.connect(self._on_chosen)
         self._arrange()
         self.set_drafts(DraftList())

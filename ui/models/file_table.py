@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.domain.models import FileKind, FileRow, Presence
-from ui.models.intentions import Intentions
 from ui.models.parts import Mark, button, empty_layout, label, rule
+from ui.models.requests import ModelsRequests
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
@@ -25,7 +25,7 @@ NUM_COLUMNS = 5
 class FileTable(QWidget):
     """Values in by `set_files`; the deeds go to the shared intentions."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.deeds: dict[str, list[QPushButton]] = {}  # by file, in the order of the row

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.domain.models import FirstModelView, FirstState, ModelRef
-from ui.models.intentions import Intentions
 from ui.models.parts import Mark, bar, button, label
+from ui.models.requests import ModelsRequests
 from ui.text.formatting import percent, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -60,7 +60,7 @@ def progress_words(view: FirstModelView) -> str:
 class FirstModelCard(QFrame):
     """One view in, intentions out. Nothing is seen of it before the first view."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._wants = wants
         self._view: FirstModelView | None = None

@@ -17,7 +17,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class RoomBar(QWidget):
+class MemoryBar(QWidget):
     """How much of what is free would be taken; the words beside it carry the figures."""
 
     def __init__(self, theme: Theme, place: FitPlace) -> None:
@@ -125,7 +125,7 @@ class FitView(QWidget):
             mark = Mark(self._theme)
             mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
-            self.rooms.addWidget(RoomBar(self._theme, place), row, 1)
+            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
             self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)
             self.rooms.addWidget(mark, row, 3, _LEFT)
         self.rooms.setColumnStretch(1, 1)

@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.models import LibraryRow, ModelRef, OfferRow
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, Mark, button, empty_layout, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, Mark, button, empty_layout, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import as_written, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
@@ -35,7 +35,7 @@ def facts(row: LibraryRow) -> str:
 class LibraryLine(QFrame):
     """One model."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: LibraryRow) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, row: LibraryRow) -> None:
         super().__init__()
         self._theme, self._wants, self.row = theme, wants, row
         self.setObjectName("card")
@@ -119,12 +119,12 @@ class LibraryLine(QFrame):
     def _chat(self) -> None:
         self._wants.chat_wanted.emit(ModelRef(path=self.row.path), None)
 
-    def ask_remove(self) -> Question:
+    def ask_remove(self) -> ConfirmDialog:
         """Ask before the files go, and say how much space that frees."""
         row = self.row
         if row.in_place or row.missing:
             text = translate("LibraryLine", "“{name}” is taken off the list. No file is deleted.").format(name=row.name)
-            question = Question(
+            question = ConfirmDialog(
                 self.window(),
                 translate("LibraryLine", "Remove this model from the list?"),
                 text,
@@ -135,7 +135,7 @@ class LibraryLine(QFrame):
             text = translate("LibraryLine", "“{name}” is deleted from this computer; {size} become free.").format(
                 name=row.name, size=size(row.size_bytes)
             )
-            question = Question(
+            question = ConfirmDialog(
                 self.window(),
                 translate("LibraryLine", "Delete this model?"),
                 text,
@@ -150,7 +150,7 @@ class LibraryLine(QFrame):
 class LibraryPage(QWidget):
     """Models and offers in, intentions out."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.lines: list[LibraryLine] = []
@@ -174,7 +174,7 @@ class LibraryPage(QWidget):
         self.offers_heading = label(
             translate("LibraryPage", "Found on this computer, in other apps' folders"), "section"
         )
-        self.empty = Invitation(theme, "library")
+        self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
         pairs = button(
             translate("LibraryPage", "See recommended pairs"),

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWi
 
 from app.domain.models import FitLevel, Match, PairSide, PairView, Presence
 from ui.models.fit_view import FitView
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Mark, button, empty_layout, label, rule
+from ui.models.parts import Mark, WrappingRow, button, empty_layout, label, rule
+from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
@@ -27,7 +27,7 @@ _TOP = Qt.AlignmentFlag.AlignTop
 class PairCard(QFrame):
     """Values in by `set_pair`; the deeds go to the shared intentions."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.setObjectName("card")
@@ -39,7 +39,7 @@ class PairCard(QFrame):
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.note = label("", "caption", wrap=True)
-        self.deeds = FoldingRow()
+        self.deeds = WrappingRow()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(12)

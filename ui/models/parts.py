@@ -151,7 +151,7 @@ class Mark(QWidget):
         self._recolor()
 
 
-class FoldingRow(QWidget):
+class WrappingRow(QWidget):
     """Controls side by side; one below the other where there is no room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -196,7 +196,7 @@ class FoldingRow(QWidget):
         self._turn()
 
 
-class Invitation(QWidget):
+class EmptyPagePlaceholder(QWidget):
     """What an empty page says, and the one or two things it offers."""
 
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:

@@ -11,9 +11,9 @@ from app.domain.models import CatalogRow, FitLevel, PairView
 from engine.records import Problem
 from ui.models.choice_list import Choice, ChoiceList
 from ui.models.columns import list_side, put_beside, verdict_side
-from ui.models.intentions import Intentions
 from ui.models.pair_card import PairCard
-from ui.models.parts import Invitation, button, empty_layout, label
+from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
+from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -55,7 +55,7 @@ def _choice(row: CatalogRow) -> Choice:
 class RecommendedPage(QWidget):
     """Pairs in, intentions out."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self._rows: dict[str, CatalogRow] = {}
@@ -65,7 +65,7 @@ class RecommendedPage(QWidget):
         )
         self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
-        self.empty = Invitation(theme, "sparkles")
+        self.empty = EmptyPagePlaceholder(theme, "sparkles")
         self.title = label("", "heading", wrap=True)
         self.good_for = label("", "", wrap=True)
         self.facts_box = QWidget()

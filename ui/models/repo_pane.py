@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.domain.models import RepoDetails, RepoRow
 from ui.models.file_table import FileTable
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, button, label, scrolled
 from ui.models.readme_view import ReadmeView
+from ui.models.requests import ModelsRequests
 from ui.models.token_box import TokenBox
 from ui.models.words import compact, day
 from ui.text import clock
@@ -38,11 +38,11 @@ def facts(row: RepoRow) -> str:
 class RepoPane(QStackedWidget):
     """Empty words, or a repository."""
 
-    def __init__(self, theme: Theme, wants: Intentions, page_url: str = "https://huggingface.co/") -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
         super().__init__()
         self._page_url = page_url
         self._repo = ""
-        self.empty = Invitation(theme, "search")
+        self.empty = EmptyPagePlaceholder(theme, "search")
         self.title = label("", "heading", wrap=True)
         self.facts = label("", "caption", wrap=True)
         self.summary = label("", "", wrap=True)

@@ -13,15 +13,15 @@ from engine.records import Problem
 from engine.sentences import one_stop
 from ui.models.choice_list import Choice, ChoiceList
 from ui.models.columns import list_side, put_beside
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Invitation, button, label
+from ui.models.parts import EmptyPagePlaceholder, WrappingRow, button, label
 from ui.models.repo_pane import RepoPane
+from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
-from ui.widgets.calm_combo import CalmCombo
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 SORTS = (
     ("downloads", mark("SearchPage", "Most downloads")),
@@ -55,16 +55,16 @@ def result_row(row: RepoRow) -> Choice:
 class SearchPage(QWidget):
     """Asks while typing, after a pause."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
-        self.sort = CalmCombo()
+        self.sort = NoWheelComboBox()
         self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
-        self.nothing = Invitation(theme, "search")
+        self.nothing = EmptyPagePlaceholder(theme, "search")
         self.pane = RepoPane(theme, wants)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._make()
@@ -96,7 +96,7 @@ class SearchPage(QWidget):
         self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
 
     def _arrange(self) -> None:
-        filters = FoldingRow()
+        filters = WrappingRow()
         filters.add(self.sort)
         filters.add_gap()
         filters.add(self.fitting)

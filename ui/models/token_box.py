@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from ui.models.intentions import Intentions
 from ui.models.parts import button, label
+from ui.models.requests import ModelsRequests
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 
@@ -16,7 +16,7 @@ KEPT = mark("TokenBox", "The token is kept in the system's keyring and sent to t
 class TokenBox(QFrame):
     """Hidden where nothing is gated."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.setObjectName("card")

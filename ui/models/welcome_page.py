@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLab
 
 from app.domain.models import CatalogRow, FirstModelView, Hardware, ModelRef
 from ui.models.first_model_card import FirstModelCard
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Mark, button, empty_layout, label, scrolled
+from ui.models.parts import Mark, WrappingRow, button, empty_layout, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.builtin_models import TINY_NOTE
@@ -72,7 +72,7 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
 class SuggestionCard(QFrame):
     """One pair with one click to have it."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: CatalogRow) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
         pair = row.pair
@@ -131,7 +131,7 @@ class SuggestionCard(QFrame):
 class WelcomePage(QWidget):
     """Shown once, and again when asked for."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self.mark = QLabel()
@@ -163,7 +163,7 @@ class WelcomePage(QWidget):
         frame.setLayout(self.hardware)
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
-        others = FoldingRow()
+        others = WrappingRow()
         others.add(self.builtin_button)
         others.add(self.own_button)
         others.add_gap()

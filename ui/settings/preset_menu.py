@@ -15,7 +15,7 @@ from ui.text.formatting import on_button
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 
 MAX_NAME_CHARS = 60
 _BUILTIN = {
@@ -135,7 +135,7 @@ class PresetMenu(QToolButton):
     def _ask_delete(self, name: str) -> None:
         text = translate("Presets", "“{name}” will be gone. Chats that use its values keep them.").format(name=name)
         deed = translate("Presets", "Delete")
-        question = Question(self, translate("Presets", "Delete this preset?"), text, deed, danger=True)
+        question = ConfirmDialog(self, translate("Presets", "Delete this preset?"), text, deed, danger=True)
         question.accepted.connect(lambda: self.deleted.emit(name))
         question.open()
 
@@ -150,8 +150,8 @@ class PresetMenu(QToolButton):
 
     def _question(
         self, title: str, text: str, deed: str, complaint: Callable[[str], str]
-    ) -> tuple[Question, QLineEdit]:
-        question, edit, wrong = Question(self, title, text, deed), QLineEdit(), QLabel()
+    ) -> tuple[ConfirmDialog, QLineEdit]:
+        question, edit, wrong = ConfirmDialog(self, title, text, deed), QLineEdit(), QLabel()
         edit.setAccessibleName(translate("Presets", "Name"))
         edit.setPlaceholderText(translate("Presets", "Name"))
         edit.setMaxLength(MAX_NAME_CHARS)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy
 from ui.text.formatting import UNKNOWN, figure, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import baseline
 
 SPARK_POINTS = 120
@@ -24,7 +24,7 @@ DEPTH_ROW_PX = 19
 BAR_PX = 8
 
 
-class _Plot(Explained):
+class _Plot(FigureWidget):
     """A painted picture that says its numbers as text, too."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
@@ -79,13 +79,13 @@ class _Plot(Explained):
 
     def draw_base(self, painter: QPainter, y: float) -> None:
         """The line on which values stand."""
-        painter.setPen(QPen(self.theme.inks.color(self.theme.tokens.border), 1.0))
+        painter.setPen(QPen(self.theme.paint_cache.color(self.theme.tokens.border), 1.0))
         painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
 
     def draw_bars(self, painter: QPainter, bars: Iterable[QRectF], color: str) -> None:
         """Filled bars with softened corners."""
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.theme.inks.color(color))
+        painter.setBrush(self.theme.paint_cache.color(color))
         for bar in bars:
             radius = min(2.0, bar.width() / 2)
             painter.drawRoundedRect(bar, radius, radius)
@@ -134,7 +134,7 @@ class Sparkline(_Plot):
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
         """Draw the line, the newest value at the right."""
-        tokens, inks = self.theme.tokens, self.theme.inks
+        tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 1.5
         self.draw_base(painter, base)
         num = len(self._values)
@@ -146,7 +146,7 @@ class Sparkline(_Plot):
         below = QPolygonF(line)
         below.append(QPointF((num - 1) * step, base))
         below.append(QPointF(0, base))
-        area = QColor(inks.color(tokens.accent))
+        area = QColor(paint_cache.color(tokens.accent))
         area.setAlpha(38)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(area)
@@ -155,7 +155,7 @@ class Sparkline(_Plot):
         )  # its edge lies under the line; a third of the time
         painter.drawPolygon(below)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(inks.color(tokens.accent_text), 1.0))
+        painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
         painter.drawPolyline(line)
 
 
@@ -176,7 +176,7 @@ class DepthBars(_Plot):
 
     def _fit_rows(self) -> None:
         """Another text size needs other room."""
-        metrics = self.theme.inks.metrics(-1)
+        metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("16") + 8
         self._right = metrics.horizontalAdvance("100 %") + 8
@@ -217,7 +217,7 @@ class DepthBars(_Plot):
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
         """One line a depth."""
-        tokens, inks, row_px = self.theme.tokens, self.theme.inks, self._row_px
+        tokens, paint_cache, row_px = self.theme.tokens, self.theme.paint_cache, self._row_px
         width = self.width()
         long = width - self._left - self._right
         tops = [row * row_px + (row_px - BAR_PX) / 2 for row in range(len(self._rows))]
@@ -225,9 +225,9 @@ class DepthBars(_Plot):
         shares = [(top, share) for top, (_, share) in zip(tops, self._lines, strict=False) if share]
         bars = [QRectF(self._left, top, long * share, BAR_PX) for top, share in shares]
         self.draw_bars(painter, bars, tokens.accent)
-        painter.setFont(inks.font(-1))
-        painter.setPen(inks.color(tokens.text_muted))
-        metrics, has_depths = inks.metrics(-1), asked.left() < self._left_px
+        painter.setFont(paint_cache.font(-1))
+        painter.setPen(paint_cache.color(tokens.text_muted))
+        metrics, has_depths = paint_cache.metrics(-1), asked.left() < self._left_px
         for row, (depth, share) in enumerate(self._rows):
             y = row * row_px + self._baseline
             painter.drawText(QPointF(width - metrics.horizontalAdvance(share), y), share)
@@ -264,7 +264,7 @@ class LengthBars(_Plot):
 
     @property
     def _base(self) -> float:
-        return self.height() - self.theme.inks.metrics(-1).height() - 2
+        return self.height() - self.theme.paint_cache.metrics(-1).height() - 2
 
     def in_words(self) -> str:
         """Each length with its passes."""
@@ -289,10 +289,10 @@ class LengthBars(_Plot):
             self._write_lengths(painter, base, columns)
 
     def _write_lengths(self, painter: QPainter, base: float, columns: int) -> None:
-        inks, width = self.theme.inks, self.width()
-        metrics, step = inks.metrics(-1), width / columns
-        painter.setFont(inks.font(-1))
-        painter.setPen(inks.color(self.theme.tokens.text_muted))
+        paint_cache, width = self.theme.paint_cache, self.width()
+        metrics, step = paint_cache.metrics(-1), width / columns
+        painter.setFont(paint_cache.font(-1))
+        painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
         for i in range(0, columns, 1 if columns <= 9 else 4):
             label = f"{i}+" if i == self.MOST_COLUMNS - 1 else str(i)
             wide = metrics.horizontalAdvance(label)

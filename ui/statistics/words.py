@@ -22,9 +22,9 @@ from ui.text.formatting import (
     mode_label,
     per_pass,
     percent,
+    shown_speedup,
     size,
     times_plain,
-    told_speedup,
 )
 from ui.text.language import mark, translate
 
@@ -210,7 +210,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(told_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
+        "speedup": times_plain(shown_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
@@ -224,7 +224,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     }
 
 
-def _told_speedup(sums: Sums) -> float | None:
+def _shown_speedup(sums: Sums) -> float | None:
     """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
     known_s, all_s = sums.compared_s, sums.stats.decode_s
     compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
@@ -238,7 +238,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(_told_speedup(sums)),
+        "speedup": times_plain(_shown_speedup(sums)),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
@@ -323,7 +323,7 @@ def times_text(rows: Iterable[PairSums]) -> str:
 def row_text(sums: Sums) -> str:
     """A row's speed: ``41.2 tok/s · 1.62×``."""
     speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
-    speedup = _told_speedup(sums)
+    speedup = _shown_speedup(sums)
     return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 
 

@@ -16,12 +16,12 @@ _MADE = "madeWith"
 _PADDING = re.compile(r"(?<!-)padding: ([^;}]+)")
 
 
-def closer(pixels: int) -> int:
+def compacted(pixels: int) -> int:
     """Compact room for ``pixels`` of comfort; what is there stays visible."""
     return pixels if pixels <= 2 else max(round(pixels * CLOSER), 2)
 
 
-def tightened(sheet: str) -> str:
+def compacted_stylesheet(sheet: str) -> str:
     """A stylesheet with less padding above and below; a border that grows with the focus still fits in."""
 
     def shorter(match: re.Match[str]) -> str:
@@ -60,7 +60,7 @@ def _fit(layout: QLayout, *, compact: bool) -> None:
     if made is None:
         return
     numbers = [int(number) for number in made]
-    left, top, right, bottom, *spacings = [closer(number) for number in numbers] if compact else numbers
+    left, top, right, bottom, *spacings = [compacted(number) for number in numbers] if compact else numbers
     layout.setContentsMargins(left, top, right, bottom)
     if isinstance(layout, QGridLayout):
         layout.setHorizontalSpacing(numbers[4])  # columns that stand close are hard to tell apart

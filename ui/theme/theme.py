@@ -12,7 +12,7 @@ from shiboken6 import isValid
 
 from ui.formulas.formulas import FormulaBook
 from ui.theme.code_colours import CodeColours
-from ui.theme.density import DENSITIES, fit_layouts, tightened
+from ui.theme.density import DENSITIES, compacted_stylesheet, fit_layouts
 from ui.theme.icons import IconSet
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
@@ -78,7 +78,7 @@ class Theme(QObject):
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
         self._system_base = base
         self.type = TypeScale(base)
-        self.inks = Inks(base)
+        self.paint_cache = PaintCache(base)
         self._dressed: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
         QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
         application = QApplication.instance()
@@ -100,7 +100,7 @@ class Theme(QObject):
         if tokens is self.tokens and window.styleSheet():
             return
         self.tokens = tokens
-        self.inks.begin_anew(self.type.base)
+        self.paint_cache.begin_anew(self.type.base)
         if QApplication.style().objectName() != "fusion":
             QApplication.setStyle(QStyleFactory.create("Fusion"))
         QApplication.setPalette(qt_palette(self.tokens))
@@ -138,7 +138,7 @@ class Theme(QObject):
         if size == self.type:
             return
         self.type = size
-        self.inks.begin_anew(size.base)
+        self.paint_cache.begin_anew(size.base)
         window.setStyleSheet(self._sheet())
         for widget, (step, code) in list(self._dressed.items()):
             if isValid(widget):
@@ -152,7 +152,7 @@ class Theme(QObject):
 
     def _sheet(self) -> str:
         sheet = stylesheet(self.tokens, self.type, self._images())
-        return tightened(sheet) if self.compact else sheet
+        return compacted_stylesheet(sheet) if self.compact else sheet
 
     def _resolve(self) -> Palette:
         if self._name == "system":
@@ -172,7 +172,7 @@ class Theme(QObject):
 
     def _follow_font(self) -> None:
         """The system has another font."""
-        self.inks.begin_anew(self.type.base)
+        self.paint_cache.begin_anew(self.type.base)
         self.changed.emit()
 
     def _watch_screen(self, screen: QScreen) -> None:
@@ -198,7 +198,7 @@ class Theme(QObject):
 
     def font(self, step: int = 0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
         """The system's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
-        return QFont(self.inks.font(step, weight))
+        return QFont(self.paint_cache.font(step, weight))
 
     def code_font(self) -> QFont:
         """The system's fixed-width font at the base size."""
@@ -211,18 +211,18 @@ class Theme(QObject):
 
     def text_height(self, step: int = 0) -> float:
         """Height of a line in the base font, in logical pixels."""
-        return self.inks.metrics(step).height()
+        return self.paint_cache.metrics(step).height()
 
     def text_width(self, text: str, step: int = 0) -> float:
         """Width of ``text`` in the base font, in logical pixels."""
-        return self.inks.metrics(step).horizontalAdvance(text)
+        return self.paint_cache.metrics(step).horizontalAdvance(text)
 
 
 _Face = tuple[int, QFont.Weight]
 NORMAL = QFont.Weight.Normal
 
 
-class Inks:
+class PaintCache:
     """What it gives is shared: nobody changes it, and who keeps it asks again when the look changes."""
 
     def __init__(self, base_px: int) -> None:

@@ -145,14 +145,14 @@ class SummaryLines(QObject):
         self._views = dict(views)
         self._unfolded &= self._views.keys()
         for card in self._cards():
-            self.dress(card)
+            self.attach_line(card)
 
     def line_of(self, card: MessageCard) -> SummaryLine | None:
         """The line below a message, if there is one."""
         line = card.findChild(SummaryLine, "summaryLine", Qt.FindChildOption.FindDirectChildrenOnly)
         return line if isinstance(line, SummaryLine) else None
 
-    def dress(self, card: MessageCard) -> None:
+    def attach_line(self, card: MessageCard) -> None:
         """Give a card its line, or take it away."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:

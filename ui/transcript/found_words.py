@@ -56,12 +56,12 @@ class FoundWords:
 
     def mark(self, card: MessageCard, tokens: Palette) -> tuple[View, QTextCursor] | None:
         """Mark the words in a card that `open` has opened; give the view and the place of the excerpt's first."""
-        in_thought, number = self._place(card)
+        in_reasoning, number = self._place(card)
         for view in _views(card):
             _show(view, self._cursors(view), tokens)
         thought = _views(card.thought) if isinstance(card, AnswerCard) and card.thought is not None else []
         words = _views(card)[len(thought) :]
-        for views in (thought, words) if in_thought else (words, thought):
+        for views in (thought, words) if in_reasoning else (words, thought):
             found = [(view, cursor) for view in views for cursor in self._cursors(view)]
             if found:
                 return found[min(number, len(found) - 1)]
@@ -85,8 +85,8 @@ class FoundWords:
         place = at + self._first if at >= 0 else next(iter(starts), 0)
         split = split_thinking(raw)
         words_at = len(_on_one_line(raw[: split.thought_end])) if isinstance(card, AnswerCard) and split.opened else 0
-        in_thought = place < words_at
-        return in_thought, sum((0 if in_thought else words_at) <= start < place for start in starts)
+        in_reasoning = place < words_at
+        return in_reasoning, sum((0 if in_reasoning else words_at) <= start < place for start in starts)
 
 
 def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:

@@ -33,7 +33,7 @@ class MessageMenus:
         """Which modes cannot run now, and why."""
         self._unavailable = reasons
 
-    def serve(self, card: MessageCard) -> None:
+    def connect_card(self, card: MessageCard) -> None:
         """Open the menus of a card from now on."""
         card.menu_requested.connect(self._open_below_button)
         card.context_menu_requested.connect(self._open_over_text)

@@ -27,7 +27,7 @@ def within_screen(dialog: QWidget, size: QSize) -> QSize:
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
-class Question(QDialog):
+class ConfirmDialog(QDialog):
     """A question with one deed and Cancel; Cancel is what Esc does."""
 
     def __init__(self, parent: QWidget, title: str, text: str, deed: str, *, danger: bool = False) -> None:
@@ -49,7 +49,7 @@ class Question(QDialog):
         self.column.addWidget(words)
         self.deed_button = QPushButton(deed)
         self.deed_button.setProperty("kind", "danger" if danger else "primary")
-        self.cancel_button = QPushButton(translate("Question", "Cancel"))
+        self.cancel_button = QPushButton(translate("ConfirmDialog", "Cancel"))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
@@ -68,11 +68,11 @@ class Question(QDialog):
         layout.addLayout(buttons)
 
 
-def link_question(parent: QWidget, address: str) -> Question | None:
+def link_dialog(parent: QWidget, address: str) -> ConfirmDialog | None:
     """Show the real address and ask; None where it may not be opened at all."""
     if not is_safe(address):
         return None
-    question = Question(
+    question = ConfirmDialog(
         parent,
         translate("Dialogs", "Open this link?"),
         translate("Dialogs", "The answer names this address. Your browser will open it."),
@@ -93,7 +93,7 @@ def link_question(parent: QWidget, address: str) -> Question | None:
     return question
 
 
-def copy_by(button: QPushButton, text: str) -> None:
+def copy_with_feedback(button: QPushButton, text: str) -> None:
     """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
     QGuiApplication.clipboard().setText(text)
     said, words = translate("Dialogs", "Copied"), button.accessibleName()

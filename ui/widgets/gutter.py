@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea
 GUTTER_PX = 12  # as wide as the stylesheet draws the bar
 
 
-def keep_room(area: QAbstractScrollArea) -> None:
+def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
     """Show the bar always, but its handle only where there is something to scroll to."""
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     bar = area.verticalScrollBar()

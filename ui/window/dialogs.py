@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.domain.settings.fields import SettingField, SettingValue
 from ui.text.language import translate
-from ui.widgets.dialogs import link_question
+from ui.widgets.dialogs import link_dialog
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.dialog import SettingsDialog
@@ -92,6 +92,6 @@ class WindowDialogs(QObject):
 
     def ask_link(self, address: str) -> None:
         """Ask before a link is opened."""
-        question = link_question(self._window, address)
+        question = link_dialog(self._window, address)
         if question is not None:
             question.open()

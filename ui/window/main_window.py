@@ -32,7 +32,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
-from ui.transcript.opening_page import OpeningPage
+from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
 from ui.widgets.commands import Commands
 from ui.widgets.enter_key import press_button
@@ -42,9 +42,9 @@ from ui.window.drop_overlay import DropOverlay
 from ui.window.drop_zone import DropZone
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
+from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
-from ui.window.navigation import HubDoors
-from ui.window.stray_keys import StrayKeys
+from ui.window.navigation import ModelsNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -113,13 +113,13 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
-        self.transcript = OpeningPage(self.theme)
+        self.transcript = Transcript(self.theme)
         self.empty = EmptyState(self.theme)
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
         self.space_banner = Banner(self.theme, problem=True)
         self.composer = Composer(self.theme)
-        self._stray_keys = StrayKeys(self.composer.edit)
+        self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
         self._arrange()
@@ -139,7 +139,7 @@ class MainWindow(QMainWindow):
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
         middle = page_with_foot(self.header, self.pages, foot)
         self.splitter = side_by_side((self.sidebar, middle, self.stats))
-        self.hub = HubDoors(self.theme, self.splitter)
+        self.hub = ModelsNavigation(self.theme, self.splitter)
         self.setCentralWidget(self.hub.stack)
         self.hub.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
 
     def name_window(self) -> None:
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
-        seen = translate("HubPlace", "Models") if self.hub.is_open else self._title
+        seen = translate("ModelsPanel", "Models") if self.hub.is_open else self._title
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -347,7 +347,7 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
         in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
-        if not (press_button(event) or (in_chat and self._stray_keys.take(event))):
+        if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

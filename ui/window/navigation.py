@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from ui.conversations.sidebar import Sidebar
-from ui.models.intentions import WELCOME
+from ui.models.requests import WELCOME
 from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -18,7 +18,7 @@ from ui.window.header import Header
 
 if TYPE_CHECKING:  # most chats begin and end without the place: a start waits for none of it
     from app.domain.models import DownloadRow
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 
 class DownloadIndicator(IconButton):
@@ -45,38 +45,38 @@ class DownloadIndicator(IconButton):
         self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
 
 
-class HubDoors(QObject):
+class ModelsNavigation(QObject):
     """Holds the chat and the place one above the other. The place is made when it is first wanted.
 
     Signals:
-        place_made(object): the `HubPlace`, once; whoever serves it connects to it.
+        panel_created(object): the `ModelsPanel`, once; whoever serves it connects to it.
     """
 
-    place_made = Signal(object)
+    panel_created = Signal(object)
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__()
         self._theme = theme
         self._chat = chat
         self._focus: QWidget | None = None
-        self._place: HubPlace | None = None
+        self._place: ModelsPanel | None = None
         self._downloads: Sequence[DownloadRow] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
 
     @property
-    def place(self) -> HubPlace:
+    def place(self) -> ModelsPanel:
         """The place; asking for it makes it."""
         if self._place is None:
             self._place = self._make_place()
-            self.place_made.emit(self._place)
+            self.panel_created.emit(self._place)
         return self._place
 
-    def _make_place(self) -> HubPlace:
-        from ui.models.place import HubPlace  # noqa: PLC0415
+    def _make_place(self) -> ModelsPanel:
+        from ui.models.panel import ModelsPanel  # noqa: PLC0415
 
-        place = HubPlace(self._theme)
+        place = ModelsPanel(self._theme)
         # A page that is not seen must not keep the window wide.
         place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.stack.addWidget(place)
@@ -96,7 +96,7 @@ class HubDoors(QObject):
         """Which page of the place is shown, or was last; empty where none was."""
         return "" if self._place is None else self._place.page
 
-    def connect_doors(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
+    def connect_entry_points(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
         """Every way in; ``buttons`` have a signal ``browse``."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))

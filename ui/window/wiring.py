@@ -19,7 +19,7 @@ from ui.transcript.pass_keys import PassKeys
 from ui.transcript.text_caret import TextCaret
 from ui.transcript.version_focus import VersionFocus
 from ui.widgets.commands import CHAT, CHATS, WINDOW
-from ui.widgets.tab_order import put_in_order
+from ui.widgets.tab_order import set_tab_order
 
 if TYPE_CHECKING:
     from ui.window.main_window import MainWindow
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def connect_parts(window: MainWindow) -> None:
     """Connect what the parts want with who does it."""
-    window.hub.connect_doors(window.header, window.sidebar, (window.empty,))
+    window.hub.connect_entry_points(window.header, window.sidebar, (window.empty,))
     window.hub.stack.currentChanged.connect(lambda _place: _show_place(window))
     _connect_sidebar(window)
     _connect_models(window)
@@ -160,7 +160,7 @@ def _fill_screen(window: MainWindow) -> None:
 def _add_source_switch(window: MainWindow) -> None:
     bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
-    put_in_order((window.header,))
+    set_tab_order((window.header,))
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)

@@ -23,7 +23,7 @@ from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
 from app.hub.records import DownloadStatus, LibraryModel
 from engine.records import Problem
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
@@ -57,7 +57,7 @@ class HubFirstController(QObject):
         self._view = _offer()
         self._watch: _Watch | None = None  # of the download that is under way
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
         place.wants.first_wanted.connect(self.fetch)
         place.wants.first_stopped.connect(self.stop)

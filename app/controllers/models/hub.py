@@ -25,11 +25,11 @@ from engine.loading.loading import draft_options
 from engine.records import LoadRequest, ModelInfo, Problem
 from engine.session.draft_place import DraftPlace
 from engine.storage.cost_store import CostStore
-from ui.models.intentions import WELCOME
+from ui.models.requests import WELCOME
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
-from ui.widgets.dialogs import link_question
-from ui.window.navigation import HubDoors
+from ui.widgets.dialogs import link_dialog
+from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.first_model import HubFirstController
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.domain.models import ModelRef, RepoRow, SearchQuery
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class HubController(QObject):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
         self._first: HubFirstController | None = None  # likewise
-        self._doors.place_made.connect(self._attach)
+        self._doors.panel_created.connect(self._attach)
 
     @property
     def shelf(self) -> Shelf:
@@ -88,11 +88,11 @@ class HubController(QObject):
         return self._shelf()
 
     @property
-    def _doors(self) -> HubDoors:
+    def _doors(self) -> ModelsNavigation:
         return self._window.hub
 
     @property
-    def _place(self) -> HubPlace:
+    def _place(self) -> ModelsPanel:
         return self._window.hub.place
 
     def _make_judge(self) -> PairJudge:
@@ -107,7 +107,7 @@ class HubController(QObject):
         places = DraftPlaces(in_use, paths.cache)
         return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
 
-    def _attach(self, place: HubPlace) -> None:
+    def _attach(self, place: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
         self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
@@ -128,7 +128,7 @@ class HubController(QObject):
         wants.welcome_done.connect(self._end_welcome)
         wants.link_wanted.connect(self._ask_link)
 
-    def _attach_first(self, place: HubPlace) -> None:
+    def _attach_first(self, place: ModelsPanel) -> None:
         from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
 
         self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
@@ -296,7 +296,7 @@ class HubController(QObject):
         log.warning("%s: %s", problem.title, problem.message)
 
     def _ask_link(self, address: str) -> None:
-        question = link_question(self._window, address)
+        question = link_dialog(self._window, address)
         if question is not None:
             question.open()
 

@@ -17,11 +17,11 @@ from app.controllers.models.views import freed
 from engine.records import Problem
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
-from ui.window.navigation import HubDoors
+from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import LibraryAnswer, Shelf
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 Tell = Callable[[Problem], None]
 
@@ -46,10 +46,10 @@ class HubLibraryController(QObject):
         self._looked_elsewhere = False
 
     @property
-    def _doors(self) -> HubDoors:
+    def _doors(self) -> ModelsNavigation:
         return self._window.hub
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of the library in a place that was made."""
         wants = place.wants
         wants.reveal_wanted.connect(self._reveal)

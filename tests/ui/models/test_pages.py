@@ -12,7 +12,7 @@ from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, Se
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.models.readme_view import readme_html
 
 LEFT = Qt.MouseButton.LeftButton
@@ -22,7 +22,7 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 # ---- search --------------------------------------------------------------------------------------------------------
 
 
-def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, qtbot: QtBot) -> None:
+def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPanel, qtbot: QtBot) -> None:
     queries = asked(place.wants.search_wanted)
     place.open("search")
     assert queries == [(SearchQuery(),)]
@@ -36,7 +36,7 @@ def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, 
     assert place.search.status.text() == "5 models"
 
 
-def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbot: QtBot) -> None:
+def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, qtbot: QtBot) -> None:
     opened = asked(place.wants.repo_wanted)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
@@ -46,7 +46,7 @@ def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbo
     assert [repo for (repo,) in opened] == [r.results()[0].repo, r.results()[1].repo]
 
 
-def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
     opened = asked(place.wants.repo_wanted)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
@@ -56,7 +56,7 @@ def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
     assert opened == [(r.results()[2].repo,)]
 
 
-def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
+def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     queries = asked(place.wants.search_wanted)
     place.search.sort.setCurrentIndex(2)
@@ -64,7 +64,7 @@ def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
     assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
 
 
-def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
+def test_a_result_says_size_verdict_and_gate_in_words(place: ModelsPanel) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     rows = place.search.list.rows
@@ -73,7 +73,7 @@ def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
     assert all(word in spoken for word in ("gemma-3-12b-it-GGUF", "Tight", "Gated", "640 k downloads", "google"))
 
 
-def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtBot) -> None:
+def test_nothing_found_and_no_network_say_what_to_do(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     qtbot.keyClicks(place.search.field, "zzz")
     place.search.search()
@@ -88,7 +88,7 @@ def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtB
     assert len(queries) == 2
 
 
-def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None:
+def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.pane.show_details(r.details())
     shown = said(place.search.pane)
@@ -105,7 +105,7 @@ def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None
     assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
 
 
-def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     details = r.details()
     place.search.pane.show_details(details)
@@ -117,7 +117,7 @@ def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, 
     assert focused.accessibleName() == "Find a draft for Q2_K"
 
 
-def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: HubPlace) -> None:
+def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: ModelsPanel) -> None:
     place.open("search")
     view = place.search.list
     place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", fit=FitLevel.UNKNOWN)))
@@ -141,7 +141,7 @@ def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
     assert "<h1>" in html
 
 
-def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
     gate = place.search.pane.gate
@@ -160,14 +160,14 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlac
 # ---- pairs ---------------------------------------------------------------------------------------------------------
 
 
-def offered(place: HubPlace) -> list[tuple[str, str]]:
+def offered(place: ModelsPanel) -> list[tuple[str, str]]:
     """The deeds of the pair that is shown, each with its kind."""
     QApplication.processEvents()
     buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
 
 
-def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, qtbot: QtBot) -> None:
+def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     pairs = asked(place.wants.pair_wanted)
     place.drafts.set_drafts(r.drafts())
@@ -183,7 +183,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, 
     assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
 
 
-def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     place.drafts.set_drafts(r.drafts())
     place.drafts.set_pair(r.PAIR)
@@ -197,7 +197,7 @@ def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, q
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
 
 
-def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     place.drafts.set_pair(r.REFUSED)
     shown = said(place.drafts.card)
@@ -215,7 +215,7 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbo
     assert "So only the target is offered" not in said(place.drafts.card)
 
 
-def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qtbot: QtBot) -> None:
+def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
     pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
@@ -233,13 +233,13 @@ def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qt
     assert (pulls, chats) == ([], [])
 
 
-def test_a_target_alone_needs_no_verdict(place: HubPlace) -> None:
+def test_a_target_alone_needs_no_verdict(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(replace(r.PAIR, draft=None, match=Match.UNCHECKED))
     assert offered(place) == [("Download it", ""), ("Download and chat", "primary")]
 
 
-def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_pair_that_is_here_can_be_chatted_with(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     here = replace(
         r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
@@ -250,7 +250,7 @@ def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) 
     assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
 
 
-def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
+def test_what_is_too_large_is_not_pressed_on_anybody(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(replace(r.PAIR, fit=r.TOO_LARGE))
     names = [one.accessibleName() for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
@@ -258,7 +258,7 @@ def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
     assert "Choose a smaller quantization" in said(place.drafts.card)
 
 
-def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     assert "No target chosen" in said(place.drafts)
     place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
@@ -276,7 +276,7 @@ def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) 
     assert wanted == [(r.TARGET_REF,)]
 
 
-def test_recommended_pairs_are_grouped_by_fit(place: HubPlace) -> None:
+def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     wanted = asked(place.wants.all_wanted)
     place.open("recommended")
     assert wanted == [()]

@@ -26,7 +26,7 @@ from ui.statistics.panel import ALL, CHAT, NOW, StatsPanel
 from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained, explained_in
+from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
 from ui.window.main_window import MainWindow
 
 panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
@@ -88,13 +88,17 @@ def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel)
 def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
     panel.show_stats(RunStats())
     values = [
-        each.accessibleName().rsplit(": ", 1)[1] for each in explained_in(panel.now.content) if hasattr(each, "value")
+        each.accessibleName().rsplit(": ", 1)[1]
+        for each in figure_widgets_in(panel.now.content)
+        if hasattr(each, "value")
     ]
     assert len(values) >= 20
     assert set(values) == {"-"}
     panel.show_all((), Sums())
     values = [
-        each.accessibleName().rsplit(": ", 1)[1] for each in panel.all.findChildren(Explained) if hasattr(each, "value")
+        each.accessibleName().rsplit(": ", 1)[1]
+        for each in panel.all.findChildren(FigureWidget)
+        if hasattr(each, "value")
     ]
     assert set(values) == {"-"}
 
@@ -113,7 +117,7 @@ def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
     panel.show_all(ROWS, TOGETHER)
     panel.show_chat(ROWS, TOGETHER)
-    figures = panel.page_of(key).findChildren(Explained)
+    figures = panel.page_of(key).findChildren(FigureWidget)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name
@@ -272,7 +276,7 @@ def test_sums_of_all_time(shown: StatsPanel) -> None:
 
 
 def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:
-    first, second = explained_in(shown.now.content)[:2]
+    first, second = figure_widgets_in(shown.now.content)[:2]
     assert first is shown.now.speed
     assert first.focusPolicy() is Qt.FocusPolicy.StrongFocus
     first.setFocus(Qt.FocusReason.TabFocusReason)
@@ -282,7 +286,7 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
     assert second.grab().toImage() != plain
     assert (first.focusPolicy(), second.focusPolicy()) == (Qt.FocusPolicy.ClickFocus, Qt.FocusPolicy.StrongFocus)
     qtbot.keyClick(second, Qt.Key.Key_End)
-    last = explained_in(shown.now.content)[-1]
+    last = figure_widgets_in(shown.now.content)[-1]
     assert last.hasFocus()
     assert last is shown.now.memory["memory"]
     qtbot.keyClick(last, Qt.Key.Key_Home)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import Drawn
 from ui.transcript import pass_keys
 from ui.transcript.marks.provenance import nearest_place
 from ui.transcript.text_caret import texts_of
@@ -26,7 +26,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
     QToolTip.hideText()
     views = [
-        MessageView(1, "user", "Question"),
+        MessageView(1, "user", "ConfirmDialog"),
         MessageView(2, "assistant", CODE, stats=STATS, spans=CODE_SPANS),
         MessageView(3, "user", "Another"),
         MessageView(4, "assistant", RAW, stats=STATS, spans=SPANS),

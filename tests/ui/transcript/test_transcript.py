@@ -32,7 +32,7 @@ def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot
         QApplication.processEvents()
         assert at_end(window)
     assert window.transcript.verticalScrollBar().maximum() > 500
-    assert window.transcript.jump.isHidden()
+    assert window.transcript.jump_button.isHidden()
 
 
 def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: QtBot) -> None:
@@ -45,8 +45,8 @@ def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: 
     window.append_text("\n\n" + LONG, ())
     QApplication.processEvents()
     assert bar.value() == 100
-    assert window.transcript.jump.isVisible()
-    qtbot.mouseClick(window.transcript.jump, Qt.MouseButton.LeftButton)
+    assert window.transcript.jump_button.isVisible()
+    qtbot.mouseClick(window.transcript.jump_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: at_end(window))
     height = bar.maximum()
     window.append_text("\n\n" + LONG, ())

@@ -19,7 +19,7 @@ def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
     page, passes = QWidget(), []
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
-    monkeypatch.setattr(ui.tab_order, "put_in_order", lambda widgets, _after: passes.append(len(widgets)))
+    monkeypatch.setattr(ui.tab_order, "set_tab_order", lambda widgets, _after: passes.append(len(widgets)))
     order = TabOrder(page, lambda: [page])
     assert not order.is_due
     for _ in range(9):
@@ -73,7 +73,7 @@ def test_messages_come_between_the_header_and_the_composer(window: MainWindow, q
     assert transcript.cards[0].isAncestorOf(first)
     window.composer.edit.setFocus(Qt.FocusReason.TabFocusReason)
     stop = next_stop(window, qtbot, back=True)
-    if stop is transcript.jump:  # the end of the messages may be out of sight
+    if stop is transcript.jump_button:  # the end of the messages may be out of sight
         stop = next_stop(window, qtbot, back=True)
     assert transcript.cards[1].isAncestorOf(stop)
 

@@ -24,7 +24,7 @@ from tests.ui.conftest import STATS, rows
 from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import link_question
+from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
@@ -62,7 +62,7 @@ def test_every_control_of_the_window_has_a_name(filled: MainWindow) -> None:
 def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
     filled.dialogs.open_settings()
     settings = filled.findChild(SettingsDialog)
-    question = link_question(filled, "https://example.org")
+    question = link_dialog(filled, "https://example.org")
     assert settings is not None
     assert question is not None
     for dialog in (settings, question, ShortcutsDialog(filled, filled.commands.rows())):

@@ -21,7 +21,7 @@ from ui.settings.mode_cards import ModeRow
 from ui.settings.mode_choice import ModeChoiceRow
 from ui.settings.rows import NumberRow
 from ui.text.mode_words import mode_words
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
 KEYS = ("mode", "depth", "temperature", "system_prompt")
@@ -175,7 +175,7 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
     deeds = [save, *(menu.actions()[0] for menu in below if isinstance(menu, QMenu))]
     for deed, name in zip(deeds, ("Warm", "Yours", ""), strict=True):
         deed.trigger()
-        question = presets.findChildren(Question)[-1]
+        question = presets.findChildren(ConfirmDialog)[-1]
         if name:
             edit = question.findChild(QLineEdit)
             assert edit is not None
@@ -190,7 +190,7 @@ def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSetting
     presets = dialog.presets
     presets.list_menu.aboutToShow.emit()
     presets.list_menu.actions()[-3].trigger()
-    question = presets.findChildren(Question)[-1]
+    question = presets.findChildren(ConfirmDialog)[-1]
     edit = question.findChild(QLineEdit)
     assert edit is not None
     for name, possible in (
@@ -214,7 +214,7 @@ def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDia
     below = presets.list_menu.actions()[-2].menu()
     assert isinstance(below, QMenu)
     below.actions()[0].trigger()
-    question = presets.findChildren(Question)[-1]
+    question = presets.findChildren(ConfirmDialog)[-1]
     edit = question.findChild(QLineEdit)
     assert edit is not None
     for name, possible in (("Warm", False), ("Mine", True), ("mine", True), ("Warmer", True), ("Precise", False)):

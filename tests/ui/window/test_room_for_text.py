@@ -28,7 +28,7 @@ from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dial
 from ui.composer.context_meter import ContextMeter
 from ui.text.catalogues import ENGLISH, speak
 from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.window.main_window import MainWindow
 
 SLACK_PX = 1  # of rounding
@@ -65,7 +65,7 @@ def _is_cut(widget: QWidget) -> bool:
     if isinstance(widget, QAbstractButton) and widget.text().strip():
         needed = widget.minimumSizeHint()
         return needed.width() > widget.width() + SLACK_PX or needed.height() > widget.height() + SLACK_PX
-    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | Explained) or not widget.text():
+    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | FigureWidget) or not widget.text():
         return False
     if widget.wordWrap():
         return widget.heightForWidth(widget.width()) > widget.height() + SLACK_PX or _beyond(widget)

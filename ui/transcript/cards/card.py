@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainT
 from app.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.kept_card import KeptCard
+from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.version_switch import VersionSwitch
 from ui.widgets.icon_button import IconButton
 
@@ -37,7 +37,7 @@ class MessageCard(QFrame):
         self._view = view
         self._actions: list[IconButton] = []
         self._more: IconButton | None = None
-        self._adds_more = False
+        self._has_more_actions = False
         self.author = QLabel(author)
         self.author.setProperty("kind", "section")
         self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
@@ -63,17 +63,17 @@ class MessageCard(QFrame):
         self._actions.append(button)
         return button
 
-    def add_more(self) -> None:
+    def add_more_actions(self) -> None:
         """Add the buttons that are wanted less often, the first time that the actions are shown."""
         raise NotImplementedError
 
-    def need_more(self) -> None:
+    def ensure_more_actions(self) -> None:
         """Have these buttons. Qt tells of the pointer anew when one is shown, which would ask for them once more."""
-        if not self._adds_more:
-            self._adds_more = True
-            self.add_more()
+        if not self._has_more_actions:
+            self._has_more_actions = True
+            self.add_more_actions()
 
-    def add_beside(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
+    def insert_action_after(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
         """One more action, after ``before`` in the row and for the Tab key."""
         button = self.add_action(icon, name)
         row.insertWidget(row.indexOf(before) + 1, button)
@@ -84,21 +84,23 @@ class MessageCard(QFrame):
     @property
     def more_button(self) -> IconButton:
         """The button of the menu; made when it is first needed, since long chats have hundreds."""
-        self.need_more()
+        self.ensure_more_actions()
         if self._more is None:
             raise RuntimeError("a card added no button for its menu")
         return self._more
 
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
         """The button of the menu, after ``before``."""
-        self._more = self.add_beside("ellipsis", translate("MessageCard", "More for this message"), before, row)
+        self._more = self.insert_action_after(
+            "ellipsis", translate("MessageCard", "More for this message"), before, row
+        )
         self._more.clicked.connect(lambda: self.menu_requested.emit(self))
 
     def copy_text(self) -> None:
         """Put the message on the clipboard."""
         QApplication.clipboard().setText(self.text)
 
-    def build_one(self) -> bool:
+    def build_next(self) -> bool:
         """Make one more part of the message; False where none is missing."""
         return False
 
@@ -120,7 +122,7 @@ class MessageCard(QFrame):
         labels = self.findChildren(QLabel)
         return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
 
-    def keep(self) -> KeptCard | None:
+    def save_state(self) -> CardState | None:
         """What a card like this one can be made from; None where this one must stay."""
         layout = self.layout()
         if self.is_in_use or layout is None:
@@ -128,15 +130,15 @@ class MessageCard(QFrame):
         # Its height itself may be a little less for a moment, where the page has not grown yet.
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
-        return KeptCard(self.view, height, self.flowing_px)
+        return CardState(self.view, height, self.wrapping_px)
 
     @property
-    def flowing_px(self) -> int:
+    def wrapping_px(self) -> int:
         """How much of its height is text that wraps at its width."""
         return 0
 
     @property
-    def is_being_made(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether parts of it are still to come."""
         return False
 
@@ -144,21 +146,21 @@ class MessageCard(QFrame):
         """Whether a card that was let go can become that of this message."""
         return False
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Forget the message, and be ready for another; False where this card cannot."""
         return False
 
-    def show_another(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
-        """Become the card of this message, as if made for it; after `let_go`, where it `can_show` it."""
+    def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
+        """Become the card of this message, as if made for it; after `reset`, where it `can_show` it."""
         self._view, self.message_id = view, view.id
 
-    def take_up(self, kept: KeptCard) -> None:
-        """Become as the card was that this was kept of, before the first `build_one`."""
+    def restore_state(self, state: CardState) -> None:
+        """Become as the card was that this was kept of, before the first `build_next`."""
 
-    def settle(self, kept: KeptCard) -> None:
+    def finish_restore(self, state: CardState) -> None:
         """What of it can only be done when all is laid out."""
 
-    def free_height(self) -> None:
+    def release_height(self) -> None:
         """Be as high as what is in it."""
         self.setMinimumHeight(0)
         self.setMaximumHeight(MAX_HEIGHT)
@@ -166,7 +168,7 @@ class MessageCard(QFrame):
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""
         if revealed:
-            self.need_more()
+            self.ensure_more_actions()
         for button in self._actions:
             button.set_revealed(revealed)
 

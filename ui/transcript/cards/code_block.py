@@ -198,10 +198,10 @@ class CodeBlock(QFrame):
         top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Be as if made anew."""
         self._theme.code_colours.forget(self._highlighter)
-        self._highlighter.let_go()
+        self._highlighter.reset()
         self.view.setExtraSelections([])
         self.view.clear()
         self.wrap_button.setChecked(False)

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import Drawn
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.provenance import Locator, SourceRuns
-from ui.widgets.known_viewport import know_viewport
+from ui.widgets.pyside_wrappers import wrap_viewport
 
-MOST_IDLE = 8  # of prose, and of code
+MAX_POOLED = 8  # of prose, and of code
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class BodyPart:
     """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
 
     widget: ProseView | CodeBlock
@@ -40,12 +40,12 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
 def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
     """What of a part is painted: prose has scroll bars that never show."""
     if isinstance(widget, ProseView):
-        know_viewport(widget)
+        wrap_viewport(widget)
         return widget, widget.viewport()
     return widget, *widget.findChildren(QWidget)
 
 
-class IdleParts:
+class PartPool:
     """Making a widget and having it styled takes longer than filling it."""
 
     def __init__(self) -> None:
@@ -63,11 +63,11 @@ class IdleParts:
         part.hide()
         self._parts.append(part)
 
-    def keep(self, part: ProseView | CodeBlock) -> None:
+    def recycle(self, part: ProseView | CodeBlock) -> None:
         """Take in one that is not shown any more, as if made anew; delete it where it cannot be, or is one too many."""
         part.hide()
         num_alike = sum(type(one) is type(part) for one in self._parts)
-        if num_alike < MOST_IDLE and part.let_go():
+        if num_alike < MAX_POOLED and part.reset():
             self._parts.append(part)
         else:
             part.deleteLater()
@@ -79,7 +79,7 @@ class IdleParts:
             self._parts.remove(found)
         return found
 
-    def drop(self) -> None:
+    def clear(self) -> None:
         """Keep none any more."""
         for part in self._parts:
             part.deleteLater()

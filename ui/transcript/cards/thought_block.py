@@ -115,16 +115,16 @@ class ThoughtBlock(QWidget):
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
-        """Be open, as it was when it was seen last: nobody opened it by hand, and `build_one` makes what is in it."""
+        """Be open, as it was when it was seen last: nobody opened it by hand, and `build_next` makes what is in it."""
         with QSignalBlocker(self.header):
             self.header.setChecked(True)
         self._show_frame()
         self._prepare()
         self._say()
 
-    def build_one(self) -> bool:
+    def build_next(self) -> bool:
         """Make one more part of what was prepared; False where none is missing."""
-        return self.body is not None and self.body.build_one()
+        return self.body is not None and self.body.build_next()
 
     def set_text(self, text: str, base: int, *, live: bool) -> None:
         """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
@@ -148,7 +148,7 @@ class ThoughtBlock(QWidget):
         self._feed()
         self._say()
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Be as if made anew; False where it was ever open."""
         if self.body is not None or self.is_open or self._is_live:
             return False
@@ -234,7 +234,7 @@ class ThoughtBlock(QWidget):
 
     def _work(self) -> None:
         until = time.perf_counter() + SLICE_S
-        while self.body is not None and self.body.build_one():
+        while self.body is not None and self.body.build_next():
             if time.perf_counter() >= until:
                 self._slice.start(0)
                 return

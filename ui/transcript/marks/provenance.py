@@ -1,6 +1,6 @@
 """Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops marks (`**`, fences, addresses); `ui.markdown.places` says where in the raw text each shown character
+Rendering drops marks (`**`, fences, addresses); `ui.markdown.source_map` says where in the raw text each shown character
 stands. A widget lays spaces out in its own way, so only the others are compared.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import Drawn
 
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.app.fakes import Desk
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 
 LEFT = Qt.MouseButton.LeftButton
 WAIT_MS = 60_000
@@ -16,7 +16,7 @@ TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
 README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
 
 
-def place_of(desk: Desk) -> HubPlace:
+def place_of(desk: Desk) -> ModelsPanel:
     return desk.window.hub.place
 
 
@@ -32,7 +32,7 @@ def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
     qtbot.mouseClick(found()[0], LEFT)
 
 
-def click_page(place: HubPlace, row: int, qtbot: QtBot) -> None:
+def click_page(place: ModelsPanel, row: int, qtbot: QtBot) -> None:
     qtbot.mouseClick(place.nav.viewport(), LEFT, pos=place.nav.visualItemRect(place.nav.item(row)).center())
 
 

@@ -18,7 +18,7 @@ from tests.ui.conftest import STATS
 from tests.ui.markdown.documents import documents
 from tests.ui.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import Drawn
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.marks import UNDERLINES

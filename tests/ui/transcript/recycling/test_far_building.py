@@ -29,8 +29,8 @@ def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[bool] = []
 
     def is_built() -> bool:
-        building = page._far.building
-        page._far.rest_one()  # as its timer does
+        building = page._recycler.building
+        page._recycler.recycle_one()  # as its timer does
         if building is not None:
             seen.append(building in page.cards)
         return not page.is_building
@@ -46,11 +46,11 @@ def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
 def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", HISTORY)
     page = window.transcript
-    qtbot.waitUntil(lambda: not page._heights._soon.isActive(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page._heights._rescale_timer.isActive(), timeout=WAIT_MS)
     nums: list[int] = []
 
     def arrived() -> None:
-        page._heights.note()  # as in a moment in which nothing changes
+        page._heights.record()  # as in a moment in which nothing changes
         nums.append(len(page._column.entries))
 
     page.arrived.connect(arrived)
@@ -61,7 +61,7 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
         if len(page._column.entries) > nums[0]:
             break
     assert len(page._column.entries) > nums[0]
-    assert page._heights._place is not None
+    assert page._heights._anchor is not None
     window.resize(window.width(), window.height() - 40)
     qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
     assert abs(top_of(page, wanted) - GO_TO_MARGIN_PX) <= 1
@@ -70,14 +70,14 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
 def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", HISTORY)
     page = window.transcript
-    qtbot.waitUntil(lambda: not page.is_building and not page._heights._soon.isActive(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page.is_building and not page._heights._rescale_timer.isActive(), timeout=WAIT_MS)
     bar = page.verticalScrollBar()
     bar.setValue(0)
     first = page._column.entries[0].message_id
-    assert page._far.building is None
+    assert page._recycler.building is None
     page._begin_above(page._waiting.pop(), is_seen=False)
-    assert page._column.waits_above
+    assert page._column.has_hidden_first
     bar.setValue(4)
-    page._heights.note()
-    assert page._heights._place is not None
-    assert page._heights._place.message_id == first
+    page._heights.record()
+    assert page._heights._anchor is not None
+    assert page._heights._anchor.message_id == first
