@@ -207,9 +207,9 @@ class Controller(QObject):
         if problem is not None:
 
             def follow(place: ModelsPanel) -> None:
-                place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
+                place.requests.page_shown.connect(lambda _page: place.show_problem(problem))
 
-            self._window.hub.panel_created.connect(follow)
+            self._window.models.panel_created.connect(follow)
 
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""

@@ -214,10 +214,10 @@ class Pictures:
         sidebar.show_results(content.HITS)
         self.shoot("search", area=area)
         sidebar.search.clear()
-        deeds = sidebar.help_button.deeds
-        deeds.popup(sidebar.help_button.mapToGlobal(QPoint(0, -deeds.sizeHint().height() - 4)))
-        self.shoot("help", over=(deeds,), area=QRect(0, window.height() - 260, 460, 260))
-        deeds.close()
+        actions = sidebar.help_button.actions
+        actions.popup(sidebar.help_button.mapToGlobal(QPoint(0, -actions.sizeHint().height() - 4)))
+        self.shoot("help", over=(actions,), area=QRect(0, window.height() - 260, 460, 260))
+        actions.close()
         menu = window.header.menu
         menu.popup(window.header.model_button.mapToGlobal(window.header.model_button.rect().bottomLeft()))
         self.shoot(

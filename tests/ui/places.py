@@ -51,9 +51,9 @@ def make_window(qtbot: QtBot) -> MainWindow:
 
 def fill_hub(window: MainWindow, page: str) -> QWidget:
     """Open a page of the Models place with content."""
-    place = window.hub.place
-    if not window.hub.is_open:
-        window.hub.toggle()
+    place = window.models.panel
+    if not window.models.is_open:
+        window.models.toggle()
     place.open(page)
     place.recommended.set_rows(hub.catalog())
     place.recommended.list.choose_first()

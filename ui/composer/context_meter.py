@@ -63,11 +63,11 @@ def summary_words(parts: ContextParts) -> str:
         return translate("ContextMeter", "Context: no model is loaded.")
     if parts.refused:
         return refused_words(parts)
-    told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
+    template = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
     full = ""
     if parts.nearly_full:
         full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
-    first = told.format(used=count(parts.used), size=count(parts.size), full=full)
+    first = template.format(used=count(parts.used), size=count(parts.size), full=full)
     last = parts.last_answer
     rest = translate(
         "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last

@@ -84,7 +84,7 @@ class MessageEdit(QPlainTextEdit):
         self.setAccessibleName(translate("MessageEdit", "Message"))
         self.setPlaceholderText(translate("MessageEdit", "Message"))
         self.setTabChangesFocus(True)
-        theme.dress(self, 1)
+        theme.set_font(self, 1)
         self.document().setDocumentMargin(0)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

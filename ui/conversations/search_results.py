@@ -176,11 +176,11 @@ class SearchResults(QListView):
 
     Signals:
         chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
-        left_upwards, left: Up from the first place, Esc.
+        up_pressed, left: Up from the first place, Esc.
     """
 
     chosen = Signal(int, object, object)
-    left_upwards = Signal()
+    up_pressed = Signal()
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -246,7 +246,7 @@ class SearchResults(QListView):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
-            self.left_upwards.emit()
+            self.up_pressed.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:

@@ -1,6 +1,6 @@
 """Formulas by their source: typeset once, on a thread of their own, and kept. Tells what has become ready.
 
-A formula takes milliseconds of pure Python: too long between two frames. Knows no widget.
+A formula takes milliseconds of pure Python: too long between two frames.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ui.markdown.parts import (
     rows_of,
     table_part,
 )
-from ui.markdown.source_map import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
+from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
 from ui.markdown.words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
@@ -49,7 +49,7 @@ class Block:
     is_code: bool = False
     closed: bool = True
     num_chars: int = 0
-    drawn: Drawn = NOTHING_DRAWN
+    source_map: SourceMap = NO_TEXT
     goes_on: bool = False  # a part of a list or table, of which the next block is more
     num_rows: int = 0  # of a table
 
@@ -64,7 +64,7 @@ class Segment:
     is_code: bool = False
     closed: bool = True
     num_blocks: int = 1
-    drawn: Drawn = NOTHING_DRAWN
+    source_map: SourceMap = NO_TEXT
     goes_on: bool = False  # it ends with a part of a list or table, of which the next one is more
 
 
@@ -78,7 +78,7 @@ def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
             run = []
         if block.is_code:
             segments.append(
-                Segment("", block.code, block.language, is_code=True, closed=block.closed, drawn=block.drawn)
+                Segment("", block.code, block.language, is_code=True, closed=block.closed, source_map=block.source_map)
             )
         else:
             run.append(block)
@@ -113,11 +113,11 @@ def _prose(run: Sequence[Block]) -> Segment:
     places: list[int] = []
     formulas: list[tuple[int, int]] = []
     for block in run:
-        formulas += [(begin + len(places), end + len(places)) for begin, end in block.drawn.formulas]
-        places.extend(block.drawn.places)
-    shown = Drawn("".join(block.drawn.text for block in run), tuple(places), tuple(formulas))
+        formulas += [(begin + len(places), end + len(places)) for begin, end in block.source_map.formulas]
+        places.extend(block.source_map.places)
+    shown = SourceMap("".join(block.source_map.text for block in run), tuple(places), tuple(formulas))
     html = "".join(block.html for block in run)
-    return Segment(html=html, num_blocks=len(run), drawn=shown, goes_on=run[-1].goes_on)
+    return Segment(html=html, num_blocks=len(run), source_map=shown, goes_on=run[-1].goes_on)
 
 
 @dataclass(slots=True)
@@ -190,7 +190,7 @@ class BlockStream:
             return False
         code = self._tail[opening.end() :]
         start = self.base + self._begin + opening.end()
-        shown = self._in_source(Drawn(code, range(start, start + len(code))))
+        shown = self._in_source(SourceMap(code, range(start, start + len(code))))
         self._tail_blocks = [Block("", code, last.language, True, False, len(code), shown)]
         return True
 
@@ -201,15 +201,15 @@ class BlockStream:
             return False
         if words:
             block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
-            more = self._in_source(Drawn(words, range(start, start + len(words))))
-            known = block.drawn
-            shown = Drawn(known.text + words, (*known.places, *more.places), known.formulas)
-            grown = replace(block, html=grow_html(block.html, words), num_chars=len(shown.text), drawn=shown)
+            more = self._in_source(SourceMap(words, range(start, start + len(words))))
+            known = block.source_map
+            shown = SourceMap(known.text + words, (*known.places, *more.places), known.formulas)
+            grown = replace(block, html=grow_html(block.html, words), num_chars=len(shown.text), source_map=shown)
             self._tail_blocks = [*self._tail_blocks[:-1], grown]
             self.words = words
         return True
 
-    def _in_source(self, shown: Drawn) -> Drawn:
+    def _in_source(self, shown: SourceMap) -> SourceMap:
         """Count the carriage returns in, which were left out of the text that was parsed."""
         if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
             return shown
@@ -307,9 +307,9 @@ class BlockStream:
         return self._widths if self._is_more(group) else column_widths(group)
 
     def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
-        shown = self._in_source(drawn(group, lines, self._base))
+        shown = self._in_source(map_source(group, lines, self._base))
         html = render_tokens(_PARSER, group)
-        return Block(html, num_chars=len(shown.text), drawn=shown, goes_on=goes_on, num_rows=len(rows))
+        return Block(html, num_chars=len(shown.text), source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:
         """An ordered list that was cut goes on with the number that comes next, whatever is written."""
@@ -326,13 +326,13 @@ class BlockStream:
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(Drawn(code, code_places(first, text, lines, self._base)))
+            shown = self._in_source(SourceMap(code, code_places(first, text, lines, self._base)))
             return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
         if is_table(group):
             rows, is_more = rows_of(group), self._is_more(group)
             return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
-        shown = self._in_source(drawn(group, lines, self._base))
-        return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
+        shown = self._in_source(map_source(group, lines, self._base))
+        return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), source_map=shown)
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:

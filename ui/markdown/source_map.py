@@ -18,7 +18,7 @@ _SOLID = frozenset({"fence", "code_block", BLOCK})
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SourceMap:
     """``text``: the characters that are shown; ``places[i]``: where ``text[i]`` stands in the source.
 
     ``formulas``: for each formula, where its own source begins and ends in ``text``; it may be drawn as one character.
@@ -29,7 +29,7 @@ class Drawn:
     formulas: tuple[tuple[int, int], ...] = ()
 
 
-NOTHING_DRAWN = Drawn()
+NO_TEXT = SourceMap()
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class _Drawing:
             self.formulas.append((start, start + len(text)))
 
 
-def drawn(tokens: Sequence[Token], lines: Lines, base: int = 0) -> Drawn:
+def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0) -> SourceMap:
     """What some top-level tokens of a source with these lines show; places are counted from ``base`` on."""
     drawing = _Drawing()
     for index, token in enumerate(tokens):
@@ -90,7 +90,7 @@ def drawn(tokens: Sequence[Token], lines: Lines, base: int = 0) -> Drawn:
         elif token.type == "inline":
             _draw_inline(token, _inline_places(tokens, index, lines), drawing)
     places = [place + base for place in drawing.places] if base else drawing.places
-    return Drawn("".join(drawing.text), tuple(places), tuple(drawing.formulas))
+    return SourceMap("".join(drawing.text), tuple(places), tuple(drawing.formulas))
 
 
 def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:

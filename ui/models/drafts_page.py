@@ -61,9 +61,9 @@ def _choice(row: DraftRow) -> Choice:
 class DraftsPage(QWidget):
     """For the target in use, or one that was chosen elsewhere."""
 
-    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.found_drafts = DraftList()
         self._focus_due = False
         self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
@@ -72,7 +72,7 @@ class DraftsPage(QWidget):
         self.words = label("", "caption", wrap=True)
         self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
-        self.card = PairCard(theme, wants)
+        self.card = PairCard(theme, requests)
         self.empty = EmptyPagePlaceholder(theme, "puzzle")
         self.list.chosen.connect(self._on_chosen)
         self._arrange()
@@ -95,7 +95,7 @@ class DraftsPage(QWidget):
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._focus_due = not self.list.hasFocus()
         if self.found_drafts.target is None:
-            self._wants.drafts_wanted.emit(None)
+            self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
         """Show what was found so far; never an empty list without words."""
@@ -125,9 +125,9 @@ class DraftsPage(QWidget):
             )
 
     def _say_nothing(self, found: DraftList) -> None:
-        search = button(translate("DraftsPage", "Search models"), lambda: self._wants.page_wanted.emit("search"))
+        search = button(translate("DraftsPage", "Search models"), lambda: self._requests.page_requested.emit("search"))
         library = button(
-            translate("DraftsPage", "Choose from the library"), lambda: self._wants.page_wanted.emit("library")
+            translate("DraftsPage", "Choose from the library"), lambda: self._requests.page_requested.emit("library")
         )
         if found.target is None:
             self.nothing.say(
@@ -157,7 +157,9 @@ class DraftsPage(QWidget):
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
         self.found_drafts = replace(self.found_drafts, busy=False)
-        again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
+        again = button(
+            translate("DraftsPage", "Try again"), lambda: self._requests.drafts_requested.emit(self._target_ref())
+        )
         self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()
@@ -176,4 +178,4 @@ class DraftsPage(QWidget):
             return
         self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
         if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
-            self._wants.pair_wanted.emit(self.found_drafts.target.ref, row.side.ref)
+            self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)

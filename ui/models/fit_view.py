@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app.domain.models import FitLevel, FitPlace, FitTable
-from ui.models.parts import Mark, empty_layout, label, rule
+from ui.models.parts import StatusMark, empty_layout, label, rule
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size
 from ui.text.language import translate
@@ -122,7 +122,7 @@ class FitView(QWidget):
     def _fill_rooms(self, table: FitTable) -> None:
         empty_layout(self.rooms)
         for row, place in enumerate(table.places):
-            mark = Mark(self._theme)
+            mark = StatusMark(self._theme)
             mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
             self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)

@@ -1,4 +1,4 @@
-"""The Models place: its pages beside the chat in one window, how to get there, and what is on its way meanwhile."""
+"""The panel of the models: its pages, the list that leads to them, and banners below."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """The whole place. Its intentions are in `wants`.
+    """The whole place. Its intentions are in `requests`.
 
     Signals:
         back: the chat is wanted.
@@ -62,13 +62,13 @@ class ModelsPanel(QWidget):
         self._is_narrow = False
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.wants = ModelsRequests(self)
-        self.recommended = RecommendedPage(theme, self.wants)
-        self.search = SearchPage(theme, self.wants)
-        self.drafts = DraftsPage(theme, self.wants)
-        self.library = LibraryPage(theme, self.wants)
-        self.downloads = DownloadsPage(theme, self.wants)
-        self.welcome = WelcomePage(theme, self.wants)
+        self.requests = ModelsRequests(self)
+        self.recommended = RecommendedPage(theme, self.requests)
+        self.search = SearchPage(theme, self.requests)
+        self.drafts = DraftsPage(theme, self.requests)
+        self.library = LibraryPage(theme, self.requests)
+        self.downloads = DownloadsPage(theme, self.requests)
+        self.welcome = WelcomePage(theme, self.requests)
         self._by_name: dict[str, Page] = {
             "recommended": self.recommended,
             "search": self.search,
@@ -110,7 +110,7 @@ class ModelsPanel(QWidget):
         self.nav.itemClicked.connect(self._go_in)
         self.nav.itemActivated.connect(self._go_in)
         self.nav.currentRowChanged.connect(self._on_row)
-        self.wants.page_wanted.connect(self.show_page)
+        self.requests.page_requested.connect(self.show_page)
 
     def _arrange(self) -> None:
         self.side = side = QFrame()
@@ -159,8 +159,8 @@ class ModelsPanel(QWidget):
     def leave(self) -> None:
         """Back to the chat."""
         if self._page == WELCOME:
-            self.wants.welcome_done.emit()
-        self.wants.closed.emit()
+            self.requests.welcome_done.emit()
+        self.requests.closed.emit()
         self.back.emit()
 
     def show_page(self, page: str) -> None:
@@ -174,7 +174,7 @@ class ModelsPanel(QWidget):
         self.nav.setCurrentRow(row)
         self.nav.blockSignals(False)
         self.pages.setCurrentWidget(shown)
-        self.wants.page_shown.emit(page)
+        self.requests.page_shown.emit(page)
         shown.start()
         if had_focus:  # arrows walk through the pages
             self.nav.setFocus()

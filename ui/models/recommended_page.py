@@ -55,9 +55,9 @@ def _choice(row: CatalogRow) -> Choice:
 class RecommendedPage(QWidget):
     """Pairs in, intentions out."""
 
-    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
@@ -73,7 +73,7 @@ class RecommendedPage(QWidget):
         self.facts.setContentsMargins(0, 0, 0, 0)
         self.facts.setHorizontalSpacing(16)
         self.facts.setVerticalSpacing(6)
-        self.card = PairCard(theme, wants)
+        self.card = PairCard(theme, requests)
         self._arrange()
         self.empty.say(
             translate("RecommendedPage", "Choose a pair"),
@@ -94,7 +94,7 @@ class RecommendedPage(QWidget):
         """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._rows:
-            self._wants.all_wanted.emit()
+            self._requests.all_requested.emit()
 
     def set_rows(self, rows: Sequence[CatalogRow]) -> None:
         """Show the pairs."""
@@ -106,7 +106,7 @@ class RecommendedPage(QWidget):
         if not rows:
             search = button(
                 translate("RecommendedPage", "Search models"),
-                lambda: self._wants.page_wanted.emit("search"),
+                lambda: self._requests.page_requested.emit("search"),
                 kind="primary",
             )
             text = translate(
@@ -117,7 +117,7 @@ class RecommendedPage(QWidget):
 
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
-        again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")
+        again = button(translate("RecommendedPage", "Try again"), self._requests.all_requested.emit, kind="primary")
         self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 
@@ -128,7 +128,7 @@ class RecommendedPage(QWidget):
 
     def _on_chosen(self, key: str) -> None:
         self._show(self._rows[key])
-        self._wants.catalog_wanted.emit(key)
+        self._requests.catalog_requested.emit(key)
 
     def _show(self, row: CatalogRow) -> None:
         self.title.setText(row.name)

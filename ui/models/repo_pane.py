@@ -38,7 +38,7 @@ def facts(row: RepoRow) -> str:
 class RepoPane(QStackedWidget):
     """Empty words, or a repository."""
 
-    def __init__(self, theme: Theme, wants: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
         super().__init__()
         self._page_url = page_url
         self._repo = ""
@@ -46,15 +46,15 @@ class RepoPane(QStackedWidget):
         self.title = label("", "heading", wrap=True)
         self.facts = label("", "caption", wrap=True)
         self.summary = label("", "", wrap=True)
-        self.gate = TokenBox(theme, wants)
+        self.gate = TokenBox(theme, requests)
         self.files_heading = label(translate("RepoPane", "Files"), "section")
-        self.files = FileTable(theme, wants)
+        self.files = FileTable(theme, requests)
         self.no_files = label("", "muted", wrap=True)
         self.readme_heading = label(translate("RepoPane", "Description"), "section")
         self.readme = ReadmeView(theme)
-        self.readme.link_activated.connect(wants.link_wanted)
+        self.readme.link_activated.connect(requests.link_requested)
         self.page_button = button(
-            translate("RepoPane", "Open its page"), lambda: wants.link_wanted.emit(self._page_url + self._repo)
+            translate("RepoPane", "Open its page"), lambda: requests.link_requested.emit(self._page_url + self._repo)
         )
         self.addWidget(self.empty)
         self.addWidget(self._page())

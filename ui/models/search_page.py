@@ -55,9 +55,9 @@ def result_row(row: RepoRow) -> Choice:
 class SearchPage(QWidget):
     """Asks while typing, after a pause."""
 
-    def __init__(self, theme: Theme, wants: ModelsRequests, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
         self.sort = NoWheelComboBox()
@@ -65,7 +65,7 @@ class SearchPage(QWidget):
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
-        self.pane = RepoPane(theme, wants)
+        self.pane = RepoPane(theme, requests)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._make()
         self._arrange()
@@ -126,7 +126,7 @@ class SearchPage(QWidget):
         self._typing.stop()
         self._asked = self.query
         self.status.setText(translate("SearchPage", "Searching…"))
-        self._wants.search_wanted.emit(self._asked)
+        self._requests.search_requested.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
         """The answer to a search; one that is no longer wanted is ignored."""
@@ -166,7 +166,7 @@ class SearchPage(QWidget):
 
     def _on_chosen(self, repo: str) -> None:
         self.pane.say(translate("SearchPage", "Asking the hub"), repo)
-        self._wants.repo_wanted.emit(repo)
+        self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:
         self._icon.setIcon(self._theme.icon("search"))

@@ -1,6 +1,6 @@
 """The settings of this chat, of its model and of all chats, side by side: each value with where it comes from.
 
-Changes hold at once, from the next message on. Knows no file: it shows a view and says what is wanted.
+Changes hold at once, from the next message on.
 """
 
 from __future__ import annotations

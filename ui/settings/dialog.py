@@ -55,12 +55,12 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
-        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the dialog is left
+        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that, until the dialog is left
             without saving.
     """
 
     saved = Signal(dict)
-    look_tried = Signal(str, str)
+    look_previewed = Signal(str, str)
 
     def __init__(
         self,
@@ -139,12 +139,12 @@ class SettingsDialog(QDialog):
         self.rejected.connect(self._end_preview)
 
     def _preview(self, key: str) -> None:
-        self.look_tried.emit(key, str(self.rows[key].value()))
+        self.look_previewed.emit(key, str(self.rows[key].value()))
 
     def _end_preview(self) -> None:
         for key in LOOKS:
             if key in self.rows and self.rows[key].value() != self._values[key]:
-                self.look_tried.emit(key, str(self._values[key]))
+                self.look_previewed.emit(key, str(self._values[key]))
 
     def _make_buttons(self) -> None:
         self.save_button.setProperty("kind", "primary")

@@ -1,4 +1,4 @@
-"""A page of the settings that is made by hand, beside those that come from the table of fields."""
+"""The base of settings pages made by hand, beside those generated from the table of fields."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ class NowPage(StatsPage):
     While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
 
     Signals:
-        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        refused_wanted(bool): whether refused proposals are to be shown in the answers, struck through.
+        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        refused_toggled(bool): whether refused proposals are to be shown in the answers, struck through.
     """
 
-    sources_wanted = Signal(object)
-    refused_wanted = Signal(bool)
+    sources_selected = Signal(object)
+    refused_toggled = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
@@ -61,12 +61,12 @@ class NowPage(StatsPage):
             for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
-            row.toggled.connect(self._tell_wanted)
+            row.toggled.connect(self._emit_marks)
         self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
         words = translate("StatsPanel", "Struck through above what the target put in their place.")
         self.refused.setToolTip(hover(words))
         self.refused.setAccessibleName(self.refused.text())
-        self.refused.toggled.connect(self.refused_wanted)
+        self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
@@ -75,9 +75,9 @@ class NowPage(StatsPage):
         self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
         self.why.setProperty("kind", "caption")
         self.why.setAccessibleName(name_of("why"))
-        self._told_decisions: tuple[str, ...] | None = None
+        self._shown_decisions: tuple[str, ...] | None = None
         self._plots = (self.spark, self.kept.by_depth, self.kept.lengths, self.split.bar, self.origin, self.context_bar)
-        self._is_hushed = False
+        self._is_silent = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -91,7 +91,7 @@ class NowPage(StatsPage):
         self.column.addLayout(top)
         cells = (self.speed, self.speedup, self.per_pass, self.spark)
         self.column.addLayout(grid(cells))
-        self.watch(cells)
+        self.add_to_navigation(cells)
         self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
         self.add_section(name_of("lengths"), [self.kept.lengths])
         self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
@@ -121,10 +121,10 @@ class NowPage(StatsPage):
         self._previous = stats
         self.stats = stats
         self._num_filled = 0
-        self._hush(self._live and not QAccessible.isActive())
+        self._set_silent(self._live and not QAccessible.isActive())
         if not self._live:
             self._fill()
-        elif not (self._turn.isActive() or self._is_out_of_sight):
+        elif not (self._turn.isActive() or self._is_hidden_page):
             self._turn.start()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -134,15 +134,15 @@ class NowPage(StatsPage):
             self._fill()
 
     @property
-    def _is_out_of_sight(self) -> bool:
+    def _is_hidden_page(self) -> bool:
         return not self.isVisible() and self.window().isVisible()
 
-    def _hush(self, hushed: bool) -> None:
+    def _set_silent(self, silent: bool) -> None:
         """Put the plots into words, or not: while an answer is made only screen readers hear them."""
-        if hushed != self._is_hushed:
-            self._is_hushed = hushed
+        if silent != self._is_silent:
+            self._is_silent = silent
             for plot in self._plots:
-                plot.hush(hushed)
+                plot.set_silent(silent)
 
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
@@ -176,7 +176,7 @@ class NowPage(StatsPage):
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
         self._previous = None
-        self._hush(False)
+        self._set_silent(False)
         self.spark.clear()
         self.stats = RunStats()
         self._fill()
@@ -188,8 +188,8 @@ class NowPage(StatsPage):
         self.state.style().unpolish(self.state)
         self.state.style().polish(self.state)
 
-    def _tell_wanted(self) -> None:
-        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
+    def _emit_marks(self) -> None:
+        self.sources_selected.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
 
     @property
     def is_filling(self) -> bool:
@@ -238,9 +238,9 @@ class NowPage(StatsPage):
         )
 
     def _fill_why(self, stats: RunStats) -> None:
-        if stats.decisions == self._told_decisions:
+        if stats.decisions == self._shown_decisions:
             return
-        self._told_decisions = stats.decisions
+        self._shown_decisions = stats.decisions
         reasons = [sentence(engine_sentence(reason)) for reason in stats.decisions]
         text = f"{reasons[-1]}." if reasons else UNKNOWN
         if text != self.why.text():

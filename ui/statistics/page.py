@@ -16,7 +16,7 @@ from ui.widgets.gutter import reserve_scroll_bar
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
-class _Ground(QWidget):
+class _Background(QWidget):
     """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
 
     def __init__(self, theme: Theme) -> None:
@@ -35,7 +35,7 @@ class StatsPage(QScrollArea):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.content = _Ground(theme)
+        self.content = _Background(theme)
         self.column = QVBoxLayout(self.content)
         self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
         self.column.setSpacing(4)
@@ -60,24 +60,24 @@ class StatsPage(QScrollArea):
         """Add lines below one another."""
         for widget in widgets:
             if isinstance(widget, FigureWidget):
-                widget.read_by(self)
+                widget.set_navigator(self)
             if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))
 
-    def watch(self, widgets: Sequence[FigureWidget]) -> None:
+    def add_to_navigation(self, widgets: Sequence[FigureWidget]) -> None:
         """Let the arrows reach figures that were laid out elsewhere."""
         for widget in widgets:
-            widget.read_by(self)
+            widget.set_navigator(self)
 
-    def let_tab_in(self) -> None:
+    def ensure_tab_stop(self) -> None:
         """Give the first figure the Tab stop, where none has it."""
         found = figure_widgets_in(self.content)
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def reached(self, figure: FigureWidget) -> None:
+    def on_focused(self, figure: FigureWidget) -> None:
         """The one that has the focus keeps the Tab stop."""
         for other in self.content.findChildren(FigureWidget):
             other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)

@@ -29,49 +29,49 @@ class _Plot(FigureWidget):
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
         super().__init__(theme, name, help_text)
-        self._said: str | None = None  # None: not put into words yet
-        self._is_owed = False  # to screen readers
-        self._is_hushed = False
+        self._description: str | None = None  # None: not put into words yet
+        self._is_outdated = False  # to screen readers
+        self._is_silent = False
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def hush(self, hushed: bool) -> None:
+    def set_silent(self, silent: bool) -> None:
         """Put nothing into words while nobody hears them; what was not said is said afterwards."""
-        self._is_hushed = hushed
-        self._tell()
+        self._is_silent = silent
+        self._publish_description()
 
-    def say_anew(self) -> None:
+    def update_description(self) -> None:
         """The numbers are others."""
-        self._said, self._is_owed = None, True
-        self._tell()
+        self._description, self._is_outdated = None, True
+        self._publish_description()
 
-    def _tell(self) -> None:
-        if self._is_owed and not self._is_hushed:
-            self._is_owed = False
-            self.setAccessibleDescription(f"{self.said}. {self.help_text}")
+    def _publish_description(self) -> None:
+        if self._is_outdated and not self._is_silent:
+            self._is_outdated = False
+            self.setAccessibleDescription(f"{self.description}. {self.help_text}")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What a screen reader says in place of the picture."""
-        if self._said is None:
-            self._said = self.in_words()
-        return self._said
+        if self._description is None:
+            self._description = self.describe()
+        return self._description
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Put the numbers into words."""
         raise NotImplementedError
 
     @property
     def words(self) -> str:
         """The name with the numbers."""
-        return f"{self.name}: {self.said}"
+        return f"{self.name}: {self.description}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, and the ring around it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, event.rect())
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
         """Draw the picture, or at least what reaches into ``asked``."""
@@ -117,9 +117,9 @@ class Sparkline(_Plot):
     def show_values(self) -> None:
         """Draw what was added."""
         self.update()
-        self.say_anew()
+        self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The newest, the highest and the lowest."""
         if not self._values:
             return translate("Sparkline", "No values yet")
@@ -205,9 +205,9 @@ class DepthBars(_Plot):
             self._rows = rows
             left = self._left_px if same_depths else 0
             self.update(left, 0, self.width() - left, self.height())
-            self.say_anew()
+            self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each depth with its share."""
         lines = (
             translate("DepthBars", "depth {depth}: {share}").format(depth=i, share=percent(share))
@@ -243,7 +243,7 @@ class LengthBars(_Plot):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 58)
         self._counts: tuple[int, ...] = ()
-        self.say_anew()
+        self.update_description()
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -260,13 +260,13 @@ class LengthBars(_Plot):
         self._counts = shown
         high = math.ceil(self._base) + 1 if same_columns else self.height()  # what is written below them may stay
         self.update(0, 0, self.width(), high)
-        self.say_anew()
+        self.update_description()
 
     @property
     def _base(self) -> float:
         return self.height() - self.theme.paint_cache.metrics(-1).height() - 2
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each length with its passes."""
         words = (
             translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
@@ -326,9 +326,9 @@ class StackedBar(_Plot):
         if shares != self._shares:
             self._shares = shares
             self.update()
-            self.say_anew()
+            self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each part with its share."""
         words = (f"{part.name} {share}" for part, share in zip(self._parts, self._shares or (), strict=False))
         return ", ".join(words) or translate("StackedBar", "No values yet")

@@ -50,7 +50,7 @@ class TotalsPage(StatsPage):
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(grid(cells))
-        self.watch(cells)
+        self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
         self.by_pair = QWidget()
@@ -125,6 +125,6 @@ class TotalsPage(StatsPage):
             self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.watch([*self.pair_lines.values(), *self.times_lines.values()])
+        self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values()])
         self.column.activate()
         self._pairs.activate()  # at once: what is read or copied now must stand in its order

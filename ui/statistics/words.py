@@ -1,6 +1,6 @@
 """What the figures of the statistics are called and mean, one sentence each, and counters put into these words.
 
-Knows no widget. The window, its text for the clipboard and its list of explanations all take their words from here.
+The window, its text for the clipboard and its list of explanations all take their words from here.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ SPLIT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FigureText:
     """One figure in words."""
 
     name: str
@@ -190,11 +190,14 @@ def sums_help_of(key: str) -> str:
     return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
 
 
-def explanations() -> tuple[Said, ...]:
+def explanations() -> tuple[FigureText, ...]:
     """Every figure with its sentence, in the order of the window."""
-    figures = [Said(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
+    figures = [FigureText(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
-    return (*figures, *(Said(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts))
+    return (
+        *figures,
+        *(FigureText(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts),
+    )
 
 
 def _named(key: str) -> str:

@@ -1,7 +1,4 @@
-"""Which language the window speaks: finds and installs Qt's catalogues, and the way numbers and dates are written.
-
-Knows the catalogues' folder and files; `ui.text.language` asks them.
-"""
+"""Installs the translation catalogues of a language, and the locale by which numbers and dates are written."""
 
 from __future__ import annotations
 

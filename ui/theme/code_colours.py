@@ -1,7 +1,4 @@
-"""Colours code without holding the event loop: long code a little in every turn, lexers loaded on a thread.
-
-Knows highlighters and their text, no widgets.
-"""
+"""Colours code without holding the event loop: long code a little in every turn, lexers loaded on a thread."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def compacted_stylesheet(sheet: str) -> str:
     return _PADDING.sub(shorter, sheet)
 
 
-def fit_layouts(root: QWidget, density: str) -> None:
+def apply_density(root: QWidget, density: str) -> None:
     """Give all layouts below ``root`` the room of ``density``; those never made compact are not touched by comfort."""
     layouts = root.findChildren(QLayout)
     compact = density == "compact"

@@ -1,6 +1,6 @@
-"""Holds the messages in one centred column: cards, and room of the same height for those that are far from sight.
+"""The messages in one centred column: cards, and spacers of the same height for those that were recycled.
 
-Lets go of a replaced column without restyling it.
+A replaced column is deleted without restyling it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 class MessageColumn(QWidget):
     """The messages from top to bottom, at most `COLUMN_PX` wide; as far from the left edge as the scroll bar is wide.
 
-    ``entries``: for each its card, or what is kept of it; each is one item of the layout.
+    ``entries``: for each message its card, or the state of a recycled one; each is one item of the layout.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class MessageColumn(QWidget):
 
     @property
     def has_hidden_first(self) -> bool:
-        """Whether the first message has no place yet: its card is hidden."""
+        """Whether the first message's card is still hidden: it takes no room yet."""
         first = self.entries[0] if self.entries else None
         return isinstance(first, MessageCard) and first.isHidden()
 
@@ -69,7 +69,7 @@ class MessageColumn(QWidget):
         card.setVisible(shown)
 
     def adopt(self, card: QWidget) -> None:
-        """Have a card without a message here, hidden, with the style of the others."""
+        """Make a card without a message a hidden child, so that it is styled like the others."""
         card.setParent(self._inner)
         card.hide()
 
@@ -79,10 +79,10 @@ class MessageColumn(QWidget):
         self._discard(self.entries.pop(index))
 
     def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
-        """Keep room in the place of a card, and return it: it is hidden, and in no layout."""
+        """Replace a card by a spacer, and return it: it is hidden, and in no layout."""
         card, place = self.entries[index], self._geometry(index)
         if not isinstance(card, MessageCard):
-            raise TypeError(f"message {index} was put away before")
+            raise TypeError(f"message {index} is recycled already")
         card.hide()
         self._layout.takeAt(index)
         # A layout leaves no room of its own beside a spacer: what was below the card is part of it.
@@ -94,7 +94,7 @@ class MessageColumn(QWidget):
         return card
 
     def replace_spacer(self, index: int, card: MessageCard, height: int) -> None:
-        """Put a card, which may be incomplete, in the place of what was kept of it; it is as high as it was."""
+        """Put a card, which may be incomplete, in the place of a spacer; its height stays fixed to that of the spacer."""
         place = self._geometry(index)
         self._layout.takeAt(index)
         self.entries[index] = card
@@ -104,7 +104,7 @@ class MessageColumn(QWidget):
         card.show()
 
     def resize_spacers(self, rescaled: Callable[[CardState], CardState]) -> None:
-        """Give what is kept of messages, and the room for them, other heights."""
+        """Give the recycled messages, and their spacers, other heights."""
         for index, entry in enumerate(self.entries):
             item = self._layout.itemAt(index)
             room = item.spacerItem() if item is not None else None
@@ -140,7 +140,7 @@ class MessageColumn(QWidget):
 
 
 class TranscriptContent(QWidget):
-    """Holds the column in sight. A replaced one is hidden, not taken out: that would restyle all of it."""
+    """The content of the scroll area. A replaced column is hidden, not removed: that would restyle all of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class TranscriptContent(QWidget):
         self._layout.addWidget(self.column)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The ground, all of it."""
+        """The background, opaque."""
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:

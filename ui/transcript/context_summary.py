@@ -68,11 +68,11 @@ class SummaryLine(QFrame):
         self._recolor()
 
     @staticmethod
-    def _button(deed: Callable[[], None]) -> QPushButton:
+    def _button(slot: Callable[[], None]) -> QPushButton:
         button = QPushButton()
         button.setProperty("kind", "link")
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda _checked: deed())
+        button.clicked.connect(lambda _checked: slot())
         return button
 
     def show_summary(self, view: SummaryView) -> None:

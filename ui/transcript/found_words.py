@@ -1,7 +1,4 @@
-"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked.
-
-Knows the cards; nothing of the search, nor of scrolling.
-"""
+"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked."""
 
 from __future__ import annotations
 

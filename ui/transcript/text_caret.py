@@ -1,8 +1,6 @@
 """The caret in texts that are only read: arrow keys move it, also from one text of the chat into the next.
 
 A text that is shown whole stays where it is meanwhile: Qt would scroll it under a pointer that selects beyond its edge.
-
-Knows where the texts of a chat stand; nothing of what they say.
 """
 
 from __future__ import annotations

@@ -36,6 +36,9 @@ BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
+JUMP_MARGIN_PX = 12
+FIRST_FRAME_S = 0.060  # a first frame that is not whole is better than one that is late
+FIRST_FRAME_SLICE_S = 0.004
 
 
 class Transcript(MessageArea):
@@ -62,7 +65,7 @@ class Transcript(MessageArea):
         self._found_in: int | None = None
         self._scheduler = OffscreenScheduler()
         self._build_timer = QTimer(self, singleShot=True)
-        self._build_timer.timeout.connect(lambda: self._scheduler.take(self._build_timer, self._build_slice))
+        self._build_timer.timeout.connect(lambda: self._scheduler.run(self._build_timer, self._build_slice))
         self._tab_order = TabOrder(self, lambda: self.cards)
         self.setObjectName("transcript")
         self.setAccessibleName(translate("Transcript", "Conversation"))
@@ -97,7 +100,7 @@ class Transcript(MessageArea):
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _on_look(self) -> None:
-        """Another density, text size or palette: what is near takes it up by itself, in this turn."""
+        """Another density, text size or palette: the cards follow it by themselves, in this turn."""
         self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_look_changed)
 
@@ -113,7 +116,7 @@ class Transcript(MessageArea):
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom: those of messages far from sight were put away."""
+        """The cards that there are, from top to bottom: those of messages far from the viewport are recycled."""
         return self._column.cards
 
     @property
@@ -153,12 +156,23 @@ class Transcript(MessageArea):
         while card.build_next():
             pass
         self._column.add(card)
-        self._theme.fit(card)
+        self._theme.apply_density(card)
         self._update_last()
         self._stick = True
         self._heights.release_anchor()
         self.lay_out()
         self._tab_order.soon(0)
+
+    def fill_viewport(self) -> None:
+        """Build what is in sight now, at the size that the window has, instead of between its first frames.
+
+        What was built before the window was shown took as little time as it could; the rest would wait for all that
+        begins with the first frame.
+        """
+        self.lay_out()
+        until = time.thread_time() + FIRST_FRAME_S
+        while self.is_building and self.verticalScrollBar().maximum() == 0 and time.thread_time() < until:
+            self._build_slice(FIRST_FRAME_SLICE_S)
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -176,7 +190,7 @@ class Transcript(MessageArea):
                 self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
             else:  # more than the words may change
                 card.append(text, spans)
-                card.body.around = self._grow
+                card.body.grow_in = self._grow
                 self.lay_out()
 
     def _grow(self, body: QWidget, change: Callable[[], None], *, only_words: bool = False) -> None:
@@ -207,7 +221,7 @@ class Transcript(MessageArea):
         return card if isinstance(card, AnswerCard) else None
 
     def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The card of the last message that fits; it is made again where it was put away."""
+        """The card of the last message that fits, restored where it was recycled."""
         places = range(len(self._column.entries) - 1, -1, -1)
         index = next((place for place in places if fits(self._column.entries[place].view)), None)
         return None if index is None else self._recycler.restore(index)
@@ -226,7 +240,7 @@ class Transcript(MessageArea):
         card = self.make_card(state.view)
         card.restore_state(state)
         self._column.replace_spacer(index, card, state.height)
-        self._theme.fit(card)
+        self._theme.apply_density(card)
         self._update_last()
         return card
 
@@ -338,7 +352,7 @@ class Transcript(MessageArea):
         self._is_filled = False
         # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
         self._column.add_above(card, shown=is_visible)
-        self._theme.fit(card)
+        self._theme.apply_density(card)
         self._update_last()
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
@@ -365,7 +379,7 @@ class Transcript(MessageArea):
     def _on_range(self, _minimum: int, maximum: int) -> None:
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
-        with self._scheduler.following():
+        with self._scheduler.auto_scrolling():
             if self._stick:
                 bar.setValue(maximum)
             elif self._grows_above:
@@ -406,11 +420,8 @@ class Transcript(MessageArea):
         self._recycler.check()
 
 
-MARGIN_PX = 12
-
-
 class JumpButton(QToolButton):
-    """Stands on what scrolls: above it, it would have all of it painted for every line."""
+    """A child of what scrolls: above the viewport, it would have all of it painted for every line."""
 
     def __init__(self, theme: Theme, page: QScrollArea, content: QWidget) -> None:
         super().__init__(content)
@@ -431,11 +442,11 @@ class JumpButton(QToolButton):
         self.setIcon(self._theme.icon("arrow-down", size=14))
 
     def place(self) -> None:
-        """Stand at the lower edge of what is in sight."""
+        """Move to the lower edge of the viewport."""
         if self.isHidden():
             return
         self.adjustSize()
         page = self._page
         x = (page.width() - self.width()) // 2
-        self.move(x, page.viewport().height() - self.height() - MARGIN_PX - self._content.y())
+        self.move(x, page.viewport().height() - self.height() - JUMP_MARGIN_PX - self._content.y())
         self.raise_()

@@ -1,4 +1,4 @@
-"""Something that shows a number and explains it in one sentence: on hover, on the focus, and to screen readers."""
+"""The base of widgets that show a number and explain it in a sentence: on hover, on focus, and to screen readers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ui.theme.theme import Theme
 _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
-class Reader(Protocol):
+class FigureNavigator(Protocol):
     """Who leads from figure to figure. It is told by the figures: a filter would see every painting of theirs, too."""
 
-    def reached(self, figure: FigureWidget) -> None:
+    def on_focused(self, figure: FigureWidget) -> None:
         """It has the focus now."""
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
@@ -32,7 +32,7 @@ class FigureWidget(QLabel):
         self.theme = theme
         self.name = name
         self.help_text = help_text
-        self._reader: Reader | None = None
+        self._navigator: FigureNavigator | None = None
         self._is_ringed = False
         self.setToolTip(hover(help_text))
         self.setAccessibleName(name)
@@ -49,7 +49,7 @@ class FigureWidget(QLabel):
         """The name with what is shown, in one line."""
         return self.accessibleName()
 
-    def paint_focus(self, painter: QPainter) -> None:
+    def paint_focus_ring(self, painter: QPainter) -> None:
         """The ring around what has the focus."""
         if self._is_ringed:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -57,20 +57,20 @@ class FigureWidget(QLabel):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
 
-    def read_by(self, reader: Reader) -> None:
+    def set_navigator(self, navigator: FigureNavigator) -> None:
         """Tell this reader of keys and of the focus."""
-        self._reader = reader
+        self._navigator = navigator
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Some keys lead to other figures."""
-        if self._reader is None or not self._reader.step_from(self, Qt.Key(event.key())):
+        if self._navigator is None or not self._navigator.step_from(self, Qt.Key(event.key())):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Reached by keys, it says what it means."""
         self._is_ringed = True
-        if self._reader is not None:
-            self._reader.reached(self)
+        if self._navigator is not None:
+            self._navigator.on_focused(self)
         super().focusInEvent(event)
         self.update()
         if event.reason() in _BY_KEYS:

@@ -1,4 +1,4 @@
-"""A named number in three shapes: on a line, large, and as a row of the legend. Knows no statistics.
+"""A named number in three shapes: on a line, large, and as a row of the legend.
 
 They paint themselves: a number that changes ten times a second asks no layout for anything. What stands where is worked
 out when it changes, and only the place of the number is painted anew.
@@ -160,7 +160,7 @@ class LineFigure(_Figure):
         """The number whole, the name as far as there is room."""
         painter = QPainter(self)
         self._line.paint(painter, event.rect().left())
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
 
 class LargeFigure(_Figure):
@@ -219,7 +219,7 @@ class LargeFigure(_Figure):
             painter.setFont(self._small)
             painter.setPen(self._muted)
             painter.drawText(self._room, _LEFT, self._caption)
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
 
 class LegendRow(QPushButton):

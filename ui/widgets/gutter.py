@@ -1,4 +1,4 @@
-"""Keeps the room of a vertical scroll bar free, so that nothing moves aside when there is more to scroll."""
+"""Reserves the width of a vertical scroll bar, so that nothing moves aside when there is more to scroll."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that can wait for a turn of the event loop in which nothing is painted. Does not know what is done then."""
+"""A timer for work that can wait for a turn of the event loop in which nothing is painted."""
 
 from __future__ import annotations
 

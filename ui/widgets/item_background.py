@@ -1,4 +1,4 @@
-"""The ground of a row that a list draws by itself: chosen, under the pointer, with the keyboard's focus."""
+"""The background of an item that a delegate paints: selected, under the pointer, with the focus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A combo box that scrolling past does not change; words that find no room end in dots. Knows no setting."""
+"""A combo box that the mouse wheel does not change; its text is elided."""
 
 from __future__ import annotations
 

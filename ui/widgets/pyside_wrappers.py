@@ -1,6 +1,6 @@
-"""PySide's wrappers of Qt's own objects: resolved cheaply where the first paint waits, invalidated where they would outlive.
+"""PySide's wrappers of Qt's own objects: resolved cheaply, and invalidated where Qt deletes what they wrap.
 
-The first time that a call returns a widget of Qt's own making, PySide loads all widget classes to find out which of them
+The first time that a call returns a widget of Qt's own making, PySide loads all widget classes to find out which one
 it is: twenty milliseconds. A widget that is looked up by its object name is resolved at once, and stays so.
 """
 

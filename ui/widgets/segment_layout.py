@@ -1,4 +1,4 @@
-"""The widgets of an answer from top to bottom, each as far below the one above it as it was told. Knows no text.
+"""A vertical layout for the widgets of an answer, each with a gap of its own above it.
 
 A layout of Qt's looks at each of its items several times whenever one of them changed, and a long answer has many, of
 which only the last one grows. This one asks each for its height once, and moves those that are to be elsewhere. Those
@@ -17,23 +17,23 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """A widget; pixels above it, of its least width and of the one it would like."""
+    """A widget with its minimum and preferred width and the gap above it, in pixels."""
 
     widget: QWidget
-    least: int
-    liked: int
+    minimum: int
+    preferred: int
     gap: int = 0
     place: tuple[int, int, int, int] | None = None  # where it was put: left, top, width, height
 
 
 @dataclass(frozen=True, slots=True)
 class _Above:
-    """The first widgets, which want what they wanted: how many, and all their pixels with the gaps."""
+    """The first widgets, whose sizes are known to be unchanged: how many, their height with the gaps, and widths."""
 
     num: int = 0
     height: int = 0
-    least: int = 0
-    liked: int = 0
+    minimum: int = 0
+    preferred: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class _Placed:
 
 
 class SegmentLayout(QLayout):
-    """A gap of its own above every widget, where a layout has the same between all."""
+    """Like QVBoxLayout, but with a gap of its own above every widget."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._items: list[_Item] = []
         self._hint: QSize | None = None  # of what it is now
-        self._above = _Above()  # known since only the end changed
+        self._known_above = _Above()  # known since only the end changed
         self._placed: _Placed | None = None
         self._only_end = False
         self.setContentsMargins(0, 0, 0, 0)
@@ -69,14 +69,14 @@ class SegmentLayout(QLayout):
         """The pixels above each of them."""
         return [item.gap for item in self._items]
 
-    def put(self, index: int, widget: QWidget) -> None:
+    def insert_widget(self, index: int, widget: QWidget) -> None:
         """Add a widget before the one that was at ``index``, without a gap."""
         self.addChildWidget(widget)
         self._items.insert(index, _Item(widget, widget.minimumSizeHint().width(), widget.sizeHint().width()))
         self._change(index)
 
-    def take(self, index: int) -> None:
-        """Let go of a widget and its gap."""
+    def remove_at(self, index: int) -> None:
+        """Remove a widget and its gap."""
         self._items.pop(index)
         self._change(index)
 
@@ -92,33 +92,33 @@ class SegmentLayout(QLayout):
     @contextmanager
     def only_end_changes(self, first: int) -> Iterator[None]:
         """Meanwhile no widget before the ``first`` wants another size."""
-        self._know_above(first)
+        self._measure_above(first)
         self._only_end = True
         try:
             yield
         finally:
             self._only_end = False
 
-    def _know_above(self, num: int) -> None:
-        if self._above.num > num:
+    def _measure_above(self, num: int) -> None:
+        if self._known_above.num > num:
             self._forget_above()
-        known = self._above
+        known = self._known_above
         more = self._items[known.num : num]
-        self._above = _Above(
+        self._known_above = _Above(
             known.num + len(more),
             known.height + sum(item.gap + _height_of(item.widget) for item in more),
-            max((known.least, *(item.least for item in more))),
-            max((known.liked, *(item.liked for item in more))),
+            max((known.minimum, *(item.minimum for item in more))),
+            max((known.preferred, *(item.preferred for item in more))),
         )
 
     def _change(self, index: int) -> None:
         """A widget came, went, or stands elsewhere."""
-        if index < self._above.num:
+        if index < self._known_above.num:
             self._forget_above()
         self.invalidate()
 
     def _forget_above(self) -> None:
-        self._above, self._placed = _Above(), None
+        self._known_above, self._placed = _Above(), None
 
     def invalidate(self) -> None:
         """Called when a widget wants another size; which one is not told."""
@@ -130,14 +130,14 @@ class SegmentLayout(QLayout):
     def sizeHint(self) -> QSize:
         """As wide as the widest widget likes to be, and as high as all of them and their gaps."""
         if self._hint is None:
-            above, rest = self._above, self._items[self._above.num :]
-            width = max((above.liked, *(item.liked for item in rest)))
+            above, rest = self._known_above, self._items[self._known_above.num :]
+            width = max((above.preferred, *(item.preferred for item in rest)))
             self._hint = QSize(width, above.height + sum(item.gap + _height_of(item.widget) for item in rest))
         return self._hint
 
     def minimumSize(self) -> QSize:
         """The height is not for others to choose."""
-        width = max((self._above.least, *(item.least for item in self._items[self._above.num :])))
+        width = max((self._known_above.minimum, *(item.minimum for item in self._items[self._known_above.num :])))
         return QSize(width, self.sizeHint().height())
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -151,7 +151,7 @@ class SegmentLayout(QLayout):
         if self._placed is None or (self._placed.left, self._placed.top, self._placed.width) != (left, top, width):
             self._forget_above()
         first, bottom = (self._placed.num, self._placed.bottom) if self._placed is not None else (0, top)
-        num_above, above_bottom = self._above.num, bottom
+        num_above, above_bottom = self._known_above.num, bottom
         for index, item in enumerate(self._items[first:], start=first):
             bottom += item.gap
             height = _height_of(item.widget)
@@ -163,7 +163,7 @@ class SegmentLayout(QLayout):
             if index < num_above:
                 above_bottom = bottom
         # A widget above the end may have become another size by its new width.
-        is_known = self._above.num == num_above
+        is_known = self._known_above.num == num_above
         self._placed = _Placed(num_above, above_bottom, left, top, width) if is_known else None
 
     def addItem(self, item: QLayoutItem) -> None:

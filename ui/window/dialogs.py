@@ -65,7 +65,7 @@ class WindowDialogs(QObject):
                 )
             )
         dialog.saved.connect(self._on_saved)
-        dialog.look_tried.connect(self._try_look)
+        dialog.look_previewed.connect(self._try_look)
         return dialog
 
     def _try_look(self, key: str, value: str) -> None:

@@ -1,4 +1,4 @@
-"""Keys typed where nothing takes them: letters, and what is pasted, go into the message. Knows one text box.
+"""Forwards what is typed or pasted where no widget takes it to the message box.
 
 A window hands over the keys that came up to it unused. A button has no input method, so a dead key comes as itself
 and is put together with its letter here.

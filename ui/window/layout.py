@@ -1,4 +1,4 @@
-"""Which panes are open and how wide, and what is marked in answers, remembered as bytes. Knows no chat."""
+"""Which panes are open and how wide, and what is marked in answers, remembered as bytes."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class WindowLayout(QObject):
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
         self.fit_text(DRAWN_FOR_PX)
-        for told in (splitter.splitterMoved, stats.sources_wanted, stats.refused_wanted):
-            told.connect(self.changed)
+        for signal in (splitter.splitterMoved, stats.sources_selected, stats.refused_toggled):
+            signal.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
         """Make the side panes as much wider as text of this size is than that which they were drawn for."""

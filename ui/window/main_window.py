@@ -1,4 +1,4 @@
-"""The window: its parts together. Values come in by methods, intentions go out by signals."""
+"""The main window: its parts together. Values come in by methods, requests go out by signals."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
-        self.chat_settings.told.connect(self.show_notice)
+        self.chat_settings.notice.connect(self.show_notice)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.commands = Commands(self)
         add_commands(self)
@@ -139,9 +139,9 @@ class MainWindow(QMainWindow):
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
         middle = page_with_foot(self.header, self.pages, foot)
         self.splitter = side_by_side((self.sidebar, middle, self.stats))
-        self.hub = ModelsNavigation(self.theme, self.splitter)
-        self.setCentralWidget(self.hub.stack)
-        self.hub.stack.show()
+        self.models = ModelsNavigation(self.theme, self.splitter)
+        self.setCentralWidget(self.models.stack)
+        self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
         self.layout_state.changed.connect(self.layout_changed)
 
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
 
     def name_window(self) -> None:
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
-        seen = translate("ModelsPanel", "Models") if self.hub.is_open else self._title
+        seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
 
     def focus_search(self) -> None:
         """Go to the search of the chats."""
-        self.hub.leave()
+        self.models.leave()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
@@ -314,8 +314,8 @@ class MainWindow(QMainWindow):
         """Take back what is in the way, or stop the answer."""
         if self.drop_overlay.isVisible():
             self.drop_overlay.leave()
-        elif self.hub.is_open:
-            self.hub.place.leave()
+        elif self.models.is_open:
+            self.models.panel.leave()
         elif self.composer.is_busy:
             self.stop_requested.emit()
 
@@ -342,11 +342,11 @@ class MainWindow(QMainWindow):
             return  # asking Qt for the child first would make all its classes known to Python before the first paint
         child = event.child()
         if isinstance(child, QWidget):
-            QTimer.singleShot(0, child, lambda: self.theme.fit(child))
+            QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
-        in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
+        in_chat = not self.models.is_open and not self.drop_overlay.isVisible()
         if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
 

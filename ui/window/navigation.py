@@ -1,4 +1,4 @@
-"""How the Models place is reached from the chat and left again, and what tells in the chat that something downloads."""
+"""Switches between the chat and the panel of the models; the indicator of downloads in the header."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
 
-if TYPE_CHECKING:  # most chats begin and end without the place: a start waits for none of it
+if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.domain.models import DownloadRow
     from ui.models.panel import ModelsPanel
 
@@ -31,7 +31,7 @@ class DownloadIndicator(IconButton):
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:
         """Show the share of all that is on its way."""
         from app.domain.models import DownloadState  # noqa: PLC0415
-        from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole place)
+        from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
         moving = overall(rows)
         failed = sum(row.state is DownloadState.FAILED for row in rows)
@@ -46,7 +46,7 @@ class DownloadIndicator(IconButton):
 
 
 class ModelsNavigation(QObject):
-    """Holds the chat and the place one above the other. The place is made when it is first wanted.
+    """Holds the chat and the panel one above the other. The panel is made when it is first wanted.
 
     Signals:
         panel_created(object): the `ModelsPanel`, once; whoever serves it connects to it.
@@ -59,42 +59,42 @@ class ModelsNavigation(QObject):
         self._theme = theme
         self._chat = chat
         self._focus: QWidget | None = None
-        self._place: ModelsPanel | None = None
+        self._panel: ModelsPanel | None = None
         self._downloads: Sequence[DownloadRow] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
 
     @property
-    def place(self) -> ModelsPanel:
-        """The place; asking for it makes it."""
-        if self._place is None:
-            self._place = self._make_place()
-            self.panel_created.emit(self._place)
-        return self._place
+    def panel(self) -> ModelsPanel:
+        """The panel; asking for it makes it."""
+        if self._panel is None:
+            self._panel = self._make_panel()
+            self.panel_created.emit(self._panel)
+        return self._panel
 
-    def _make_place(self) -> ModelsPanel:
+    def _make_panel(self) -> ModelsPanel:
         from ui.models.panel import ModelsPanel  # noqa: PLC0415
 
-        place = ModelsPanel(self._theme)
+        panel = ModelsPanel(self._theme)
         # A page that is not seen must not keep the window wide.
-        place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.stack.addWidget(place)
-        self._theme.fit(place)
-        place.back.connect(self.leave)
+        panel.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.stack.addWidget(panel)
+        self._theme.apply_density(panel)
+        panel.back.connect(self.leave)
         if self._downloads:
-            place.set_downloads(self._downloads)
-        return place
+            panel.set_downloads(self._downloads)
+        return panel
 
     @property
-    def is_made(self) -> bool:
-        """Whether the place was wanted yet."""
-        return self._place is not None
+    def is_created(self) -> bool:
+        """Whether the panel was wanted yet."""
+        return self._panel is not None
 
     @property
     def page(self) -> str:
-        """Which page of the place is shown, or was last; empty where none was."""
-        return "" if self._place is None else self._place.page
+        """Which page of the panel is shown, or was last; empty where none was."""
+        return "" if self._panel is None else self._panel.page
 
     def connect_entry_points(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
         """Every way in; ``buttons`` have a signal ``browse``."""
@@ -108,21 +108,21 @@ class ModelsNavigation(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether the place is seen."""
-        return self._place is not None and self.stack.currentWidget() is self._place
+        """Whether the panel is seen."""
+        return self._panel is not None and self.stack.currentWidget() is self._panel
 
     def open(self, page: str = "") -> None:
-        """Show the place, at a page or where it was left."""
-        place = self.place
+        """Show the panel, at a page or where it was left."""
+        panel = self.panel
         if not self.is_open:
             self._focus = self.stack.window().focusWidget()
-            self.stack.setCurrentWidget(place)
-        place.open(page or ("" if place.page != WELCOME else "recommended"))
+            self.stack.setCurrentWidget(panel)
+        panel.open(page or ("" if panel.page != WELCOME else "recommended"))
 
     def toggle(self) -> None:
         """Open it, or go back to the chat."""
         if self.is_open:
-            self.place.leave()
+            self.panel.leave()
         else:
             self.open()
 
@@ -138,6 +138,6 @@ class ModelsNavigation(QObject):
         if not rows and not self._downloads:
             return
         self._downloads = rows
-        if self._place is not None:
-            self._place.set_downloads(rows)
+        if self._panel is not None:
+            self._panel.set_downloads(rows)
         self.indicator.set_rows(rows)

@@ -144,7 +144,7 @@ class AttachmentController(QObject):
     # ---- what comes -------------------------------------------------------------------------------------------------
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
-        self._window.hub.leave()
+        self._window.models.leave()
         self.offer(paths, may_import=True)
         self._window.composer.setFocus()
 

@@ -32,4 +32,4 @@ class BackgroundController:
             self._show()
 
     def _show(self) -> None:
-        self._window.sidebar.list.set_signs(*self._shown)
+        self._window.sidebar.list.set_activity(*self._shown)

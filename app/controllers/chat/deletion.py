@@ -47,7 +47,7 @@ class DeletionController:
     def _connect(self) -> None:
         bar = self._window.undo_bar
         self._window.transcript.delete_requested.connect(self.delete_messages)
-        self._window.sidebar.wishes.folder_deleted.connect(self.delete_folder)
+        self._window.sidebar.library_signals.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.take_back)
         bar.expired.connect(self.wipe)
 

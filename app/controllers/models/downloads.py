@@ -55,12 +55,12 @@ class HubDownloadsController(QObject):
 
     @property
     def _doors(self) -> ModelsNavigation:
-        return self._window.hub
+        return self._window.models
 
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of downloads in a place that was made."""
-        place.wants.pull_wanted.connect(self.pull)
-        place.wants.download_deed.connect(self._on_deed)
+        place.requests.pull_requested.connect(self.pull)
+        place.requests.download_action_requested.connect(self._on_deed)
 
     def start(self) -> None:
         """Go on with the downloads of last time."""

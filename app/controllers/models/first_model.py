@@ -59,8 +59,8 @@ class HubFirstController(QObject):
 
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
-        place.wants.first_wanted.connect(self.fetch)
-        place.wants.first_stopped.connect(self.stop)
+        place.requests.first_requested.connect(self.fetch)
+        place.requests.first_stopped.connect(self.stop)
         place.welcome.set_first(self._view)
 
     def look(self) -> None:
@@ -102,7 +102,7 @@ class HubFirstController(QObject):
 
     def _show(self, view: FirstModelView) -> None:
         self._view = view
-        self._window.hub.place.welcome.set_first(view)
+        self._window.models.panel.welcome.set_first(view)
 
     def _on_news(self, watch: FirstWatch, change: Change) -> None:
         if watch is self._watch:
@@ -123,7 +123,7 @@ class HubFirstController(QObject):
         self._on_found(model)
         self._begin(str(model.path), dict(SMALL.own))
         self.came.emit()
-        if self._window.hub.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+        if self._window.models.is_open:  # whoever went back to a chat meanwhile is not torn out of it
             self.complete.emit(str(model.path), "")
         else:
             words = translate("HubController", "{name} has come and is in the library: Models, or Ctrl+M.")

@@ -89,11 +89,11 @@ class HubController(QObject):
 
     @property
     def _doors(self) -> ModelsNavigation:
-        return self._window.hub
+        return self._window.models
 
     @property
     def _place(self) -> ModelsPanel:
-        return self._window.hub.place
+        return self._window.models.panel
 
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
@@ -116,17 +116,17 @@ class HubController(QObject):
         self._attach_first(place)
         self._downloads.attach(place)
         self._library.attach(place)
-        wants = place.wants
-        wants.page_shown.connect(self._on_page)
-        wants.search_wanted.connect(self._search)
-        wants.repo_wanted.connect(self._open_repo)
-        wants.token_given.connect(self._give_token)
-        wants.token_removed.connect(self._remove_token)
-        wants.chat_wanted.connect(self._start_chat)
-        wants.draft_wanted.connect(self._use_draft)
-        wants.builtin_wanted.connect(self._use_builtin)
-        wants.welcome_done.connect(self._end_welcome)
-        wants.link_wanted.connect(self._ask_link)
+        requests = place.requests
+        requests.page_shown.connect(self._on_page)
+        requests.search_requested.connect(self._search)
+        requests.repo_requested.connect(self._open_repo)
+        requests.token_entered.connect(self._give_token)
+        requests.token_removed.connect(self._remove_token)
+        requests.chat_requested.connect(self._start_chat)
+        requests.draft_requested.connect(self._use_draft)
+        requests.builtin_requested.connect(self._use_builtin)
+        requests.welcome_done.connect(self._end_welcome)
+        requests.link_requested.connect(self._ask_link)
 
     def _attach_first(self, place: ModelsPanel) -> None:
         from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415

@@ -47,16 +47,16 @@ class HubLibraryController(QObject):
 
     @property
     def _doors(self) -> ModelsNavigation:
-        return self._window.hub
+        return self._window.models
 
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of the library in a place that was made."""
-        wants = place.wants
-        wants.reveal_wanted.connect(self._reveal)
-        wants.remove_wanted.connect(self._remove)
-        wants.add_wanted.connect(self._add)
-        wants.offer_taken.connect(self._add)
-        wants.look_again.connect(lambda: self.show(look_elsewhere=True))
+        requests = place.requests
+        requests.reveal_requested.connect(self._reveal)
+        requests.remove_requested.connect(self._remove)
+        requests.add_requested.connect(self._add)
+        requests.offer_taken.connect(self._add)
+        requests.rescan_requested.connect(lambda: self.show(look_elsewhere=True))
 
     def use(self, target: str, draft: str) -> None:
         """Note which files are loaded; empty where there is none."""
@@ -71,7 +71,7 @@ class HubLibraryController(QObject):
 
     def show(self, *, look_elsewhere: bool = False) -> None:
         """Read the library again where there is a place to show it; the folders of other apps when asked for."""
-        if not self._doors.is_made:
+        if not self._doors.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
         used, offers = self._used, self._looked_elsewhere

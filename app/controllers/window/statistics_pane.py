@@ -55,9 +55,9 @@ class StatisticsController(QObject):
         self.read.connect(self._show)
         self.ended.connect(self._on_ended)
         panel = self._window.stats
-        panel.sums_wanted.connect(self.refresh)
-        panel.export_wanted.connect(self.ask_export)
-        panel.reset_wanted.connect(self.reset)
+        panel.sums_requested.connect(self.refresh)
+        panel.export_requested.connect(self.ask_export)
+        panel.reset_requested.connect(self.reset)
 
     def refresh(self, page: str) -> None:
         """Have the sums of a page read: "chat" is the open one, "all" is all time."""

@@ -23,7 +23,7 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 
 
 def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPanel, qtbot: QtBot) -> None:
-    queries = asked(place.wants.search_wanted)
+    queries = asked(place.requests.search_requested)
     place.open("search")
     assert queries == [(SearchQuery(),)]
     qtbot.keyClicks(place.search.field, "qwen")
@@ -37,7 +37,7 @@ def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPane
 
 
 def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, qtbot: QtBot) -> None:
-    opened = asked(place.wants.repo_wanted)
+    opened = asked(place.requests.repo_requested)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
@@ -47,7 +47,7 @@ def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, q
 
 
 def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
-    opened = asked(place.wants.repo_wanted)
+    opened = asked(place.requests.repo_requested)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     view = place.search.list
@@ -58,7 +58,7 @@ def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
 
 def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
-    queries = asked(place.wants.search_wanted)
+    queries = asked(place.requests.search_requested)
     place.search.sort.setCurrentIndex(2)
     qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
     assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
@@ -77,7 +77,7 @@ def test_nothing_found_and_no_network_say_what_to_do(place: ModelsPanel, qtbot: 
     place.open("search")
     qtbot.keyClicks(place.search.field, "zzz")
     place.search.search()
-    queries = asked(place.wants.search_wanted)
+    queries = asked(place.requests.search_requested)
     place.search.set_results(place.search.query, [])
     assert "Nothing found" in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
@@ -94,8 +94,8 @@ def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> N
     shown = said(place.search.pane)
     for words in ("Q4_K_M", "4.68 GB", "3 parts", "Too large", "Image reader (mmproj)", "Quantization data (imatrix)"):
         assert words in shown
-    pulls, drafts = asked(place.wants.pull_wanted), asked(place.wants.drafts_wanted)
-    chats = asked(place.wants.chat_wanted)
+    pulls, drafts = asked(place.requests.pull_requested), asked(place.requests.drafts_requested)
+    chats = asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
     qtbot.mouseClick(pressed(place, "Find a draft for Q4_K_M"), LEFT)
     qtbot.mouseClick(pressed(place, "Chat with Q4_K_M"), LEFT)
@@ -147,7 +147,7 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
     gate = place.search.pane.gate
     assert gate.isVisible()
     assert gate.field.echoMode() is QLineEdit.EchoMode.Password
-    tokens = asked(place.wants.token_given)
+    tokens = asked(place.requests.token_entered)
     qtbot.keyClicks(gate.field, "hf_secret")
     qtbot.keyClick(gate.field, Qt.Key.Key_Return)
     assert tokens == [("hf_secret",)]
@@ -169,7 +169,7 @@ def offered(place: ModelsPanel) -> list[tuple[str, str]]:
 
 def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
-    pairs = asked(place.wants.pair_wanted)
+    pairs = asked(place.requests.pair_requested)
     place.drafts.set_drafts(r.drafts())
     titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
     assert titles[0] == ("", "Matching")
@@ -191,7 +191,7 @@ def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel
     for words in ("The draft matches", "8,192 tokens", "Weights", "6.54 GB of 7.20 GB free", "Tight", "4,096 tokens"):
         assert words in shown
     assert not place.drafts.card.verdict.picture.pixmap().isNull()
-    pulls = asked(place.wants.pull_wanted)
+    pulls = asked(place.requests.pull_requested)
     qtbot.mouseClick(pressed(place.drafts, "Download both"), LEFT)
     qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
@@ -203,7 +203,7 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, q
     shown = said(place.drafts.card)
     assert "The draft does not match" in shown
     assert "Token 139 differs" in shown
-    pulls = asked(place.wants.pull_wanted)
+    pulls = asked(place.requests.pull_requested)
     assert "So only the target is offered" in shown
     assert offered(place) == [("Download the target", ""), ("Download the target and chat", "primary")]
     qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
@@ -218,7 +218,7 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, q
 def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
-    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
     for changes, names in (({}, ["Download both", "Download and chat"]), (here, ["Chat with this pair"])):
         place.drafts.set_pair(replace(r.PAIR, match=Match.CHECKING, **changes))
         assert offered(place) == [(name, "") for name in names]
@@ -245,7 +245,7 @@ def test_a_pair_that_is_here_can_be_chatted_with(place: ModelsPanel, qtbot: QtBo
         r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
     )
     place.drafts.set_pair(here)
-    chats = asked(place.wants.chat_wanted)
+    chats = asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place.drafts, "Chat with this pair"), LEFT)
     assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
 
@@ -271,19 +271,19 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
     assert said(place.drafts).lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)
-    wanted = asked(place.wants.drafts_wanted)
+    wanted = asked(place.requests.drafts_requested)
     qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)
     assert wanted == [(r.TARGET_REF,)]
 
 
 def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
-    wanted = asked(place.wants.all_wanted)
+    wanted = asked(place.requests.all_requested)
     place.open("recommended")
     assert wanted == [()]
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
     assert headings == ["Fit this machine", "A tight fit", "Too large for this machine"]
-    opened = asked(place.wants.catalog_wanted)
+    opened = asked(place.requests.catalog_requested)
     place.recommended.list.choose_first()
     assert opened == [("q3",)]
     assert "1.3 to 2.2 times on code" in said(place.recommended)

@@ -39,17 +39,17 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     place.open("downloads")
     assert "Nothing is downloading" in said(place.downloads)
     place.set_downloads(r.downloads())
-    deeds = asked(place.wants.download_deed)
+    actions = asked(place.requests.download_action_requested)
     lines = place.downloads.lines
-    for key, deed in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
-        qtbot.mouseClick(lines[key].deeds[deed], LEFT)
-    assert deeds == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
+    for key, action in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
+        qtbot.mouseClick(lines[key].actions[action], LEFT)
+    assert actions == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
     assert "1.39 GB are missing" in said(place.downloads)
-    lines["1"].deeds["pause"].setFocus()
+    lines["1"].actions["pause"].setFocus()
     place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
-    assert lines["1"].deeds["pause"].hasFocus()
+    assert lines["1"].actions["pause"].hasFocus()
     place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
-    assert lines["1"].deeds["resume"].hasFocus()
+    assert lines["1"].actions["resume"].hasFocus()
     done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
     place.set_downloads([done, *r.downloads()[1:]])
     assert lines["1"].chat.hasFocus(), "not what takes it from the list"
@@ -85,8 +85,8 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: ModelsPanel, qtb
     ):
         assert words in shown
     line = place.library.lines[1]
-    chats, drafts = asked(place.wants.chat_wanted), asked(place.wants.draft_wanted)
-    reveals, taken = asked(place.wants.reveal_wanted), asked(place.wants.offer_taken)
+    chats, drafts = asked(place.requests.chat_requested), asked(place.requests.draft_requested)
+    reveals, taken = asked(place.requests.reveal_requested), asked(place.requests.offer_taken)
     qtbot.mouseClick(line.chat, LEFT)
     line.draft_action.trigger()
     line.reveal_action.trigger()
@@ -127,7 +127,7 @@ def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPa
 def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: QtBot, line: int, words: str) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
-    removed = asked(place.wants.remove_wanted)
+    removed = asked(place.requests.remove_requested)
     place.library.lines[line].remove_action.trigger()
     question = place.window().findChild(ConfirmDialog)
     assert question is not None
@@ -135,7 +135,7 @@ def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: Q
     qtbot.keyClick(question, Qt.Key.Key_Escape)
     assert removed == []
     question = place.library.lines[line].ask_remove()
-    qtbot.mouseClick(question.deed_button, LEFT)
+    qtbot.mouseClick(question.accept_button, LEFT)
     assert removed == [(r.library()[line].key,)]
 
 
@@ -181,11 +181,13 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
         assert words in shown
     assert len(place.welcome.cards) == 3
-    pulls, builtin = asked(place.wants.pull_wanted), asked(place.wants.builtin_wanted)
-    done = asked(place.wants.welcome_done)
+    pulls, builtin = asked(place.requests.pull_requested), asked(place.requests.builtin_requested)
+    done = asked(place.requests.welcome_done)
     first = place.welcome.cards[0]
-    qtbot.waitUntil(lambda: first.deed.width() == first.deed.sizeHint().width())  # as wide as its words, not the card
-    qtbot.mouseClick(first.deed, LEFT)
+    qtbot.waitUntil(
+        lambda: first.action.width() == first.action.sizeHint().width()
+    )  # as wide as its words, not the card
+    qtbot.mouseClick(first.action, LEFT)
     qtbot.mouseClick(place.welcome.builtin_button, LEFT)
     qtbot.mouseClick(place.welcome.skip_button, LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
@@ -201,7 +203,7 @@ def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     unchecked, checked = place.welcome.cards
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
-    assert not any(card.deed.property("kind") for card in place.welcome.cards)
+    assert not any(card.action.property("kind") for card in place.welcome.cards)
     assert "were not checked with the hub" in place.welcome.words.text()
     assert "Should fit, by its listed size" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
@@ -229,8 +231,8 @@ def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, q
         draft=replace(draft, presence=Presence.HERE),
     )
     place.welcome.set_pairs([replace(row, pair=here)])
-    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
-    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
+    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
+    qtbot.mouseClick(place.welcome.cards[0].action, LEFT)
     assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
 
 
@@ -290,7 +292,7 @@ def test_every_control_of_the_place_has_a_name(place: ModelsPanel) -> None:
 def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
-    place.wants.repo_wanted.connect(lambda _repo: place.search.pane.show_details(r.details()))
+    place.requests.repo_requested.connect(lambda _repo: place.search.pane.show_details(r.details()))
     place.search.list.choose_first()
     QApplication.processEvents()
     seen = []
@@ -313,7 +315,7 @@ def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: Mode
 
 
 def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None:
-    done, back = asked(place.wants.welcome_done), asked(place.back)
+    done, back = asked(place.requests.welcome_done), asked(place.back)
     place.open("welcome")
     qtbot.mouseClick(place.back_button, LEFT)
     assert len(done) == len(back) == 1

@@ -41,10 +41,10 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.kept.rate.value == "68 % of 210"
     shown = {key: row.value for key, row in page.rows.items()}
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
-    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert page.kept.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
     assert page.sources[Source.RECOVERED].value == "200"
     assert page.context.value == "1,204 of 4,096, 29 %"
-    assert page.context_bar.said == "used 29 %, free 71 %"
+    assert page.context_bar.description == "used 29 %, free 71 %"
 
 
 def test_gain_and_lengths(panel: StatsPanel) -> None:
@@ -52,7 +52,7 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
     lengths = panel.now.kept.lengths
     assert lengths.counts == (12, 93, 25)
-    assert lengths.said == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    assert lengths.description == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
     lengths.set_counts([1] * 33)
     assert len(lengths.counts) == lengths.MOST_COLUMNS
     assert sum(lengths.counts) == 33
@@ -123,10 +123,10 @@ def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str)
         assert each.toolTip().endswith("."), each.name
         assert each.accessibleDescription().endswith("."), each.name
         assert each.accessibleName()
-    listed = {said.name.lower() for said in explanations()}
+    listed = {description.name.lower() for description in explanations()}
     pairs = set(panel.all.pair_lines.values()) | set(panel.chat.pair_lines.values())
     assert {each.name.lower() for each in figures if each not in pairs} <= listed
-    assert all(re.fullmatch(r"[A-Z19].*\.", said.value) for said in explanations())
+    assert all(re.fullmatch(r"[A-Z19].*\.", description.value) for description in explanations())
 
 
 def test_live_then_last_answer(window: MainWindow) -> None:
@@ -155,7 +155,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
-    words = panel.now.kept.by_depth.said.split(", ")
+    words = panel.now.kept.by_depth.description.split(", ")
     assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
 
 
@@ -225,12 +225,12 @@ def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) ->
 
 
 def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
         qtbot.mouseClick(shown.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
     assert asked.args == ["chat"]
     assert shown.page == CHAT
     shown.switch.buttons[CHAT].setFocus()
-    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
         qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Right)
     assert asked.args == ["all"]
     assert shown.page == ALL
@@ -245,7 +245,7 @@ def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
 def test_an_ended_answer_asks_for_sums_only_where_they_are_seen(shown: StatsPanel, qtbot: QtBot) -> None:
     QApplication.processEvents()
     asked: list[str] = []
-    shown.sums_wanted.connect(asked.append)
+    shown.sums_requested.connect(asked.append)
     shown.end(STATS)
     QApplication.processEvents()
     assert asked == []
@@ -315,9 +315,9 @@ def test_all_explanations_are_listed(shown: StatsPanel, qtbot: QtBot) -> None:
     qtbot.keyClick(shown.help_button, Qt.Key.Key_Space)
     dialog = shown.window().findChild(ExplanationsDialog)
     assert dialog is not None
-    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    description = " ".join(label.text() for label in dialog.findChildren(QLabel))
     for words in explanations():
-        assert words.value in said
+        assert words.value in description
     assert nameless(dialog) == []
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
@@ -330,7 +330,7 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     qtbot.waitUntil(menu.isVisible)
     for _ in range(line + 1):
         qtbot.keyClick(menu, Qt.Key.Key_Down)
-    with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
+    with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert wanted.args == [scope]
 
@@ -363,7 +363,7 @@ def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel:
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
     assert page.kept.rate.value == "68 % of 210"
-    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert page.kept.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
     assert "depth 1: 91 %" not in page.kept.by_depth.accessibleDescription()
     panel.end(STATS)
     assert "depth 1: 91 %" in page.kept.by_depth.accessibleDescription()

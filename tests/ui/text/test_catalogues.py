@@ -283,7 +283,7 @@ def german_window(german: str, qtbot: QtBot) -> MainWindow:
 
 
 def test_the_german_window_shows_no_english(german_window: MainWindow, known_english: set[str]) -> None:
-    places = [german_window, german_window.hub.place]
+    places = [german_window, german_window.models.panel]
     places += [SettingsDialog(FIELDS, {}, german_window)]
     places += [ShortcutsDialog(german_window, german_window.commands.rows())]
     found = [text for place in places for text in english_texts(place, known_english)]

@@ -115,7 +115,7 @@ def test_the_bars_tell_one_pass(language: str, theme: Theme) -> None:
     wanted = (
         "0 behalten: 3 Durchläufe, 1 behalten: 1 Durchlauf" if language == "de" else "0 kept: 3 passes, 1 kept: 1 pass"
     )
-    assert bars.said == wanted
+    assert bars.description == wanted
 
 
 def test_what_app_and_engine_count_has_words_for_one() -> None:

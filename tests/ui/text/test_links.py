@@ -88,7 +88,7 @@ def test_a_click_on_a_link_shows_its_real_address_and_asks(window: MainWindow, q
     assert shown is not None
     assert shown.toPlainText() == "https://real.example.org/path"
     assert opened == []
-    qtbot.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(question.accept_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
@@ -103,8 +103,8 @@ def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, opened
     question = window.findChild(ConfirmDialog)
     assert question is not None
     qtbot.waitUntil(question.isActiveWindow)
-    question.deed_button.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.keyClick(question.deed_button, Qt.Key.Key_Return)
+    question.accept_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(question.accept_button, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 

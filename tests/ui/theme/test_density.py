@@ -87,7 +87,7 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
     fill_hub(window, "recommended")
     window.set_density(density)
     window.set_text_size("normal")
-    choices = window.hub.place.recommended.list
+    choices = window.models.panel.recommended.list
     for listing in (window.sidebar.list, choices):
         delegate, index = listing.itemDelegate(), listing.model().index(1, 0)
         option = QStyleOptionViewItem()
@@ -100,7 +100,7 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
 
 
 def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
-    place = window.hub.place
+    place = window.models.panel
     fill_hub(window, "search")
     lists = place.search.findChildren(QWidget, "hubList")
     assert len(lists) == 1

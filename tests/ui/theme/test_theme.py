@@ -22,7 +22,7 @@ def test_dressed_widgets_follow_the_text_size(theme: Theme, qtbot: QtBot) -> Non
     host, label = QWidget(), QLabel("text")
     qtbot.addWidget(host)
     qtbot.addWidget(label)
-    theme.dress(label, -1)
+    theme.set_font(label, -1)
     before = label.font().pixelSize()
     theme.set_text_size("larger", host)
     assert label.font().pixelSize() == before + TEXT_SIZES["larger"]

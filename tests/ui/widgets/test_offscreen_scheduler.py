@@ -7,12 +7,12 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from ui.widgets.offscreen_scheduler import (
-    AFTER_STEP_S,
     BETWEEN_SLICES_MS,
     CALM_SLICE_S,
     FRAME_S,
     HURRIED_SLICE_S,
-    SCROLLED_S,
+    PAINT_S,
+    SCROLLING_S,
     SCROLLING_SLICE_S,
     OffscreenScheduler,
 )
@@ -39,25 +39,25 @@ def turns(clock: Clock) -> OffscreenScheduler:
 def scroll(turns: OffscreenScheduler, clock: Clock, pages_a_second: float) -> None:
     for number in range(4):
         clock.now += 0.016
-        turns.stepped(number * 0.016 * pages_a_second)
+        turns.scrolled_to(number * 0.016 * pages_a_second)
 
 
 def test_nothing_is_done_in_the_turn_of_a_step(turns: OffscreenScheduler, clock: Clock, qtbot: QtBot) -> None:
     timer, done = QTimer(singleShot=True), []
-    turns.take(timer, lambda: done.append("before"))
+    turns.run(timer, lambda: done.append("before"))
     clock.now += 0.02
-    turns.stepped(1)
-    turns.take(timer, lambda: done.append("in the same turn"))
+    turns.scrolled_to(1)
+    turns.run(timer, lambda: done.append("in the same turn"))
     assert done == ["before"]
     assert timer.isActive(), "it comes again"
-    clock.now += AFTER_STEP_S + 0.001
-    turns.take(timer, lambda: done.append("in the turn that may have painted the step"))
+    clock.now += PAINT_S + 0.001
+    turns.run(timer, lambda: done.append("in the turn that may have painted the step"))
     assert done == ["before"]
     assert timer.isActive(), "it comes again"
     assert timer.interval() == 0
-    turns.take(timer, lambda: done.append("after"))
+    turns.run(timer, lambda: done.append("after"))
     assert done == ["before", "after"]
-    turns.take(timer, lambda: done.append("right behind another"))
+    turns.run(timer, lambda: done.append("right behind another"))
     assert done == ["before", "after"]
 
 
@@ -65,23 +65,23 @@ def test_it_goes_on_however_fast_the_steps_come(turns: OffscreenScheduler, clock
     timer, done = QTimer(singleShot=True), []
     for _ in range(200):
         clock.now += 0.002
-        turns.stepped(clock.now)
-        turns.take(timer, lambda: done.append(clock.now))
+        turns.scrolled_to(clock.now)
+        turns.run(timer, lambda: done.append(clock.now))
     assert len(done) > 100
     assert turns.slice_s(9) == HURRIED_SLICE_S
     clock.now += 0.02
-    turns.take(timer, lambda: done.append(clock.now))
+    turns.run(timer, lambda: done.append(clock.now))
     assert turns.slice_s(9) == SCROLLING_SLICE_S, "there are turns again"
 
 
 def test_to_follow_what_grew_is_not_to_scroll(turns: OffscreenScheduler, clock: Clock) -> None:
-    with turns.following():
-        turns.stepped(3)
+    with turns.auto_scrolling():
+        turns.scrolled_to(3)
     assert not turns.is_scrolling
     assert turns.wait_ms() == 0
-    turns.stepped(4)
+    turns.scrolled_to(4)
     assert turns.is_scrolling
-    clock.now += SCROLLED_S + 0.01
+    clock.now += SCROLLING_S + 0.01
     assert not turns.is_scrolling
 
 

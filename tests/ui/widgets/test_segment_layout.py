@@ -49,7 +49,7 @@ def _by_column(parent: QWidget, boxes: list[tuple[int, int]]) -> tuple[SegmentLa
     made = []
     for number, (gap, height) in enumerate(boxes):
         made.append(_Box(parent, height))
-        column.put(number, made[-1])
+        column.insert_widget(number, made[-1])
         column.set_gap(number, gap)
     return column, made
 
@@ -95,7 +95,7 @@ def test_what_is_taken_leaves_no_room(qtbot: QtBot) -> None:
     page.show()
     assert page.sizeHint().height() == 20 + 10 + 30 + 5 + 40
     boxes[1].hide()
-    column.take(1)
+    column.remove_at(1)
     qtbot.waitUntil(lambda: boxes[2].y() == 25)
     assert page.sizeHint().height() == 65
 
@@ -114,7 +114,7 @@ def test_a_widget_that_sizes_itself_is_as_high_as_it_likes(qtbot: QtBot) -> None
     qtbot.addWidget(page)
     column = SegmentLayout(page)
     edit = QPlainTextEdit(page)
-    column.put(0, edit)
+    column.insert_widget(0, edit)
     page.resize(page.sizeHint())
     page.show()
     assert edit.size() == page.size()
@@ -130,7 +130,7 @@ def test_an_end_that_grows_is_as_if_all_were_looked_at(
     page = QWidget()
     column, made = _by_column(page, boxes)
     made.insert(0, _Flowing(page, 50))
-    column.put(0, made[0])
+    column.insert_widget(0, made[0])
     page.resize(300, page.sizeHint().height())
     page.show()
     for gap, height, is_new in more:
@@ -138,7 +138,7 @@ def test_an_end_that_grows_is_as_if_all_were_looked_at(
         with column.only_end_changes(first):
             if is_new:
                 made.append(_Box(page, height))
-                column.put(len(made) - 1, made[-1])
+                column.insert_widget(len(made) - 1, made[-1])
                 made[-1].show()
             else:
                 made[-1].setFixedHeight(height)

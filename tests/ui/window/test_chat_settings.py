@@ -182,7 +182,7 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
             edit.selectAll()
             QTest.keyClicks(edit, name)
         assert nameless(question) == []
-        QTest.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(question.accept_button, Qt.MouseButton.LeftButton)
     assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
 
 
@@ -201,7 +201,7 @@ def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSetting
         (" ", False),
     ):
         edit.setText(name)
-        assert question.deed_button.isEnabled() is possible
+        assert question.accept_button.isEnabled() is possible
     edit.setText("Precise")
     assert edit.accessibleDescription() == "Precise comes with Paceline and stays as it is."
 
@@ -219,7 +219,7 @@ def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDia
     assert edit is not None
     for name, possible in (("Warm", False), ("Mine", True), ("mine", True), ("Warmer", True), ("Precise", False)):
         edit.setText(name)
-        assert question.deed_button.isEnabled() is possible
+        assert question.accept_button.isEnabled() is possible
 
 
 def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsDialog) -> None:

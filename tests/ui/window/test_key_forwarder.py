@@ -220,9 +220,9 @@ def test_a_slash_opens_the_prompts_and_a_paste_is_the_messages(window: MainWindo
 
 
 def test_the_models_place_and_dialogs_keep_their_keys(window: MainWindow, qtbot: QtBot) -> None:
-    window.hub.toggle()
-    QTest.keyClicks(focus(window.hub.place.back_button), "x")
-    window.hub.toggle()
+    window.models.toggle()
+    QTest.keyClicks(focus(window.models.panel.back_button), "x")
+    window.models.toggle()
     assert window.composer.text == ""
     dialog = open_dialog(window, "question")
     qtbot.waitUntil(dialog.isActiveWindow, timeout=30_000)

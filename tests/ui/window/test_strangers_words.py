@@ -111,8 +111,8 @@ def test_settings_of_models_and_chats(window: MainWindow) -> None:
 
 @pytest.mark.parametrize("page", HUB_PAGES)
 def test_the_models_place(window: MainWindow, page: str) -> None:
-    window.hub.toggle()
-    place = window.hub.place
+    window.models.toggle()
+    place = window.models.panel
     place.open(page)
     place.search.set_results(place.search.query, evil(hub.results()))
     place.library.set_library(evil(hub.library()), evil(hub.OFFERS))

@@ -47,11 +47,11 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
         (Qt.Key.Key_Return, CTRL | SHIFT),
         (Qt.Key.Key_Left, ALT),
     ]
-    window.hub.place.search.field.setFocus()
+    window.models.panel.search.field.setFocus()
     for key, modifiers in keys:
         press(window, qtbot, key, modifiers)
     assert asked == []
-    window.hub.leave()
+    window.models.leave()
     window.composer.edit.setFocus()
     press(window, qtbot, Qt.Key.Key_R, CTRL)
     press(window, qtbot, Qt.Key.Key_D, CTRL)
@@ -60,16 +60,16 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
 
 def test_escape_leads_back_from_the_models(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
     window, _ = told
-    window.hub.place.nav.setFocus()
+    window.models.panel.nav.setFocus()
     press(window, qtbot, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
-    assert not window.hub.is_open
+    assert not window.models.is_open
 
 
 def test_the_next_chat_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
     window, _ = told
     with qtbot.waitSignal(window.conversation_selected):
         press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
-    assert not window.hub.is_open
+    assert not window.models.is_open
 
 
 def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
@@ -77,7 +77,7 @@ def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str
     assert window.windowTitle() == "Models"
     window.name_conversation("Another name")
     assert window.windowTitle() == "Models"
-    window.hub.leave()
+    window.models.leave()
     assert window.windowTitle() == "Another name"
     window.show_conversation("", ())
     assert window.windowTitle() == "Paceline"

@@ -50,7 +50,7 @@ class AttachmentReader(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         is_code = attachment.kind in CODE_LIKE
-        theme.dress(self.text, code=is_code)
+        theme.set_font(self.text, code=is_code)
         if is_code:
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         wrap_for(self.text, attachment.text[:MOST_CHARS])

@@ -1,7 +1,4 @@
-"""Keeps many attachments from taking the page away: a few rows are seen, the others by scrolling.
-
-Owns how high the rows may be; does not know what an attachment is.
-"""
+"""A scroll area around the attachments: a few rows are seen, the others by scrolling."""
 
 from __future__ import annotations
 

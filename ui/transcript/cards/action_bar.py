@@ -1,7 +1,6 @@
 """What stands below the words of an answer: its versions, its figures, its buttons, and the one that lets it go on.
 
 Figures stand in one row with the buttons where they are readable there, else in lines of their own above them.
-Knows neither the answer's words nor where the buttons lead.
 """
 
 from __future__ import annotations

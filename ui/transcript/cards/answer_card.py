@@ -58,7 +58,7 @@ class AnswerCard(MessageCard):
         self._text = ""
         self._text_width = text_width
         self.thought: ThoughtBlock | None = None
-        self._pooled_thought: ThoughtBlock | None = None  # let go, to be used again
+        self._pooled_thought: ThoughtBlock | None = None  # to be used again
         self._num_fed = 0  # characters of the answer's words that the body has
         self._words_at = 0  # where they begin in the whole text
         self._runs = SourceRuns()
@@ -84,7 +84,7 @@ class AnswerCard(MessageCard):
         self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._is_streaming = self._is_whole = False
-        self._state_to_restore: CardState | None = None  # until all of it is made again
+        self._state_to_restore: CardState | None = None  # until all of it is built
         self._is_last = False
         self.can_go_on = False
         self._arrange()

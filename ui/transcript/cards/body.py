@@ -180,14 +180,14 @@ class AnswerBody(QWidget):
             self._num_marked = 0
         self._set_provenance(raw, runs, wanted)
         for part in self._parts[self._num_marked :]:
-            if afresh or part.marked is not part.drawn:
+            if afresh or part.marked is not part.source_map:
                 self._mark_one(part)
         self._num_marked = min(self._sealed, len(self._parts))
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
         """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
         self._set_provenance(raw, runs, wanted)
-        part = next((part for part in self._parts if part.marked is not part.drawn), None)
+        part = next((part for part in self._parts if part.marked is not part.source_map), None)
         if part is not None:
             self._mark_one(part)
         return part is not None
@@ -198,12 +198,12 @@ class AnswerBody(QWidget):
 
     def _mark_one(self, part: BodyPart) -> None:
         raw, runs, wanted = self._provenance
-        part.marked = part.drawn
+        part.marked = part.source_map
         if part.locator.runs is not runs:
             part.locator = Locator(runs)
         text = part.view.toPlainText()
         fits = len(runs.sources) == len(raw)
-        found = part.locator.locate(text, part.drawn) if wanted and fits else []
+        found = part.locator.locate(text, part.source_map) if wanted and fits else []
         ranges = found if len(wanted) == len(Source) else [item for item in found if item.source in wanted]
         if isinstance(part.widget, CodeBlock):
             self._note_change(self._parts.index(part), part.widget.mark(ranges))
@@ -213,7 +213,7 @@ class AnswerBody(QWidget):
         self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
         refused = runs.rejections() if self._shows_refused and fits else []
-        part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
+        part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
 
     def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
         """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
@@ -317,7 +317,7 @@ class AnswerBody(QWidget):
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
-        part.drawn, part.goes_on = segment.drawn, segment.goes_on
+        part.source_map, part.goes_on = segment.source_map, segment.goes_on
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
@@ -332,9 +332,9 @@ class AnswerBody(QWidget):
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, BodyPart(widget, segment.drawn, painted_of(widget)))
+        self._parts.insert(index, BodyPart(widget, segment.source_map, painted_of(widget)))
         self._hover.watch(self._parts[index])
-        self._column.put(index, widget)
+        self._column.insert_widget(index, widget)
         inherit_no_updates(widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
@@ -368,5 +368,5 @@ class AnswerBody(QWidget):
 
     def _drop(self, index: int) -> None:
         self._note_change(index, 0)
-        self._column.take(index)
+        self._column.remove_at(index)
         self._pool.recycle(self._parts.pop(index).widget)

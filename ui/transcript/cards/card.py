@@ -20,12 +20,12 @@ class MessageCard(QFrame):
     """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus.
 
     Signals:
-        version_wanted(int): another version of this message is to be shown.
+        version_requested(int): another version of this message is to be shown.
         delete_requested(int), menu_requested(object): the message and all after it; this card.
         context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
     """
 
-    version_wanted = Signal(int)
+    version_requested = Signal(int)
     delete_requested = Signal(int)
     menu_requested = Signal(object)
     context_menu_requested = Signal(object, object)
@@ -44,7 +44,7 @@ class MessageCard(QFrame):
         self.versions: VersionSwitch | None = None
         if len(view.versions) > 1:
             self.versions = VersionSwitch(theme, view.versions, view.id)
-            self.versions.wanted.connect(self.version_wanted)
+            self.versions.wanted.connect(self.version_requested)
 
     @property
     def view(self) -> MessageView:
@@ -68,7 +68,7 @@ class MessageCard(QFrame):
         raise NotImplementedError
 
     def ensure_more_actions(self) -> None:
-        """Have these buttons. Qt tells of the pointer anew when one is shown, which would ask for them once more."""
+        """Add these buttons, once: Qt sends another enter event when one is shown, which would ask for them again."""
         if not self._has_more_actions:
             self._has_more_actions = True
             self.add_more_actions()
@@ -123,7 +123,7 @@ class MessageCard(QFrame):
         return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
 
     def save_state(self) -> CardState | None:
-        """What a card like this one can be made from; None where this one must stay."""
+        """The state from which a card like this one can be made; None where this one must stay."""
         layout = self.layout()
         if self.is_in_use or layout is None:
             return None
@@ -143,11 +143,11 @@ class MessageCard(QFrame):
         return False
 
     def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
-        """Whether a card that was let go can become that of this message."""
+        """Whether a card that was `reset` can become that of this message."""
         return False
 
     def reset(self) -> bool:
-        """Forget the message, and be ready for another; False where this card cannot."""
+        """Forget the message, to be pooled; False where this card cannot be used again."""
         return False
 
     def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
@@ -155,13 +155,13 @@ class MessageCard(QFrame):
         self._view, self.message_id = view, view.id
 
     def restore_state(self, state: CardState) -> None:
-        """Become as the card was that this was kept of, before the first `build_next`."""
+        """Take the saved state of the message's former card, before the first `build_next`."""
 
     def finish_restore(self, state: CardState) -> None:
-        """What of it can only be done when all is laid out."""
+        """Restore what of the state needs the card to be laid out."""
 
     def release_height(self) -> None:
-        """Be as high as what is in it."""
+        """End a fixed height: be as high as what is in it."""
         self.setMinimumHeight(0)
         self.setMaximumHeight(MAX_HEIGHT)
 

@@ -1,4 +1,4 @@
-"""What is kept of a message card that is far from sight: enough to make it again as it was. No widgets."""
+"""The state of a message card that was recycled: enough to restore it as it was. No widgets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from app.domain.messages import MessageView
 
 @dataclass(frozen=True, slots=True)
 class CodeBlockState:
-    """A code block that was changed by hand: part ``number`` of the words, or of the reasoning.
+    """A code block that the user wrapped or scrolled: widget ``number`` of the answer, or of its reasoning.
 
-    ``scroll_x``: how far it is scrolled, in pixels.
+    ``scroll_x``: how far it is scrolled sideways, in pixels.
     """
 
     in_reasoning: bool
@@ -22,7 +22,7 @@ class CodeBlockState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardState:
-    """A message as it is by now, the height of its card in pixels, and what was done to the card.
+    """A message, the height of its card in pixels, and what the user did to the card.
 
     ``wrapping``: how much of the height is text that wraps at the width of the card.
     """

@@ -49,7 +49,7 @@ class CodeView(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.dress(self, code=True)
+        theme.set_font(self, code=True)
         self.document().setDocumentMargin(0)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))

@@ -41,7 +41,7 @@ class AnswerFooter(QLabel):
         self._widths: dict[str, float] = {}  # by the font in force
         self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
-        theme.dress(self, -1)
+        theme.set_font(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hide()

@@ -1,7 +1,7 @@
 """Lets an answer grow at its end with little to paint: what scrolls is moved as it is, and only what changed is drawn.
 
 Qt moves pixels only where nothing waits to be painted. So the widgets that are filled and laid out anew ask for nothing
-meanwhile, and what changed is asked for afterwards. Knows widgets, no text.
+meanwhile, and what changed is asked for afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to
 
 @contextmanager
 def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
-    """Whatever happens to these widgets meanwhile, none of them asks to be painted; nor those that are made then."""
+    """Within it none of these widgets asks to be painted, nor those that are ``made`` meanwhile."""
     ours = list(widgets)
     for widget in ours:
         widget.setAttribute(_UPDATES_DISABLED)
@@ -35,7 +35,7 @@ def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWi
 
 @contextmanager
 def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
-    """Their layouts are not carried out meanwhile.
+    """Within it the layouts of these widgets are disabled.
 
     To show a widget carries out those around it: in the old height, where everything above would have to move up to
     make room for it, and back.
@@ -51,7 +51,7 @@ def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
 
 
 def inherit_no_updates(widget: QWidget) -> None:
-    """Let what was just added to a widget that asks for nothing do as it does."""
+    """Disable the updates of a widget that was just added where those of its parent are disabled."""
     home = widget.parentWidget()
     if home is not None and home.testAttribute(_UPDATES_DISABLED):
         for each in with_children([widget]):

@@ -1,4 +1,4 @@
-"""Owns what is known of one widget of an answer: what it shows, where that stands, what is marked. Knows no others."""
+"""One widget of an answer: what it shows, where that stands in the text, what is marked; and a pool of such widgets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.markdown.source_map import Drawn
+from ui.markdown.source_map import SourceMap
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.provenance import Locator, SourceRuns
@@ -20,10 +20,10 @@ class BodyPart:
     """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
 
     widget: ProseView | CodeBlock
-    drawn: Drawn
+    source_map: SourceMap
     widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
-    marked: Drawn | None = None
+    marked: SourceMap | None = None
     locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
 
     @property
@@ -46,7 +46,7 @@ def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
 
 
 class PartPool:
-    """Making a widget and having it styled takes longer than filling it."""
+    """Widgets to be used again: making one and having it styled takes longer than filling it."""
 
     def __init__(self) -> None:
         self._parts: list[ProseView | CodeBlock] = []

@@ -1,7 +1,4 @@
-"""Parts of an answer that are made and styled before they are needed, in turns of the event loop that paint nothing.
-
-Knows neither text nor places: who takes one says what it shows.
-"""
+"""Widgets of an answer made and styled before they are needed, in turns of the event loop that paint nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ STEP_MS = 28  # from one step to the next: in a frame of its own while text arri
 
 
 def polish_some(unpolished: list[QWidget]) -> bool:
-    """Take a few widgets from the end of a list and have the stylesheet applied to them; False where none is left."""
+    """Remove a few widgets from the end of a list and apply the stylesheet to them; False where none is left."""
     some = unpolished[-POLISHED_AT_ONCE:]
     del unpolished[-POLISHED_AT_ONCE:]
     for widget in some:
@@ -30,7 +27,7 @@ def polish_some(unpolished: list[QWidget]) -> bool:
 
 
 class PartPrefetcher(QObject):
-    """Keeps one run of prose and one code block ready below ``parent`` while it is told to."""
+    """Keeps one run of prose and one code block ready as hidden children of ``parent``."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -48,7 +45,7 @@ class PartPrefetcher(QObject):
             self._timer.begin(PAUSE_MS)
 
     def postpone(self) -> None:
-        """Something else is to be done in the frame that comes: go on in a later one."""
+        """Go on in a later frame: something else is to be done in the next one."""
         if self.is_busy:
             self._timer.begin(STEP_MS)
 
@@ -67,12 +64,12 @@ class PartPrefetcher(QObject):
         self._unpolished = []
 
     def prose(self) -> ProseView:
-        """A run of prose, the spare one where it is ready."""
+        """A run of prose, the prefetched one where it is ready."""
         part, self._prose = self._prose, None
         return part or ProseView(self._theme, self._home)
 
     def code(self) -> CodeBlock:
-        """A code block, the spare one where it is ready."""
+        """A code block, the prefetched one where it is ready."""
         part, self._code = self._code, None
         return part or CodeBlock(self._theme, self._home)
 

@@ -1,4 +1,4 @@
-"""The pointer on a marked token tells of its pass. Knows the parts of an answer and what is known of its tokens."""
+"""A hover over a marked token shows its pass."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PassHover(QObject):
         cursor = view.cursorForPosition(event.pos())
         # A cursor stands between characters: the one before it is under the pointer where the pointer is left of it.
         position = cursor.position() - (1 if event.pos().x() < view.cursorRect(cursor).x() else 0)
-        found = _pass_at(place_at(view.toPlainText(), part.drawn, position), self._raw, self._runs)
+        found = _pass_at(place_at(view.toPlainText(), part.source_map, position), self._raw, self._runs)
         if found is None:
             QToolTip.hideText()
             return
@@ -61,7 +61,7 @@ class PassHover(QObject):
         part = next((part for part in self._parts if part.view is view), None)
         if part is None:
             return None
-        place = nearest_place(part.view.toPlainText(), part.drawn, part.view.textCursor().position())
+        place = nearest_place(part.view.toPlainText(), part.source_map, part.view.textCursor().position())
         return _pass_at(place, raw, runs)
 
 

@@ -79,7 +79,7 @@ class ProseView(QTextBrowser):
         self._wrap()
         self.document().setDocumentMargin(0)
         self.anchorClicked.connect(self._on_anchor)
-        theme.dress(self, 1)
+        theme.set_font(self, 1)
         self._set_style()
         theme.changed.connect(self._restyle)
 

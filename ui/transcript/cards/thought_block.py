@@ -70,7 +70,7 @@ class ThoughtBlock(QWidget):
         self.header.setIconSize(QSize(14, 14))
         self.header.setCursor(Qt.CursorShape.PointingHandCursor)
         self.header.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        theme.dress(self.header)
+        theme.set_font(self.header)
         self.header.toggled.connect(self._on_toggled)
         self._frame = QFrame()
         self._frame.setObjectName("thought")

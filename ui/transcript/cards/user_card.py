@@ -117,7 +117,7 @@ class UserCard(MessageCard):
         """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
-            self.editor.edit.textChanged.connect(self._tell_typed)
+            self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(self._send_edited)
             self.editor.attachment_opened.connect(self.attachment_opened)
             self.editor.left.connect(self.end_edit)
@@ -132,7 +132,7 @@ class UserCard(MessageCard):
             self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
         self.edited.emit(self.message_id, text)
 
-    def _tell_typed(self) -> None:
+    def _emit_typed(self) -> None:
         typed = self.editor.edit.toPlainText() if self.editor is not None else ""
         self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
-from ui.markdown.source_map import Drawn
+from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
@@ -95,14 +95,14 @@ class SourceRuns:
             return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.odds)
         return PassView(tuple(texts), "", "", last.source, last.odds)  # the answer ended within the pass
 
-    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+    def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges of one source each in a shown text; none where the spans do not reach that far."""
-        return Locator(self).locate(shown, drawn)
+        return Locator(self).locate(shown, source_map)
 
 
-def places_of(shown: str, drawn: Drawn) -> list[int]:
+def places_of(shown: str, source_map: SourceMap) -> list[int]:
     """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
-    return Placing().places(shown, drawn)
+    return Placing().places(shown, source_map)
 
 
 @dataclass(slots=True)
@@ -111,9 +111,9 @@ class Placing:
 
     number: int = 0  # of the next character of the drawn text
 
-    def places(self, shown: str, drawn: Drawn) -> list[int]:
+    def places(self, shown: str, source_map: SourceMap) -> list[int]:
         """As `places_of`, for the characters behind those that were asked for before."""
-        text, places = drawn.text, []
+        text, places = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
                 places += [-1] * len(run)
@@ -121,31 +121,31 @@ class Placing:
             while self.number < len(text) and text[self.number].isspace():
                 self.number += 1
             if text.startswith(run, self.number):  # nearly always
-                places += drawn.places[self.number : self.number + len(run)]
+                places += source_map.places[self.number : self.number + len(run)]
                 self.number += len(run)
             else:
-                places += self._one_by_one(run, drawn)
+                places += self._one_by_one(run, source_map)
         return places
 
-    def of_words(self, words: str, drawn: Drawn) -> Sequence[int]:
+    def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
         """As `places`, of words that were drawn as they are shown; else empty, and they are still to be placed."""
-        text, number = drawn.text, self.number
+        text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
         end = number + len(words)
         if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
             return ()
         self.number = end
-        return drawn.places[number:end]
+        return source_map.places[number:end]
 
-    def _one_by_one(self, run: str, drawn: Drawn) -> list[int]:
-        ends = dict(drawn.formulas)
-        text, number, places = drawn.text, self.number, []
+    def _one_by_one(self, run: str, source_map: SourceMap) -> list[int]:
+        ends = dict(source_map.formulas)
+        text, number, places = source_map.text, self.number, []
         for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
             if char == OBJECT and number in ends:
-                places.append(drawn.places[number])
+                places.append(source_map.places[number])
                 number = ends[number]
                 continue
             if number >= len(text) or text[number] != char:
@@ -154,7 +154,7 @@ class Placing:
                     places.append(-1)
                     continue
                 number = found
-            places.append(drawn.places[number])
+            places.append(source_map.places[number])
             number += 1
         self.number = number
         return places
@@ -178,36 +178,36 @@ class Locator:
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
-        self._shown, self._drawn = "", Drawn()
+        self._shown, self._source_map = "", SourceMap()
         self._reached = [_Reached()]
         self._closed: list[MarkedRange] = []
         self._unit = self._start = 0  # while a text is gone through
         self._current: Source | None = None
         self._before = ""
 
-    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+    def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
-        self._go_back(shown, drawn)
+        self._go_back(shown, source_map)
         known = self._reached[-1]
         self._unit, self._start, self._current = known.unit, known.start, known.current
         self._before, placing = known.before, Placing(known.num_drawn)
         added = shown[known.num_shown :]
-        self._shown, self._drawn = shown, drawn
+        self._shown, self._source_map = shown, source_map
         for words in _STRETCHES.findall(added):
-            if not self._look_at_all(words, placing, drawn):
+            if not self._look_at_all(words, placing, source_map):
                 for run in _RUNS.findall(words):
-                    self._look_at(run, placing.places(run, drawn))
+                    self._look_at(run, placing.places(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
             self._reached.append(_Reached(len(shown), placing.number, *here))
         return [*self._closed, *self._open()]
 
-    def _look_at_all(self, words: str, placing: Placing, drawn: Drawn) -> bool:
+    def _look_at_all(self, words: str, placing: Placing, source_map: SourceMap) -> bool:
         """Plain words, token by token; False where they are to be looked at one by one, or are none."""
         if self._before or words[0].isspace() or not words.isascii():
             return False
         number, known = placing.number, self.runs.sources
-        places = placing.of_words(words, drawn)
+        places = placing.of_words(words, source_map)
         if not places or min(places) < 0 or max(places) >= len(known):
             placing.number = number
             return False
@@ -259,20 +259,20 @@ class Locator:
             return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
-    def _go_back(self, shown: str, drawn: Drawn) -> None:
+    def _go_back(self, shown: str, source_map: SourceMap) -> None:
         """To the last place up to which everything is the same."""
-        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, drawn):
+        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, source_map):
             self._reached.pop()
         del self._closed[self._reached[-1].num_closed :]
 
-    def _still_holds(self, known: _Reached, shown: str, drawn: Drawn) -> bool:
+    def _still_holds(self, known: _Reached, shown: str, source_map: SourceMap) -> bool:
         end = known.num_drawn
         return (
             shown.startswith(self._shown[: known.num_shown])
-            and drawn.text.startswith(self._drawn.text[:end])
-            and drawn.places[:end] == self._drawn.places[:end]
-            and [each for each in drawn.formulas if each[0] < end]
-            == [each for each in self._drawn.formulas if each[0] < end]
+            and source_map.text.startswith(self._source_map.text[:end])
+            and source_map.places[:end] == self._source_map.places[:end]
+            and [each for each in source_map.formulas if each[0] < end]
+            == [each for each in self._source_map.formulas if each[0] < end]
         )
 
     def _close(self, following: Source | None) -> None:
@@ -306,10 +306,10 @@ def formula_units(shown: str) -> frozenset[int]:
     return frozenset(units)
 
 
-def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
+def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
     """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
     units, unit = [], 0
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, places_of(shown, source_map), strict=True):
         if place >= 0:
             units.append((place, unit))
         unit += 2 if ord(char) > 0xFFFF else 1
@@ -324,10 +324,10 @@ def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, st
     return found
 
 
-def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
+def place_at(shown: str, source_map: SourceMap, position: int) -> int | None:
     """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
     unit = 0
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, places_of(shown, source_map), strict=True):
         width = 2 if ord(char) > 0xFFFF else 1
         if unit <= position < unit + width:
             return place if place >= 0 else None
@@ -335,10 +335,10 @@ def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
     return None
 
 
-def nearest_place(shown: str, drawn: Drawn, position: int) -> int | None:
+def nearest_place(shown: str, source_map: SourceMap, position: int) -> int | None:
     """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
     unit, before = 0, None
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, places_of(shown, source_map), strict=True):
         if char == "\n":
             if unit >= position:
                 return before

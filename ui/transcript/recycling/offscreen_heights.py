@@ -1,7 +1,6 @@
-"""Keeps the room of far messages right, and what is read in its place, when all messages get another width or look.
+"""Estimates the heights of recycled messages, and keeps what is read in its place, when width or style change.
 
-What the cards near sight became tells what the far ones are by now; exactly that is known when they come near again.
-Knows sizes and places; nothing of texts.
+The estimate scales their heights as those of the cards that are there changed; exact they are once restored.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ MIN_HEIGHT_PX = 24
 
 @dataclass(frozen=True, slots=True)
 class _ScrollAnchor:
-    """What stands at the upper edge: a message, and how much of its height is above the edge.
+    """What stands at the upper edge of the viewport: a message, and the share of its height above the edge.
 
-    Not its number: older messages may come above it.
+    By its id rather than its index: older messages may come above it.
     """
 
     message_id: int
@@ -32,10 +31,10 @@ class _ScrollAnchor:
 
 
 class OffscreenHeights(QObject):
-    """Looks after the messages of a scrolled page. `record` is told whenever nothing has changed for a while.
+    """Call `record` whenever nothing has changed for a while, and `begin_relayout` and `end_relayout` around a change.
 
     Signals:
-        layout_changed: what was given another height is to be laid out.
+        layout_changed: spacers have another height; layouts are to be carried out.
     """
 
     layout_changed = Signal()
@@ -56,7 +55,7 @@ class OffscreenHeights(QObject):
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._range_timer.start())
 
     def record(self) -> None:
-        """All is laid out as it is to stay: remember it, to be compared with what comes."""
+        """Remember the sizes as they are now, to be compared with those after a change."""
         if not self._rescale_timer.isActive():
             entries = self._column().entries
             self._sizes = {card: _size(card) for card in self._column().cards if not card.is_incomplete}
@@ -69,32 +68,32 @@ class OffscreenHeights(QObject):
         self._rescale_timer.stop()
 
     def release_anchor(self) -> None:
-        """Somebody went elsewhere: what was read until now need not stay in its place."""
+        """The user went elsewhere: what was read until now need not stay in its place."""
         self._anchor = None
 
     def begin_relayout(self) -> None:
-        """Width or look are about to change: until `end_relayout` nobody scrolls by hand."""
+        """Width or style are about to change: until `end_relayout` scrolling is not the user's."""
         self._in_relayout = True
         self._anchor = self._anchor or self._current_anchor()
 
     def end_relayout(self, *, is_final: bool = True) -> None:
-        """They have changed, and all near sight is laid out: what was read is where it was; the far ones follow.
+        """They have changed, and the cards are laid out: scroll what was read to its place; the spacers follow soon.
 
-        Not ``is_final``: more will be laid out before they do, and nobody scrolls by hand until then.
+        Not ``is_final``: more will be laid out before that, and scrolling is not the user's until then.
         """
         self._restore_anchor()
         self._in_relayout = not is_final
         self._rescale_timer.start()
 
     def _on_scrolled(self) -> None:
-        # A look that changes may have laid out something before anybody is told: then the page is of another height.
+        # A change of style may have laid out something before `begin_relayout`: then the page has another height.
         maximum, before = self._page.verticalScrollBar().maximum(), self._maximum
         self._maximum = maximum
         if not self._in_relayout and maximum == before:
             self._anchor = None
 
     def _on_range_settled(self) -> None:
-        """All that came with another height of the page has come."""
+        """All signals of a change of the page's height have come."""
         if not self._in_relayout:
             self._maximum = self._page.verticalScrollBar().maximum()
 
@@ -118,13 +117,13 @@ class OffscreenHeights(QObject):
             self._page.verticalScrollBar().setValue(top)
 
     def _rescale(self) -> None:
-        """Give what is far the height that its cards would have, going by those that are there."""
+        """Give the spacers the heights that their cards would have, as those of the cards that are there changed."""
         pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
         wraps = _ratio([(old[1], new[1]) for old, new in pairs])
         rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
 
         def rescaled(state: CardState) -> CardState:
-            if state not in self._recycled:  # it was put away since
+            if state not in self._recycled:  # recycled since
                 return state
             wrapping = round(state.wrapping * wraps)
             height = wrapping + round((state.height - state.wrapping) * rest)
@@ -139,7 +138,7 @@ class OffscreenHeights(QObject):
         self.layout_changed.emit()
         self._restore_anchor()
         maximum = self._page.verticalScrollBar().maximum()
-        if maximum != before:  # what is far follows in a later turn, or what is near does once more
+        if maximum != before:  # spacers follow in a later turn, or cards do once more
             self._maximum = maximum
             self._rescale_timer.start()
             return

@@ -1,24 +1,21 @@
-"""Cards whose messages went far from sight, kept to show others: making one anew takes many times as long.
-
-Knows neither places nor texts.
-"""
+"""A pool of recycled cards, kept to show other messages: making a card anew takes many times as long."""
 
 from __future__ import annotations
 
 from app.domain.messages import MessageView
 from ui.transcript.cards.card import MessageCard
 
-MAX_CARDS = 5  # of questions, and of answers: more come only when many are put away at once
+MAX_CARDS = 5  # of questions, and of answers: more come only when many are recycled at once
 
 
 class CardPool:
-    """They stay hidden where they are until they are taken."""
+    """Its cards stay hidden children of the column until they are taken."""
 
     def __init__(self) -> None:
         self._cards: list[MessageCard] = []
 
     def recycle(self, card: MessageCard) -> bool:
-        """Keep a card that is hidden and in no layout; False where nobody has a use for it."""
+        """Keep a card that is hidden and in no layout; False where it is one too many, or cannot be used again."""
         if sum(type(one) is type(card) for one in self._cards) >= MAX_CARDS or not card.reset():
             return False
         self._cards.append(card)
@@ -38,6 +35,6 @@ class CardPool:
         return None
 
     def clear(self) -> list[MessageCard]:
-        """Forget all; they are to be deleted."""
+        """Empty the pool; returns its cards, to be deleted."""
         cards, self._cards = self._cards, []
         return cards

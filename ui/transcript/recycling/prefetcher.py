@@ -1,7 +1,4 @@
-"""Cards made before their messages come near, a step at a time: making and styling one takes as long as a frame.
-
-Knows neither places nor texts.
-"""
+"""Cards made before their messages come near, a step at a time: making and styling one takes as long as a frame."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from ui.transcript.cards.part_prefetcher import polish_some
 from ui.transcript.column import MessageColumn
 from ui.transcript.recycling.pool import CardPool
 
-NO_MESSAGE = -1  # of whom a card without a message is
+NO_MESSAGE = -1  # the id of what a card without a message shows
 
 
 class CardPrefetcher:
-    """Puts cards that show nothing yet into a pool.
+    """Puts cards without a message into a pool.
 
     ``make`` makes the card of a message; ``column`` is where it is styled, out of sight.
     """
@@ -30,10 +27,10 @@ class CardPrefetcher:
         self._pool, self._make, self._column = pool, make, column
         self._empty_card: MessageCard | None = None
         self._unpolished: list[QWidget] = []
-        self._prefetched_for: int | None = None  # the message for which one was made last
+        self._prefetched_for: int | None = None  # the id of the message for which a card was made last
 
     def prefetch_step(self, view: MessageView) -> bool:
-        """One step towards a card that this message can have; False where there is one, or there cannot be."""
+        """One step towards a card for this message; False where the pool has one, or can have none."""
         if self._empty_card is not None:
             self._polish_some(self._empty_card)
             return True
@@ -54,7 +51,7 @@ class CardPrefetcher:
                 card.deleteLater()
 
     def reset(self) -> list[MessageCard]:
-        """Begin anew; what was half made is to be deleted."""
+        """Begin anew; returns a card that was begun, to be deleted."""
         half_made = [] if self._empty_card is None else [self._empty_card]
         self._empty_card, self._unpolished, self._prefetched_for = None, [], None
         return half_made

@@ -1,6 +1,6 @@
-"""Puts the cards of messages far from what is in sight away, and has them made again before they come near.
+"""Recycles the cards of messages far from the viewport, and restores them before they come near.
 
-So memory follows what can be seen, not what was looked at. Knows where messages stand; nothing of their text.
+So memory follows what can be seen, not what was looked at.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ui.transcript.cards.card_state import CardState
 from ui.transcript.column import MessageColumn
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
 
-PREFETCH_PAGES = 3  # as many heights of the page above and below it: these are whole
-RECYCLE_PAGES = 5  # beyond these they rest; more than the messages that are built ahead
+PREFETCH_PAGES = 3  # heights of the page above and below the viewport within which all cards are whole
+RECYCLE_PAGES = 5  # beyond these cards are recycled; more than the messages that are built ahead
 NUM_LAST = 2  # the last question and answer stay: keys act on them from anywhere
 SETTLE_MS = 250
 
@@ -34,16 +34,16 @@ class _Missing:
 
 
 class CardRecycler(QObject):
-    """Looks at the messages of a scrolled page.
+    """Watches the scroll bar of the transcript.
 
-    ``make`` puts a card in the place of what was kept of the message at an index; ``prefetch`` does one step of what can
-    be done before that, and says whether there was one; ``recycle`` takes one that was put away. ``building`` is a card
-    that is filled for the first time, by somebody else: it stays until then.
+    ``make`` puts a card in the place of the spacer at an index; ``prefetch`` does one step of what can be done before
+    that, and returns whether there was one; ``recycle`` takes a card that was removed. ``building`` is the card that
+    the transcript fills for the first time: it is not recycled until it is whole.
 
     Signals:
         restored_above: a card above what is in sight is whole again; its height may be another now.
         restored(object): a card is whole again, and is to be laid out before it is painted.
-        layout_changed: something else is to be laid out.
+        layout_changed: layouts are to be carried out.
         settled: nothing has changed for a while.
     """
 
@@ -72,9 +72,9 @@ class CardRecycler(QObject):
         self._restoring: dict[MessageCard, CardState] = {}  # cards that are not whole yet
         self._filled: set[MessageCard] = set()  # of these, those that only have to be laid out
         self._restore_timer = QTimer(self, singleShot=True)
-        self._restore_timer.timeout.connect(lambda: scheduler.take(self._restore_timer, self._restore_near))
+        self._restore_timer.timeout.connect(lambda: scheduler.run(self._restore_timer, self._restore_near))
         self._recycle_timer = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._recycle_timer.timeout.connect(lambda: scheduler.take(self._recycle_timer, self._recycle_far))
+        self._recycle_timer.timeout.connect(lambda: scheduler.run(self._recycle_timer, self._recycle_far))
         self._check_timer = QTimer(self, singleShot=True, interval=0)  # when all has its place
         self._check_timer.timeout.connect(self.check)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -96,11 +96,11 @@ class CardRecycler(QObject):
         return self._scheduler.pause_ms(pages_above if nearest is None else min(pages_above, nearest.pages))
 
     def _on_scrolled(self) -> None:
-        self._scheduler.stepped(self.pages_above)
+        self._scheduler.scrolled_to(self.pages_above)
         self.check()
 
     def check(self) -> None:
-        """What is in sight is made whole at once; what is near soon, and what is far may rest."""
+        """Restore what is in the viewport now, what is near soon; recycle what is far later."""
         missing = self._nearest_missing()
         while missing is not None and not missing.pages:
             self.restore(missing.index)
@@ -134,7 +134,8 @@ class CardRecycler(QObject):
             return False
         self._filled.remove(card)
         state, column = self._restoring.pop(card), self._column()
-        self.layout_changed.emit()  # what is in it finds its place while its height is kept: the page would shrink and grow
+        # What is in it is laid out while its height is still fixed: the page would shrink and grow.
+        self.layout_changed.emit()
         card.release_height()
         if column.top_of(column.entries.index(card)) < self._page.verticalScrollBar().value():
             self.restored_above.emit()
@@ -149,8 +150,8 @@ class CardRecycler(QObject):
             return
         entry = self._column().entries[near.index]
         until = time.thread_time() + self._scheduler.slice_s(near.pages)
-        # A card without its parts takes a turn of its own; and before it, one that is far rests, since its card can be
-        # that of this message.
+        # A card without its parts takes a turn of its own; and before it, one that is far is recycled, since its card
+        # can be that of this message.
         if isinstance(entry, MessageCard):
             while self._build_step(entry) and time.thread_time() < until:
                 pass
@@ -159,14 +160,14 @@ class CardRecycler(QObject):
         self._restore_timer.start(self._scheduler.pause_ms(near.pages))
 
     def _recycle_far(self) -> None:
-        """One a turn."""
+        """One card a turn."""
         if self.recycle_one():
             self._recycle_timer.start(self.pause_ms)
         elif not self._restoring:
             self.settled.emit()
 
     def recycle_one(self) -> bool:
-        """Put the card of one message that is far away, if there is one."""
+        """Recycle the card of one message that is far from the viewport; False where there is none."""
         if not self._is_long():
             return False
         column = self._column()
@@ -184,7 +185,7 @@ class CardRecycler(QObject):
         return False
 
     def _is_long(self) -> bool:
-        """Whether the page goes on so far above or below that any message may be far: asked while an answer grows."""
+        """Whether any message can be far: a cheap test, for it is made while an answer grows."""
         bar, distance = self._page.verticalScrollBar(), RECYCLE_PAGES * self._page.viewport().height()
         return bar.value() > distance or bar.maximum() - bar.value() > distance
 
@@ -195,7 +196,7 @@ class CardRecycler(QObject):
         return any(isinstance(entry, MessageCard) and entry.has_focus for entry in around)
 
     def _nearest_missing(self) -> _Missing | None:
-        """What is not whole and near: what is in sight comes first, then what is being made, then what is nearest."""
+        """The near message to be made whole next: in the viewport first, then one that is begun, then the nearest."""
         if not self._restoring and all(isinstance(entry, MessageCard) for entry in self._column().entries):
             return None
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
@@ -214,7 +215,7 @@ class CardRecycler(QObject):
         return _Missing(min(found)[3], min(found)[2]) if found else None
 
     def _index_range(self, num_pages: float) -> tuple[int, int]:
-        """From which message to before which one they stand in so many heights of the page around it."""
+        """The range of messages within so many heights of the page around the viewport, the end excluded."""
         height, top = self._page.viewport().height(), self._page.verticalScrollBar().value()
         column = self._column()
         places = range(len(column.entries))

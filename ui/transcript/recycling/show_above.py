@@ -1,7 +1,7 @@
-"""Lets a message appear above what is read without painting that anew: it stays where it is.
+"""Shows a message above what is read without repainting that: it stays where it is.
 
 Qt would lay everything out twice, in the old height first, and paint it as often: all moves down by what appeared, and
-the page up by as much. Knows widgets, no text.
+the page up by as much.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _wanted_height(content: QWidget) -> int:
 
 
 def _in_sight(viewport: QWidget, widgets: Iterable[QWidget]) -> dict[QWidget, QRect]:
-    """Where they stand, as far as they can be seen."""
+    """The rectangles of the widgets in the viewport."""
     shown = [widget for widget in widgets if not widget.isHidden()]
     places = {widget: QRect(widget.mapTo(viewport, QPoint(0, 0)), widget.size()) & viewport.rect() for widget in shown}
     return {widget: place for widget, place in places.items() if not place.isEmpty()}

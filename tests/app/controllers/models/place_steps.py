@@ -17,7 +17,7 @@ README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It
 
 
 def place_of(desk: Desk) -> ModelsPanel:
-    return desk.window.hub.place
+    return desk.window.models.panel
 
 
 def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
@@ -46,7 +46,7 @@ def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
     qtbot.waitUntil(lambda: place.search.status.text() == "1 model", timeout=WAIT_MS)
     spot = place.search.list.visualRect(place.search.list.rows.index(0, 0)).center()
     qtbot.mouseClick(place.search.list.viewport(), LEFT, pos=spot)
-    qtbot.waitUntil(lambda: bool(place.search.pane.files.deeds), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place.search.pane.files.actions), timeout=WAIT_MS)
 
 
 def texts_of(widget: QWidget) -> list[str]:

@@ -104,7 +104,7 @@ def test_a_reset_that_the_disk_refuses_is_told(desk: Desk, qtbot: QtBot, monkeyp
 
     answer(desk, qtbot)
     monkeypatch.setattr("app.controllers.window.statistics_pane.reset_totals", refuse)
-    desk.window.stats.reset_wanted.emit()
+    desk.window.stats.reset_requested.emit()
     qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
     assert desk.window.problems[-1].title == "The chats could not be saved"
     assert len(rows(desk)) == 1

@@ -18,7 +18,7 @@ from tests.ui.conftest import STATS
 from tests.ui.markdown.documents import documents
 from tests.ui.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
-from ui.markdown.source_map import Drawn
+from ui.markdown.source_map import SourceMap
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.marks import UNDERLINES
@@ -36,15 +36,15 @@ def runs(*spans: TokenSpan) -> SourceRuns:
     return result
 
 
-def plain(text: str) -> Drawn:
+def plain(text: str) -> SourceMap:
     """A text that is shown as it is."""
-    return Drawn(text, range(len(text)))
+    return SourceMap(text, range(len(text)))
 
 
 def located(raw: str, shown: str, *spans: TokenSpan) -> list[MarkedRange]:
     stream = BlockStream()
     (segment,) = plan_segments(stream.feed(raw) + stream.finish())
-    return runs(*spans).locate(shown, segment.drawn)
+    return runs(*spans).locate(shown, segment.source_map)
 
 
 def test_marks_of_formatting_are_skipped() -> None:
@@ -121,10 +121,10 @@ def test_words_looked_at_together_are_marked_as_one_by_one(
         document.setHtml(segment.html)
         shown = segment.code if segment.is_code else document.toPlainText()
         grown = Locator(runs)
-        grown.locate(shown[: int(cut * len(shown))], segment.drawn)
-        wanted = _OneByOne(runs).locate(shown, segment.drawn)
-        assert Locator(runs).locate(shown, segment.drawn) == wanted
-        assert grown.locate(shown, segment.drawn) == wanted
+        grown.locate(shown[: int(cut * len(shown))], segment.source_map)
+        wanted = _OneByOne(runs).locate(shown, segment.source_map)
+        assert Locator(runs).locate(shown, segment.source_map) == wanted
+        assert grown.locate(shown, segment.source_map) == wanted
 
 
 def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:

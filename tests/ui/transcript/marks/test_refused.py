@@ -37,7 +37,7 @@ def test_a_note_stands_where_the_token_is_shown() -> None:
     stream = BlockStream()
     (segment,) = plan_segments(stream.feed(RAW) + stream.finish())
     shown = "The cat lay.\nIt slept."
-    assert refused_at(shown, segment.drawn, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
+    assert refused_at(shown, segment.source_map, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
 
 
 def vermilion(view: ProseView, color: str) -> int:

@@ -45,7 +45,7 @@ def test_one_click_marks_all_that_speculation_gave_and_another_none(
     window: MainWindow, answer: ProseView, qtbot: QtBot
 ) -> None:
     switch, told = switch_of(window), []
-    window.stats.sources_wanted.connect(told.append)
+    window.stats.sources_selected.connect(told.append)
     assert switch.isVisible()
     assert marked(answer) == []
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)

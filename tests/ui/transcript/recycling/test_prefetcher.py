@@ -69,7 +69,7 @@ def fill(card: AnswerCard) -> list[tuple[int, int, int]]:
     while goes_on:
         goes_on = card.build_next()
         parts = card.body._parts
-        steps.append((len(parts), sum(part.marked is part.drawn for part in parts), len(card.body._idle)))
+        steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._idle)))
     return steps
 
 

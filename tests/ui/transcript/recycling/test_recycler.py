@@ -342,7 +342,7 @@ def test_keys_reach_messages_that_were_put_away(page: MainWindow, qtbot: QtBot) 
     go_down(page, qtbot)
     qtbot.waitUntil(lambda: card_of(page, history[len(HISTORY)].id) is None, timeout=WAIT_MS)
     page.composer.edit.setFocus()
-    with qtbot.waitSignal(page.transcript.version_wanted) as caught:
+    with qtbot.waitSignal(page.transcript.version_requested) as caught:
         qtbot.keyClick(page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [5_000]
     go_up(page, qtbot)
