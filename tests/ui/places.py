@@ -50,7 +50,7 @@ def make_window(qtbot: QtBot) -> MainWindow:
 
 
 def fill_hub(window: MainWindow, page: str) -> QWidget:
-    """Open a page of the Models place with content."""
+    """Open a page of the models panel with content."""
     place = window.models.panel
     if not window.models.is_open:
         window.models.toggle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -32,6 +32,11 @@ class Choice:
     icon: str = ""
     tone: str = "muted"
     spoken: str = ""  # what the icon means, for screen readers and the hover
+
+
+def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
+    """The rows of all groups, each below its heading; a group without rows has none."""
+    return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
 class ChoiceModel(QAbstractListModel):

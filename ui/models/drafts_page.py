@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.domain.models import DraftList, DraftRow, Match, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList
+from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, label
@@ -31,13 +31,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
         (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
         (translate("DraftsPage", "Rejected, and why"), (Match.NO,)),
     )
-    choices: list[Choice] = []
-    for heading, matches in groups:
-        members = [row for row in rows if row.match in matches]
-        if members:
-            choices.append(Choice("", heading))
-        choices += [_choice(row) for row in members]
-    return choices
+    return grouped((heading, [_choice(row) for row in rows if row.match in matches]) for heading, matches in groups)
 
 
 def _key(row: DraftRow) -> str:

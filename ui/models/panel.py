@@ -46,7 +46,7 @@ Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage |
 
 
 class ModelsPanel(QWidget):
-    """The whole place. Its intentions are in `requests`.
+    """What the user asks for in any of its pages comes by the signals of `requests`.
 
     Signals:
         back: the chat is wanted.
@@ -153,7 +153,7 @@ class ModelsPanel(QWidget):
         return self._page
 
     def open(self, page: str = "") -> None:
-        """Come in by a page, or where one was last."""
+        """Show this page, or the one that was shown last."""
         self.show_page(page or self._page or "recommended")
 
     def leave(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.domain.models import CatalogRow, FitLevel, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList
+from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
@@ -26,18 +26,12 @@ _TOP = Qt.AlignmentFlag.AlignTop
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Pairs that fit first, then the rest."""
     groups = (
-        (translate("RecommendedPage", "Fit this machine"), (FitLevel.FITS,)),
-        (translate("RecommendedPage", "A tight fit"), (FitLevel.TIGHT,)),
-        (translate("RecommendedPage", "Not judged yet"), (FitLevel.UNKNOWN,)),
-        (translate("RecommendedPage", "Too large for this machine"), (FitLevel.TOO_LARGE,)),
+        (translate("RecommendedPage", "Fit this machine"), FitLevel.FITS),
+        (translate("RecommendedPage", "A tight fit"), FitLevel.TIGHT),
+        (translate("RecommendedPage", "Not judged yet"), FitLevel.UNKNOWN),
+        (translate("RecommendedPage", "Too large for this machine"), FitLevel.TOO_LARGE),
     )
-    choices: list[Choice] = []
-    for heading, levels in groups:
-        members = [row for row in rows if row.fit in levels]
-        if members:
-            choices.append(Choice("", heading))
-        choices += [_choice(row) for row in members]
-    return choices
+    return grouped((heading, [_choice(row) for row in rows if row.fit is level]) for heading, level in groups)
 
 
 def _choice(row: CatalogRow) -> Choice:

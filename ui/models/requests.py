@@ -16,12 +16,13 @@ class ModelsRequests(QObject):
         pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
         drafts_requested(object): find drafts for a `ModelRef`; None is the target in use.
         catalog_requested(str): a recommended pair was opened. all_requested: the recommendations, afresh.
-        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True chats with them after.
-        download_action_requested(str, str): "pause", "resume", "cancel", "retry" or "forget" for the download of that key.
+        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: chat with them then.
+        download_action_requested(str, str): the key of a download, and "pause", "resume", "cancel", "retry" or
+        "forget".
         chat_requested(object, object): load this target and draft (`ModelRef` or None).
         draft_requested(object): use this `ModelRef` as the draft of the target in use.
-        reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the library;
-        removing has been confirmed.
+        reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
+        library; removing has been confirmed.
         builtin_requested, welcome_done: the first run. first_requested, first_stopped: its small real model is to be
         downloaded and chatted with; or no longer.
         link_requested(str): an address of a README.

@@ -55,8 +55,8 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
-        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that, until the dialog is left
-            without saving.
+        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that until the dialog
+            says otherwise.
     """
 
     saved = Signal(dict)

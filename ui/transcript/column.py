@@ -94,7 +94,7 @@ class MessageColumn(QWidget):
         return card
 
     def replace_spacer(self, index: int, card: MessageCard, height: int) -> None:
-        """Put a card, which may be incomplete, in the place of a spacer; its height stays fixed to that of the spacer."""
+        """Put a card, which may be incomplete, in the place of a spacer; its height is fixed to that of the spacer."""
         place = self._geometry(index)
         self._layout.takeAt(index)
         self.entries[index] = card

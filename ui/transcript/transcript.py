@@ -233,7 +233,7 @@ class Transcript(MessageArea):
         return card
 
     def _restore_card(self, index: int) -> MessageCard:
-        """Put a card, which is still to be filled, in the place of what was state of it."""
+        """Put a card, which is still to be filled, in the place of the spacer."""
         state = self._column.entries[index]
         if isinstance(state, MessageCard):
             return state

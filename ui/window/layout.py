@@ -22,7 +22,7 @@ LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
-LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the Models place would cover each other
+LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
 FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
 VERSION = 1
 

@@ -53,7 +53,7 @@ MINIMUM_HEIGHT = 440
 
 
 class MainWindow(QMainWindow):
-    """Everything the user sees.
+    """The chat with its panes, and the panel of the models.
 
     Signals:
         message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
@@ -95,13 +95,14 @@ class MainWindow(QMainWindow):
         self.dialogs.saved.connect(self.settings_changed)
         self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
-        self._builtin = BuiltinNote(assets_dir)
+        self._assets_dir = assets_dir
+        self._demo_active = False
         self._title = ""  # of the open chat
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
         self.theme.apply("system", self)
-        self._build()
+        self._make_parts()
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
@@ -110,7 +111,7 @@ class MainWindow(QMainWindow):
 
     # ---- building ----------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
         self.transcript = Transcript(self.theme)
@@ -135,10 +136,10 @@ class MainWindow(QMainWindow):
         TranscriptKeys(self.transcript, self.commands)
 
     def _arrange(self) -> None:
-        self.pages = stacked((self.empty, self.transcript))
+        self.pages = _stacked((self.empty, self.transcript))
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
-        middle = page_with_foot(self.header, self.pages, foot)
-        self.splitter = side_by_side((self.sidebar, middle, self.stats))
+        middle = _page_with_foot(self.header, self.pages, foot)
+        self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
@@ -234,7 +235,7 @@ class MainWindow(QMainWindow):
         self.stats.set_engine(view)
         self.transcript.menus.set_unavailable(view.unavailable)
         self.chat_settings.set_engine(view)
-        self._builtin.show(self.engine_view, self.header, self.empty)
+        self._show_builtin_note()
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
@@ -264,10 +265,18 @@ class MainWindow(QMainWindow):
 
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._builtin.set_demo(state)
+        self._demo_active = state == "active"
         self.header.set_demo(state)
         self.empty.set_demo(state, fraction)
-        self._builtin.show(self.engine_view, self.header, self.empty)
+        self._show_builtin_note()
+
+    def _show_builtin_note(self) -> None:
+        """Say what the built-in model is, in the header and on the empty page; nothing where another is in use."""
+        target = self.engine_view.target
+        is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
+        note = DEMO_NOTE if self._demo_active else TINY_NOTE if is_tiny else ""
+        self.header.set_note(translate("Header", note) if note else "")
+        self.empty.set_engine(self.engine_view, builtin=is_tiny or self._demo_active)
 
     # ---- banners -----------------------------------------------------------------------------------------------
 
@@ -376,7 +385,7 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
 
-def stacked(pages: Sequence[QWidget]) -> QStackedWidget:
+def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     """Pages of which one is seen."""
     stack = QStackedWidget()
     for page in pages:
@@ -384,7 +393,7 @@ def stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
+def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
     """The middle of the window: a header, the pages, and the foot below them, as wide as the text."""
     foot = QWidget()
     foot.setMaximumWidth(COLUMN_PX)
@@ -408,30 +417,10 @@ def page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget
     return middle
 
 
-def side_by_side(panes: Sequence[QWidget]) -> QSplitter:
+def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
     """Panes with handles between them."""
     splitter = QSplitter(Qt.Orientation.Horizontal)
     splitter.setHandleWidth(1)
     for pane in panes:
         splitter.addWidget(pane)
     return splitter
-
-
-class BuiltinNote:
-    """Outlives the parts that it speaks in: they are given with every call."""
-
-    def __init__(self, assets_dir: Path) -> None:
-        self._assets_dir = assets_dir
-        self._demo_active = False
-
-    def set_demo(self, state: str) -> None:
-        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._demo_active = state == "active"
-
-    def show(self, view: EngineView, header: Header, empty: EmptyState) -> None:
-        """Show it, or nothing where other models are in use."""
-        target = view.target
-        tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        note = DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else ""
-        header.set_note(translate("Header", note) if note else "")
-        empty.set_engine(view, builtin=tiny or self._demo_active)

@@ -1,4 +1,4 @@
-"""A shown Models place and what tests do with it."""
+"""A shown models panel and what tests do with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Models place in a window of 800 pixels: nothing is cut off, in English and German."""
+"""The models panel in a window of 800 pixels: nothing is cut off, in English and German."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the Models place by real clicks and keys: what they ask for and what they say."""
+"""The pages of the models panel by real clicks and keys: what they ask for and what they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads, library, first run and the ways through the Models place, by real clicks and keys."""
+"""Downloads, library, first run and the ways through the models panel, by real clicks and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While the Models place is seen, the chat behind it is left alone, and the window is named after what is seen."""
+"""While the models panel is seen, the chat behind it is left alone, and the window is named after what is seen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CTRL, SHIFT, ALT = (
 
 @pytest.fixture
 def told(qtbot: QtBot) -> tuple[MainWindow, list[str]]:
-    """A window at its Models place, and what its chat asks of the app."""
+    """A window at its models panel, and what its chat asks of the app."""
     window, asked = make_window(qtbot), []
     window.set_mode(Mode.AUTO)
     fill_hub(window, "search")

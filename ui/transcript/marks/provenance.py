@@ -1,7 +1,7 @@
 """Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops marks (`**`, fences, addresses); `ui.markdown.source_map` says where in the raw text each shown character
-stands. A widget lays spaces out in its own way, so only the others are compared.
+Rendering drops marks (`**`, fences, addresses); a `SourceMap` says where in the raw text each shown character stands. A
+widget lays spaces out in its own way, so only the others are compared.
 """
 
 from __future__ import annotations
