@@ -76,10 +76,10 @@ def _run(
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
-    from ui.text.catalogues import speak  # noqa: PLC0415
+    from ui.text.catalogues import install_language  # noqa: PLC0415
     from ui.window.main_window import MainWindow  # noqa: PLC0415
 
-    speak(application, assets_dir() / "translations", startup.settings.text("language"))
+    install_language(application, assets_dir() / "translations", startup.settings.text("language"))
     painted = threading.Event()
     window = MainWindow(assets_dir(), FIELDS)
     make_engine = make_worker or real_engine(startup.paths, painted)

@@ -2212,7 +2212,7 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>HubPlace</name>
+    <name>ModelsPanel</name>
     <message>
         <source> Back to the chat</source>
         <translation> Zurück zum Chat</translation>
@@ -5517,7 +5517,7 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>Question</name>
+    <name>ConfirmDialog</name>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>

@@ -26,12 +26,12 @@ from app.domain.context import ContextParts
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode, Problem, Source
-from tests.ui import places
+from tests.ui import filled_window
 from tests.ui.conftest import ASSETS, BUILTIN, model
 from ui.composer.context_meter import ContextMeter
 from ui.composer.context_sum import ContextSum
 from ui.conversations.menu import make_menu as conversation_menu
-from ui.text.catalogues import speak
+from ui.text.catalogues import install_language
 from ui.transcript.cards.thought_block import ThoughtBlock
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.menu import make_menu as message_menu
@@ -44,7 +44,7 @@ GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 
 class Waiter:
-    """Runs Qt's events while something is made; what `tests.ui.places` needs of a test's robot."""
+    """Runs Qt's events while something is made; what `tests.ui.filled_window` needs of a test's robot."""
 
     def __init__(self, application: QApplication) -> None:
         self._application = application
@@ -243,16 +243,16 @@ class Pictures:
         with self.dialog(stats.table) as table:
             self.shoot("statistics-table", table)
         stats.show_page("now")
-        with self.dialog(places.open_dialog(self._window, "explanations")) as explanations:
+        with self.dialog(filled_window.open_dialog(self._window, "explanations")) as explanations:
             self.shoot("statistics-explained", explanations)
 
     def dialogs(self) -> None:
         """All other dialogs."""
         for number, name in enumerate(SETTINGS):
-            with self.dialog(places.open_settings(self._window, number)) as dialog:
+            with self.dialog(filled_window.open_settings(self._window, number)) as dialog:
                 self.shoot(f"settings-{name}", dialog)
         for name in ("chat_settings", "shortcuts", "attachment", "link"):
-            with self.dialog(places.open_dialog(self._window, name)) as dialog:
+            with self.dialog(filled_window.open_dialog(self._window, name)) as dialog:
                 self.shoot(name.replace("_", "-"), dialog)
 
     def whole_windows(self) -> None:
@@ -277,7 +277,7 @@ class Pictures:
         window.drop_overlay.hide()
         window.show_conversation("", [])
         self._meter.set_parts(ContextParts())
-        for name, view in (("empty", BUILTIN), ("no-model", EngineView()), ("new-chat", places.READY)):
+        for name, view in (("empty", BUILTIN), ("no-model", EngineView()), ("new-chat", filled_window.READY)):
             window.set_engine(view)
             self.shoot(name, area=self.middle())
 
@@ -285,10 +285,10 @@ class Pictures:
 def draw(options: argparse.Namespace) -> None:
     """Draw in both themes."""
     application = QApplication(["paceline"])
-    speak(application, ASSETS / "translations", options.language)
+    install_language(application, ASSETS / "translations", options.language)
     waiter = Waiter(application)
     for theme in THEMES:
-        window = places.make_window(waiter)  # type: ignore[arg-type]
+        window = filled_window.make_window(waiter)  # type: ignore[arg-type]
         window.set_theme(theme)
         window.resize(*(int(number) for number in options.size.split("x")))
         pictures = Pictures(window, waiter, theme, options)

@@ -29,7 +29,7 @@ from ui.transcript.recycling.show_above import show_above
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.gutter import reserve_scroll_bar
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
-from ui.widgets.tab_tab_order import REST_MS, TabOrder
+from ui.widgets.tab_order import REST_MS, TabOrder
 
 NEAR_END_PX = 32
 BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one

@@ -18,7 +18,7 @@ from app.storage.settings_file import read_settings
 from tests.app.fakes import Desk, keep_settings, open_desk
 from ui.settings.dialog import SettingsDialog
 from ui.settings.rows import ChoiceRow
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.window.main_window import MainWindow
 
 LEFT = Qt.MouseButton.LeftButton
@@ -50,7 +50,7 @@ def desk(qapp: QApplication) -> Iterator[Desk]:
     opened = open_desk()
     yield opened
     opened.close()
-    speak(qapp, FOLDER, ENGLISH)
+    install_language(qapp, FOLDER, ENGLISH)
 
 
 def open_language_row(window: MainWindow, qtbot: QtBot) -> tuple[SettingsDialog, ChoiceRow]:
@@ -118,7 +118,7 @@ def test_leaving_the_settings_keeps_the_language(desk: Desk, qtbot: QtBot) -> No
 def test_the_row_says_when_a_change_takes_effect(
     qapp: QApplication, qtbot: QtBot, language: str, words: str, request: pytest.FixtureRequest
 ) -> None:
-    speak(qapp, FOLDER, language)
+    install_language(qapp, FOLDER, language)
     desk: Desk = request.getfixturevalue("desk")
     _dialog, row = open_language_row(desk.window, qtbot)
     assert row.help.isVisible()

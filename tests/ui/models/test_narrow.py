@@ -15,7 +15,7 @@ from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
 from ui.models.parts import WrappingRow
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.theme.theme import Theme
 
 WIDTH = 800
@@ -23,7 +23,7 @@ WIDTH = 800
 
 @pytest.fixture(params=[ENGLISH, "de"])
 def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> Iterator[ModelsPanel]:
-    speak(qapp, ASSETS / "translations", request.param)
+    install_language(qapp, ASSETS / "translations", request.param)
     window = QMainWindow()
     qtbot.addWidget(window)
     theme = Theme(ASSETS / "icons", window)
@@ -34,7 +34,7 @@ def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> 
     window.show()
     qtbot.waitExposed(window)
     yield made
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 @pytest.mark.parametrize("page", [key for key, _name, _icon in PAGES])

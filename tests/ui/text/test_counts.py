@@ -23,7 +23,7 @@ from ui.composer.attachments.chips import facts as attachment_facts
 from ui.composer.context_sum import ContextSum, parts_words, sum_words
 from ui.models.repo_pane import facts as repo_facts
 from ui.statistics.plots import LengthBars
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.window.header import describe
@@ -54,9 +54,9 @@ COUNTED = re.compile(r"\{(\w+)(?::,)?\} (?:(?!of |and |for )\w+ )?(?!is\b|was\b|
 
 @pytest.fixture(params=[ENGLISH, "de"])
 def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
-    speak(qapp, ASSETS / "translations", request.param)
+    install_language(qapp, ASSETS / "translations", request.param)
     yield request.param
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 def chip(number: int) -> str:

@@ -11,7 +11,7 @@ from engine.pacing.pace import choose_pace
 from engine.records import Mode
 from engine.sentences import said
 from tests.ui.conftest import ASSETS
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.text.engine_words import SENTENCES, engine_sentence
 
 FOLDER = ASSETS / "translations"
@@ -19,9 +19,9 @@ FOLDER = ASSETS / "translations"
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
-    speak(qapp, FOLDER, "de")
+    install_language(qapp, FOLDER, "de")
     yield
-    speak(qapp, FOLDER, ENGLISH)
+    install_language(qapp, FOLDER, ENGLISH)
 
 
 @pytest.mark.parametrize(("depth", "can_pace"), [(None, True), (None, False), (3, True)])

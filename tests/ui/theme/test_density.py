@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
-from tests.ui.places import fill_hub
+from tests.ui.filled_window import fill_models
 from ui.theme.density import compacted, compacted_stylesheet
 from ui.theme.palette import LIGHT
 from ui.theme.stylesheet import TypeScale, stylesheet
@@ -84,7 +84,7 @@ def test_paddings_keep_the_place_of_the_focus_ring() -> None:
 @pytest.mark.parametrize("density", ["comfortable", "compact"])
 def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
     window.set_conversations(rows(), 1)
-    fill_hub(window, "recommended")
+    fill_models(window, "recommended")
     window.set_density(density)
     window.set_text_size("normal")
     choices = window.models.panel.recommended.list
@@ -101,7 +101,7 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
 
 def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
     place = window.models.panel
-    fill_hub(window, "search")
+    fill_models(window, "search")
     lists = place.search.findChildren(QWidget, "hubList")
     assert len(lists) == 1
     widths = place.side.minimumWidth(), lists[0].minimumWidth()

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import DIALOGS, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, make_window, open_dialog, open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow

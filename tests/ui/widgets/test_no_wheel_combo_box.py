@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScr
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.window.main_window import MainWindow
 
@@ -53,9 +53,9 @@ def test_the_wheel_of_qt_s_own_would_be_noticed(qtbot: QtBot) -> None:
     assert box.currentText() == "two"
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_nothing_of_the_window_is_changed_by_the_wheel(page: str, qtbot: QtBot) -> None:
-    assert restless(fill_hub(make_window(qtbot), page).window()) == []
+    assert restless(fill_models(make_window(qtbot), page).window()) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)

@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import link_dialog
@@ -69,9 +69,9 @@ def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
         assert nameless(dialog) == []
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_every_control_of_the_models_place_has_a_name(page: str, qtbot: QtBot) -> None:
-    assert nameless(fill_hub(make_window(qtbot), page)) == []
+    assert nameless(fill_models(make_window(qtbot), page)) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.settings.layers import Prompt
 from engine.records import Mode
 from tests.ui.conftest import READY
-from tests.ui.places import make_window, open_dialog
+from tests.ui.filled_window import make_window, open_dialog
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.window.main_window import MainWindow
 

@@ -20,8 +20,8 @@ from app.domain.messages import MessageView
 from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
 from app.domain.settings.table import FIELDS
 from tests.ui.conftest import READY, STATS, model, rows
+from tests.ui.filled_window import MODELS_PAGES, make_window
 from tests.ui.models import records as hub
-from tests.ui.places import HUB_PAGES, make_window
 from ui.composer.attachments.reader import AttachmentReader
 from ui.text.formatting import as_written, hover
 from ui.widgets.dialogs import ConfirmDialog
@@ -109,7 +109,7 @@ def test_settings_of_models_and_chats(window: MainWindow) -> None:
     assert found == [], found
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_the_models_place(window: MainWindow, page: str) -> None:
     window.models.toggle()
     place = window.models.panel

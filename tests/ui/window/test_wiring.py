@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.places import fill_hub, make_window
+from tests.ui.filled_window import fill_models, make_window
 from ui.window.main_window import MainWindow
 
 CTRL, SHIFT, ALT = (
@@ -23,7 +23,7 @@ def told(qtbot: QtBot) -> tuple[MainWindow, list[str]]:
     """A window at its models panel, and what its chat asks of the app."""
     window, asked = make_window(qtbot), []
     window.set_mode(Mode.AUTO)
-    fill_hub(window, "search")
+    fill_models(window, "search")
     page = window.transcript
     for name, signal in (
         ("regenerate", window.regenerate_requested),

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody

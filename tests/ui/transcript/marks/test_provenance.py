@@ -16,7 +16,7 @@ from app.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.markdown.documents import documents
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.source_map import SourceMap
 from ui.theme.palette import DARK, LIGHT

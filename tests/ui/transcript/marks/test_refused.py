@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme

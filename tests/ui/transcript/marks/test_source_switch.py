@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.source_switch import SourceSwitch
 from ui.window.main_window import MainWindow

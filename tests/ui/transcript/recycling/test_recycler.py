@@ -16,7 +16,7 @@ from app.domain.messages import MessageState, MessageView
 from engine.records import Source
 from tests.ui.conftest import STATS
 from tests.ui.long_chats import history_of, spans_of, wanted_height
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock

@@ -1,4 +1,4 @@
-"""Every place and dialog of the window, opened and with content: what the tests of comfort walk through."""
+"""Every page and dialog of the window, opened and with content: what the tests of comfort walk through."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ui.window.shortcuts_dialog import ShortcutsDialog
 
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")
-HUB_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
+MODELS_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
 
 
 def make_window(qtbot: QtBot) -> MainWindow:
@@ -49,7 +49,7 @@ def make_window(qtbot: QtBot) -> MainWindow:
     return window
 
 
-def fill_hub(window: MainWindow, page: str) -> QWidget:
+def fill_models(window: MainWindow, page: str) -> QWidget:
     """Open a page of the models panel with content."""
     place = window.models.panel
     if not window.models.is_open:

@@ -1,6 +1,6 @@
 """Measures what it costs to scroll through a long chat by the wheel: the window's own time, widgets, and memory.
 
-A script, not a test: ``python -m tests.ui.measure_scrolling [rounds] [pixels a notch] [marks]``.
+A script, not a test: ``python -m tests.ui.transcript.measure_scrolling [rounds] [pixels a notch] [marks]``.
 
 A notch of the wheel goes through the window as from a mouse, about 60 a second, up to the first message and down again;
 each round does both. As in `measure_stalls`, a turn is one turn of the event loop, and a frame all turns from one notch
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from app.controllers.window.garbage import GarbageController
 from engine.records import Source
 from tests.ui.long_chats import history_of
-from tests.ui.measure_stalls import HISTORY_TOKENS, Heartbeat, make_window, memory, open_chat, wait_until
+from tests.ui.transcript.measure_stalls import HISTORY_TOKENS, Heartbeat, make_window, memory, open_chat, wait_until
 from ui.window.main_window import MainWindow
 
 NOTCH_MS = 16

@@ -1,6 +1,6 @@
 """Measures what long chats cost the window: streaming, opening, scrolling; processor time of its thread, and memory.
 
-A script, not a test: ``python -m tests.ui.measure_stalls [tokens] [tokens per second] [kind,kind,...]``.
+A script, not a test: ``python -m tests.ui.transcript.measure_stalls [tokens] [tokens per second] [kind,kind,...]``.
 
 The end of every turn of the event loop is noted, with the time since the one before: as wall time, which a busy machine
 lengthens, and as processor time of this thread, which is the window's own doing. Between two turns keys and clicks are
