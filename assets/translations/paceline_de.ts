@@ -7138,7 +7138,7 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>ThoughtBlock</name>
+    <name>ReasoningBlock</name>
     <message>
         <source>{seconds} s</source>
         <translation>{seconds} s</translation>

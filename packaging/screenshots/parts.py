@@ -32,7 +32,7 @@ from ui.composer.context_meter import ContextMeter
 from ui.composer.context_sum import ContextSum
 from ui.conversations.menu import make_menu as conversation_menu
 from ui.text.catalogues import install_language
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.menu import make_menu as message_menu
 from ui.window.main_window import MainWindow
@@ -140,7 +140,7 @@ class Pictures:
             row.setChecked(False)
         window.transcript.show_refused(False)
         window.transcript.mark_sources(frozenset())
-        for block in window.transcript.findChildren(ThoughtBlock):
+        for block in window.transcript.findChildren(ReasoningBlock):
             block.set_open(True)
         window.transcript.verticalScrollBar().setValue(0)
         self.shoot("reasoning", area=self.middle())

@@ -222,7 +222,7 @@ class Composer(QWidget):
 
     @property
     def context_used(self) -> int:
-        """Tokens of the conversation that the model holds, as far as they were told."""
+        """Tokens of the conversation that the model holds, as far as they are known."""
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:

@@ -1,6 +1,6 @@
 """The meter of the context in the header, and what opens from it: the parts in words, and what happens when it is full.
 
-Parts differ by pattern as well as by shade; everything is told in words too.
+Parts differ by pattern as well as by shade; everything is said in words too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The box where a message is typed: it grows with its lines, takes pasted files and tells of long pasted texts."""
+"""The box where a message is typed: it grows with its lines, takes pasted files and signals long pasted texts."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ class Pending(Enum):
 
 
 class FormulaBook(QObject):
-    """Owns the typeset formulas. Looks for results only while some are awaited; nothing of Qt's reaches the thread.
+    """The typeset formulas. Looks for results only while some are awaited; nothing of Qt's reaches the thread.
 
     Signals:
-        ready(object): a frozenset of sources that are typeset now, or never will be; told for several at once.
+        ready(object): a frozenset of sources that are typeset now, or never will be; emitted for several at once.
     """
 
     ready = Signal(object)

@@ -1,6 +1,6 @@
 """The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
 
-Pages of another kind can stand behind those of the fields; they are told when all is saved.
+Pages of another kind can stand behind those of the fields; their `save` is called when the dialog is saved.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class SettingsDialog(QDialog):
         self.save_button = QPushButton(translate("SettingsDialog", "Save"))
         self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
         self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
-        self.elsewhere = QLabel()  # why it cannot be saved, where that is told on another page
+        self.elsewhere = QLabel()  # why it cannot be saved, where the reason is on another page
         self._make_buttons()
         self._follow_looks()
         self._arrange()
@@ -191,17 +191,17 @@ class SettingsDialog(QDialog):
             problems = self._problems()
             self.save_button.setEnabled(not problems)
             page = next(iter(problems), self.nav.currentRow())
-            told = "" if self.nav.currentRow() in problems else problems.get(page, "")
-            self.elsewhere.setText(f"{self.nav.item(page).text()}: {told}" if told else "")
-            self.elsewhere.setVisible(bool(told))
+            problem = "" if self.nav.currentRow() in problems else problems.get(page, "")
+            self.elsewhere.setText(f"{self.nav.item(page).text()}: {problem}" if problem else "")
+            self.elsewhere.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
         """By its page, the first thing there that cannot be saved."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
-        told = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
-        told += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
+        problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
+        problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
         found: dict[int, str] = {}
-        for page, label, problem in told:
+        for page, label, problem in problems:
             if problem:
                 found.setdefault(page, f"{label}. {problem}" if label else problem)
         return dict(sorted(found.items()))

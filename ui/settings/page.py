@@ -21,4 +21,4 @@ class SettingsPage(QWidget):
         return ""
 
     def save(self) -> None:
-        """Tell what was edited."""
+        """Emit what was edited."""

@@ -31,7 +31,7 @@ class PresetMenu(QToolButton):
     Signals:
         applied(dict): the values of a preset.
         saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
-        opening: the menu is about to compare and save the values; what is still being typed must be told now.
+        opening: the menu is about to compare and save the values; whoever has pending edits must emit them now.
     """
 
     opening = Signal()
@@ -100,14 +100,14 @@ class PresetMenu(QToolButton):
         menu.addSeparator()
         menu.addAction(translate("Presets", "Save these values as a preset…"), self._ask_save)
         own = [preset for preset in self._presets if not preset.builtin]
-        for title, accept_text in (
+        for title, ask in (
             (translate("Presets", "Rename"), self._ask_rename),
             (translate("Presets", "Delete"), self._ask_delete),
         ):
             below = menu.addMenu(title)
             below.setEnabled(bool(own))
             for preset in own:
-                below.addAction(on_button(preset.name), partial(accept_text, preset.name))
+                below.addAction(on_button(preset.name), partial(ask, preset.name))
 
     @staticmethod
     def _plain() -> str:

@@ -85,9 +85,9 @@ class PromptsPage(SettingsPage):
         words = translate(
             "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in turn."
         )
-        explained = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
-        explained.setProperty("kind", "caption")
-        explained.setWordWrap(True)
+        explanation = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
+        explanation.setProperty("kind", "caption")
+        explanation.setWordWrap(True)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.add_button)
@@ -109,7 +109,7 @@ class PromptsPage(SettingsPage):
         layout.setContentsMargins(24, 20, 24, 24)
         layout.setSpacing(12)
         layout.addWidget(heading)
-        layout.addWidget(explained)
+        layout.addWidget(explanation)
         layout.addLayout(halves, 1)
 
     # ---- values -----------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class PromptsPage(SettingsPage):
         return ""
 
     def save(self) -> None:
-        """Tell what was edited."""
+        """Emit the prompts, if they were edited."""
         if self.prompts() != self._before:
             self.saved.emit(self.prompts())
 

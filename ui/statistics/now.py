@@ -138,7 +138,7 @@ class NowPage(StatsPage):
         return not self.isVisible() and self.window().isVisible()
 
     def _set_silent(self, silent: bool) -> None:
-        """Put the plots into words, or not: while an answer is made only screen readers hear them."""
+        """Whether the plots make no descriptions: while an answer is made only screen readers need them."""
         if silent != self._is_silent:
             self._is_silent = silent
             for plot in self._plots:

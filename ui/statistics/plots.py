@@ -36,12 +36,12 @@ class _Plot(FigureWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_silent(self, silent: bool) -> None:
-        """Put nothing into words while nobody hears them; what was not said is said afterwards."""
+        """Make no description while no screen reader is active; it is made up for afterwards."""
         self._is_silent = silent
         self._publish_description()
 
     def update_description(self) -> None:
-        """The numbers are others."""
+        """The numbers have changed."""
         self._description, self._is_outdated = None, True
         self._publish_description()
 

@@ -19,7 +19,7 @@ SOON_S = 0.5  # what takes longer to come has lost the keyboard to whatever was 
 
 
 class VersionFocus(QObject):
-    """Lives as long as its transcript, and is told of a wanted version before anybody shows it."""
+    """Made before whoever shows the requested version connects to the signal: it must note the focus first."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)

@@ -32,14 +32,15 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._rows: list[tuple[str, str, tuple[QKeySequence, ...]]] = []
-        self._suspendable: dict[str, list[QAction]] = {}  # those that can rest, by their group
+        self._suspendable: dict[str, list[QAction]] = {}  # by group
 
     def add(
         self, group: str, words: str, keys: str | Sequence[str], slot: Callable[[], object], *, suspendable: bool = True
     ) -> QAction:
-        """Let ``keys`` ("Ctrl+N", or several of which each does it) do ``slot`` anywhere in the window.
+        """Let ``keys`` ("Ctrl+N", or several) call ``slot`` anywhere in the window.
 
-        ``group`` and ``words`` are marked texts of the context "Commands". What ``suspendable`` does so with its group.
+        ``group`` and ``words`` are marked texts of the context "Commands". A ``suspendable`` command is disabled with
+        its group.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
         action = QAction(translate("Commands", words), self._window)
@@ -53,12 +54,12 @@ class Commands(QObject):
         return action
 
     def set_suspended(self, group: str, suspended: bool) -> None:
-        """Leave the keys of a group to whatever has the keyboard, or take them again."""
+        """Disable the commands of a group, so that their keys go to the focus, or enable them again."""
         for action in self._suspendable.get(group, ()):
             action.setEnabled(not suspended)
 
     def bind(self, group: str, key: str, slot: Callable[[], object]) -> None:
-        """Let ``key`` do ``slot`` anywhere in the window; somebody else tells of it."""
+        """Let ``key`` call ``slot`` anywhere in the window, without a line in the overview."""
         action = QAction(self._window)
         self._suspendable.setdefault(group, []).append(action)
         action.setShortcut(QKeySequence(key))
@@ -67,7 +68,7 @@ class Commands(QObject):
         self._window.addAction(action)
 
     def describe(self, group: str, words: str, keys: str | Sequence[str]) -> None:
-        """Name keys that a part answers itself while it has the focus."""
+        """Add keys to the overview that a part handles itself while it has the focus."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 

@@ -15,13 +15,13 @@ _BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class FigureNavigator(Protocol):
-    """Who leads from figure to figure. It is told by the figures: a filter would see every painting of theirs, too."""
+    """Moves the focus from figure to figure. They call it: an event filter would see all their paint events, too."""
 
     def on_focused(self, figure: FigureWidget) -> None:
-        """It has the focus now."""
+        """The figure got the focus."""
 
     def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
-        """A key was pressed on it; whether that led on."""
+        """A key was pressed on the figure; whether it moved the focus."""
 
 
 class FigureWidget(QLabel):
@@ -58,7 +58,7 @@ class FigureWidget(QLabel):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
 
     def set_navigator(self, navigator: FigureNavigator) -> None:
-        """Tell this reader of keys and of the focus."""
+        """Call this navigator for keys and focus."""
         self._navigator = navigator
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -121,7 +121,7 @@ class SegmentLayout(QLayout):
         self._known_above, self._placed = _Above(), None
 
     def invalidate(self) -> None:
-        """Called when a widget wants another size; which one is not told."""
+        """Called when a widget wants another size; Qt does not say which."""
         self._hint = None
         if not self._only_end:
             self._forget_above()

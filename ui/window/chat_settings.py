@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the first paint waits for no dialog
 
 
 class ChatSettings(QObject):
-    """One for each window.
+    """The button, the shortcuts and the dialog; what the user changes goes out by signals.
 
     Signals:
         changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
@@ -103,7 +103,7 @@ class ChatSettings(QObject):
             self.dialog.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Tell what was typed and is not told yet: another chat is about to be opened."""
+        """Emit pending edits: another chat is about to be opened."""
         if self.dialog is not None:
             self.dialog.flush()
 

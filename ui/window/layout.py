@@ -84,7 +84,7 @@ class WindowLayout(QObject):
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
-        elif not self._is_restored:  # a splitter that nobody sees would tell a third of some small width for each
+        elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 
@@ -118,7 +118,7 @@ class WindowLayout(QObject):
         self._stats_wanted = self._stats.isHidden()
         self._stats.setVisible(self._stats_wanted)
         self._make_room(self._sidebar)
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         self.show_buttons()
         self.changed.emit()
 
@@ -137,10 +137,10 @@ class WindowLayout(QObject):
             self._stats.setVisible(self._stats_wanted)
         elif is_narrower:
             self._stats.hide()
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         self.show_buttons()
 
-    def _bring_sidebar_back(self) -> None:
+    def _restore_sidebar(self) -> None:
         """Show it where it went only because there was no room, which there is now."""
         if self._sidebar_wanted and self._sidebar.isHidden():
             more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
@@ -158,7 +158,7 @@ class WindowLayout(QObject):
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         if self._window.width() >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
         self.show_buttons()

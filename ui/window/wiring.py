@@ -82,7 +82,7 @@ def _connect_conversation(window: MainWindow) -> None:
 
 
 def add_commands(window: MainWindow) -> None:
-    """Give the window its commands. Keys that a part answers itself are told, so that the overview has them."""
+    """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
     commands, layout = window.commands, window.layout_state
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "Break the line"), "Shift+Return")

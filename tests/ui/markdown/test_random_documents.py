@@ -92,11 +92,11 @@ def marked_documents(draw: st.DrawFn) -> tuple[str, list[str], list[Source]]:
 
 def views(card: AnswerCard) -> Iterator[QTextEdit | QPlainTextEdit]:
     bodies: list[AnswerBody] = [card.body]
-    if card.thought is not None:
-        card.thought.set_open(True)
-        while card.thought.body is not None and card.thought.body.build_next():
+    if card.reasoning is not None:
+        card.reasoning.set_open(True)
+        while card.reasoning.body is not None and card.reasoning.body.build_next():
             pass
-        bodies += [card.thought.body] if card.thought.body is not None else []
+        bodies += [card.reasoning.body] if card.reasoning.body is not None else []
     for body in bodies:
         for part in body.segments:
             yield part.view if isinstance(part, CodeBlock) else part

@@ -72,7 +72,7 @@ def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSett
     assert dialog.rows["temperature"].row.value() == 0.8
     assert dialog.rows["temperature"].hidden.text() == "this chat has its own"
     assert dialog.rows["depth"].origin.text() == "this model"
-    assert "tiny" in dialog.explained.text()
+    assert "tiny" in dialog.explanation.text()
 
 
 def test_typing_is_told_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:

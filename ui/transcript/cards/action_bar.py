@@ -1,4 +1,4 @@
-"""What stands below the words of an answer: its versions, its figures, its buttons, and the one that lets it go on.
+"""The bar below an answer: its versions, its figures, its buttons, and Continue.
 
 Figures stand in one row with the buttons where they are readable there, else in lines of their own above them.
 """
@@ -27,7 +27,7 @@ NUM_LATE_BUTTONS = 1  # the menu's is added when it is first shown; nothing is t
 
 
 class AnswerActionBar(QWidget):
-    """As high as its width takes. It is laid out by `placed`, a little to the left of what stands above it.
+    """Its height follows from its width. Add `indented_layout` to the card's layout, not the bar itself.
 
     Signals:
         continue_requested: an answer that was cut short is to go on.
@@ -41,7 +41,7 @@ class AnswerActionBar(QWidget):
         self._versions = versions
         self._buttons: Sequence[IconButton] = ()
         self._width = 0
-        self._fitted: tuple[int, int, str, str] | None = None  # what the figures have their place for
+        self._fitted_for: tuple[int, int, str, str] | None = None  # what the figures have their place for
         self.figures = AnswerFooter(theme)
         self.continue_button: QPushButton | None = None
         self._column = QVBoxLayout(self)
@@ -56,20 +56,20 @@ class AnswerActionBar(QWidget):
         else:
             self.row.addWidget(versions)
             self.row.addSpacing(VERSIONS_GAP_PX)
-        self._place = self.row.count()  # of the figures
+        self._figures_index = self.row.count()  # of the figures
         self.row.addWidget(self.figures)
         self._column.addLayout(self._indent)
         self._column.addLayout(self.row)
 
-    def placed(self) -> QHBoxLayout:
-        """Itself so far to the left that the arrow of its versions begins where the text above does."""
+    def indented_layout(self) -> QHBoxLayout:
+        """The bar, moved so far to the left that the arrow of its versions begins where the text above does."""
         place = QHBoxLayout()
         place.addSpacing(-ARROW_INSET_PX)
         place.addWidget(self)
         return place
 
-    def put(self, buttons: Sequence[IconButton]) -> None:
-        """Behind the figures, in this order."""
+    def add_buttons(self, buttons: Sequence[IconButton]) -> None:
+        """Add these buttons behind the figures."""
         self._buttons = buttons
         self.row.addSpacing(GAP_PX)
         for button in buttons:
@@ -106,9 +106,9 @@ class AnswerActionBar(QWidget):
             return
         beside = width - self._px_of_buttons()
         fitted = (width, beside, self.figures.whole_text, self.figures.font().key())
-        if fitted == self._fitted:
+        if fitted == self._fitted_for:
             return
-        self._fitted = fitted
+        self._fitted_for = fitted
         high = self.figures.height_at(beside) if beside > 0 else None
         above = self.figures.height_at(width)
         fits = high is not None and (above is None or max(high, BUTTON_PX) <= above + LINES_GAP_PX + BUTTON_PX)
@@ -116,7 +116,7 @@ class AnswerActionBar(QWidget):
         row_has_them = self.row.indexOf(self.figures) >= 0
         if fits and not row_has_them:
             self._indent.removeWidget(self.figures)
-            self.row.insertWidget(self._place, self.figures)
+            self.row.insertWidget(self._figures_index, self.figures)
         elif not fits and row_has_them:
             self.row.removeWidget(self.figures)
             self._indent.addWidget(self.figures)

@@ -20,7 +20,7 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState, CodeBlockState
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.marks.provenance import PassView, SourceRuns
 
 STATE_NOTICES = {
@@ -57,8 +57,8 @@ class AnswerCard(MessageCard):
         super().__init__(theme, view, "Paceline")
         self._text = ""
         self._text_width = text_width
-        self.thought: ThoughtBlock | None = None
-        self._pooled_thought: ThoughtBlock | None = None  # to be used again
+        self.reasoning: ReasoningBlock | None = None
+        self._pooled_reasoning: ReasoningBlock | None = None  # to be used again
         self._num_fed = 0  # characters of the answer's words that the body has
         self._words_at = 0  # where they begin in the whole text
         self._runs = SourceRuns()
@@ -92,14 +92,14 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def _arrange(self) -> None:
-        self._action_bar.put((self.copy_button, self.regenerate_button))
+        self._action_bar.add_buttons((self.copy_button, self.regenerate_button))
         self._action_bar.fit(self._text_width)
         layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
         layout.setSpacing(6)
         for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
             layout.addWidget(widget)
-        layout.addLayout(self._action_bar.placed())
+        layout.addLayout(self._action_bar.indented_layout())
 
     def add_more_actions(self) -> None:
         """The menu."""
@@ -115,16 +115,16 @@ class AnswerCard(MessageCard):
         else:
             split = split_thinking(view.text)
             if split.opened:
-                self._make_thought().set_text(split.thought(view.text), split.thought_start, live=False)
+                self._ensure_reasoning().set_text(split.thought(view.text), split.thought_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
-        if self.thought is not None:
-            self.thought.set_duration(view.thinking_ms)
+        if self.reasoning is not None:
+            self.reasoning.set_duration(view.thinking_ms)
 
     def _grow(self, *, final: bool = False) -> None:
         """Bring reasoning and words up to date with the text."""
         split = split_thinking(self._text, final=final)
         if split.opened:
-            self._make_thought().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
+            self._ensure_reasoning().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # what looked like words was reasoning
@@ -137,27 +137,27 @@ class AnswerCard(MessageCard):
             self.body.append(words[self._num_fed :])
             self._num_fed = len(words)
 
-    def _make_thought(self) -> ThoughtBlock:
-        if self.thought is None:
-            self.thought, self._pooled_thought = self._pooled_thought, None
-            if self.thought is None:
-                self.thought = ThoughtBlock(self.theme, self._text_width)
-                self.thought.link_activated.connect(self.link_activated)
-                self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
-                self._column.insertWidget(self._column.indexOf(self.body), self.thought)
-            self.thought.show_refused(self._shows_refused)
-            self.thought.show()
-        return self.thought
+    def _ensure_reasoning(self) -> ReasoningBlock:
+        if self.reasoning is None:
+            self.reasoning, self._pooled_reasoning = self._pooled_reasoning, None
+            if self.reasoning is None:
+                self.reasoning = ReasoningBlock(self.theme, self._text_width)
+                self.reasoning.link_activated.connect(self.link_activated)
+                self.reasoning.unfolded.connect(lambda: self.unfolded.emit(self))
+                self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
+            self.reasoning.show_refused(self._shows_refused)
+            self.reasoning.show()
+        return self.reasoning
 
     def build_next(self) -> bool:
         """Make one more part of a finished answer, from its end; False where none is missing."""
-        if self.body.build_next() or (self.thought is not None and self.thought.build_next()):
+        if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
         if self._state_to_restore is not None:
             for one, code in self._matching_codes(self._state_to_restore):
                 code.wrap_button.setChecked(one.wraps)
             self._state_to_restore = None
-        parts = [part for part in (self.body, self.thought) if part and (self._marked or self._shows_refused)]
+        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_refused)]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
         self._is_whole = True
@@ -166,15 +166,15 @@ class AnswerCard(MessageCard):
     @property
     def is_in_use(self) -> bool:
         """Also while something of it is still to come."""
-        is_growing = self._is_streaming or (self.thought is not None and self.thought.is_building)
+        is_growing = self._is_streaming or (self.reasoning is not None and self.reasoning.is_building)
         return is_growing or not self._is_whole or super().is_in_use
 
     @property
     def wrapping_px(self) -> int:
         """Its prose, open reasoning included."""
         bodies = [self.body]
-        if self.thought is not None and self.thought.is_open and self.thought.body is not None:
-            bodies.append(self.thought.body)
+        if self.reasoning is not None and self.reasoning.is_open and self.reasoning.body is not None:
+            bodies.append(self.reasoning.body)
         return sum(part.height() for body in bodies for part in body.segments if isinstance(part, ProseView))
 
     @property
@@ -193,7 +193,7 @@ class AnswerCard(MessageCard):
             for number, code in self._codes(in_reasoning=in_reasoning)
         ]
         changed = tuple(code for code in codes if code.wraps or code.scroll_x)
-        return replace(state, unfolded=self.thought is not None and self.thought.is_open, codes=changed)
+        return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
         """Where it has ended, and there is no other version."""
@@ -206,14 +206,14 @@ class AnswerCard(MessageCard):
         self.release_height()
         self.set_revealed(False)
         self.body.reset()
-        if self.thought is not None:
-            self.thought.hide()
-            if self.thought.reset():
-                self._pooled_thought = self.thought
+        if self.reasoning is not None:
+            self.reasoning.hide()
+            if self.reasoning.reset():
+                self._pooled_reasoning = self.reasoning
             else:
-                self._column.removeWidget(self.thought)
-                self.thought.deleteLater()
-            self.thought = None
+                self._column.removeWidget(self.reasoning)
+                self.reasoning.deleteLater()
+            self.reasoning = None
         return True
 
     def rebind(self, view: MessageView, text_width: int) -> None:
@@ -232,8 +232,8 @@ class AnswerCard(MessageCard):
     def restore_state(self, state: CardState) -> None:
         """Unfold the reasoning; lines are wrapped when they are there."""
         self._state_to_restore = state
-        if state.unfolded and self.thought is not None:
-            self.thought.reopen()
+        if state.unfolded and self.reasoning is not None:
+            self.reasoning.reopen()
 
     def finish_restore(self, state: CardState) -> None:
         """Scroll code sideways."""
@@ -243,9 +243,9 @@ class AnswerCard(MessageCard):
     def _codes(self, *, in_reasoning: bool) -> Iterator[tuple[int, CodeBlock]]:
         body = self.body
         if in_reasoning:
-            if self.thought is None or self.thought.body is None:
+            if self.reasoning is None or self.reasoning.body is None:
                 return
-            body = self.thought.body
+            body = self.reasoning.body
         yield from ((number, part) for number, part in enumerate(body.segments) if isinstance(part, CodeBlock))
 
     def _matching_codes(self, state: CardState) -> Iterator[tuple[CodeBlockState, CodeBlock]]:
@@ -265,14 +265,14 @@ class AnswerCard(MessageCard):
         if wanted != self._shows_refused:
             self._shows_refused = wanted
             self.body.show_refused(wanted)
-            if self.thought is not None:
-                self.thought.show_refused(wanted)
+            if self.reasoning is not None:
+                self.reasoning.show_refused(wanted)
             self._mark()
 
     def _mark(self, *, afresh: bool = True) -> None:
         self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
-        if self.thought is not None:
-            self.thought.mark(self._text, self._runs, self._marked, afresh=afresh)
+        if self.reasoning is not None:
+            self.reasoning.mark(self._text, self._runs, self._marked, afresh=afresh)
 
     @property
     def text(self) -> str:
@@ -286,11 +286,13 @@ class AnswerCard(MessageCard):
         return self._text
 
     @property
-    def text_with_thought(self) -> str:
+    def text_with_reasoning(self) -> str:
         """The reasoning as a quotation, then the words."""
-        if self.thought is None:
+        if self.reasoning is None:
             return self.text
-        quoted = "\n".join(f"> {line}".rstrip() for line in (self.thought.heading, "", *self.thought.text.split("\n")))
+        quoted = "\n".join(
+            f"> {line}".rstrip() for line in (self.reasoning.heading, "", *self.reasoning.text.split("\n"))
+        )
         return f"{quoted}\n\n{self.text}".rstrip()
 
     @property
@@ -302,7 +304,7 @@ class AnswerCard(MessageCard):
         """Show the next piece."""
         self._text += text
         self._runs.extend(spans)
-        for part in (self.body, self.thought):
+        for part in (self.body, self.reasoning):
             if part is not None:
                 part.follow(self._text, self._runs, self._marked)
         self._grow()
@@ -332,16 +334,16 @@ class AnswerCard(MessageCard):
             self._text, self._num_fed = view.text, 0
         self._grow(final=True)
         self.body.finish()
-        if self.thought is not None:
-            self.thought.finish()
-            self.thought.set_duration(view.thinking_ms)
+        if self.reasoning is not None:
+            self.reasoning.finish()
+            self.reasoning.set_duration(view.thinking_ms)
         afresh = bool(view.spans) and list(view.spans) != self._runs.spans
         if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
         if self._marked or self._shows_refused:
             self._mark(afresh=afresh)
-        took_ms = self.thought.duration_ms if self.thought is not None else None
+        took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
         self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans))
         self._is_whole = True
@@ -349,7 +351,7 @@ class AnswerCard(MessageCard):
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:
         """The pass of the token at the caret of one of the texts; None where none is noted."""
-        bodies = (self.body, self.thought.body if self.thought is not None else None)
+        bodies = (self.body, self.reasoning.body if self.reasoning is not None else None)
         body = next((body for body in bodies if body is not None and body.isAncestorOf(view)), None)
         return None if body is None else body.pass_at_caret(view, self._text, self._runs)
 

@@ -1,4 +1,4 @@
-"""The figures below an answer; each tells on hover what it means and how it was measured.
+"""The figures below an answer; each says on hover what it means and how it was measured.
 
 They break between figures where one line has no room for all, and the model's name gives way in its middle, where names
 differ least. Does not know what stands beside them.

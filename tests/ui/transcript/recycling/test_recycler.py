@@ -206,12 +206,12 @@ def test_reasoning_stays_open_and_its_widgets_go(page: MainWindow, qtbot: QtBot)
     last = next(view.id for view in HISTORY[-3::-1] if "<think>" in view.text)
     card = go_to(page, qtbot, last)
     assert isinstance(card, AnswerCard)
-    assert card.thought is not None
+    assert card.reasoning is not None
     folded = card.height()
-    qtbot.mouseClick(card.thought.header, LEFT)
+    qtbot.mouseClick(card.reasoning.header, LEFT)
     page.composer.edit.setFocus()
     qtbot.waitUntil(lambda: not card.is_in_use and card.height() == card.sizeHint().height() > folded, timeout=WAIT_MS)
-    body, height = card.thought.body, card.height()
+    body, height = card.reasoning.body, card.height()
     assert body is not None
     with qtbot.waitSignal(body.destroyed, timeout=WAIT_MS):
         go_up(page, qtbot)
@@ -220,10 +220,10 @@ def test_reasoning_stays_open_and_its_widgets_go(page: MainWindow, qtbot: QtBot)
     whole = bar.maximum()
     page.transcript.go_to(last)
     card = answer_of(page, last)
-    assert card.thought is not None
-    assert card.thought.is_open
-    assert card.thought.body is not None
-    assert [part.toPlainText() for part in card.thought.body.segments] == ["First the plan.\nThen the words. "]  # type: ignore[union-attr]
+    assert card.reasoning is not None
+    assert card.reasoning.is_open
+    assert card.reasoning.body is not None
+    assert [part.toPlainText() for part in card.reasoning.body.segments] == ["First the plan.\nThen the words. "]  # type: ignore[union-attr]
     assert (card.height(), bar.maximum()) == (height, whole)
 
 
@@ -320,15 +320,15 @@ def test_a_finished_answer_is_made_again_with_all_that_it_ended_with(page: MainW
     card = page.transcript.last_answer()
     assert card is not None
     assert card.can_go_on
-    heading = card.thought.heading if card.thought is not None else ""
+    heading = card.reasoning.heading if card.reasoning is not None else ""
     before = look_of(card)
     page.add_message(MessageView(9_002, "user", "And?"))
     page.add_message(MessageView(9_003, "assistant", "That is all."))
     card = far_and_back(page, qtbot, 9_001)
     assert look_of(card) == before
     assert not card.can_go_on
-    assert card.thought is not None
-    assert card.thought.heading == heading
+    assert card.reasoning is not None
+    assert card.reasoning.heading == heading
     assert card.versions is not None
     assert card.versions.label.text() == "2 of 2"
     assert card.view.spans == spans_of(text)

@@ -25,7 +25,7 @@ def _span(seconds: float) -> str:
     """Tenths are enough from a second on."""
     if not 1 <= seconds < 59.95:
         return duration(seconds)
-    return translate("ThoughtBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
+    return translate("ReasoningBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
 
 
 class _Header(QToolButton):
@@ -39,7 +39,7 @@ class _Header(QToolButton):
         super().keyPressEvent(event)
 
 
-class ThoughtBlock(QWidget):
+class ReasoningBlock(QWidget):
     """Takes the reasoning as it grows. While it is folded nothing of it is laid out.
 
     Signals:
@@ -60,7 +60,7 @@ class ThoughtBlock(QWidget):
         self._is_live = False
         self._since_s: float | None = None
         self._ms: int | None = None
-        self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self.body: AnswerBody | None = None
         self.header = _Header()
@@ -84,11 +84,11 @@ class ThoughtBlock(QWidget):
         layout.addWidget(self._frame)
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
-        self._tick.timeout.connect(self._say)
-        self._slice = QTimer(self)
-        self._slice.setSingleShot(True)
-        self._slice.timeout.connect(self._work)
-        theme.changed.connect(self._say)
+        self._tick.timeout.connect(self._update_header)
+        self._build_timer = QTimer(self)
+        self._build_timer.setSingleShot(True)
+        self._build_timer.timeout.connect(self._build_slice)
+        theme.changed.connect(self._update_header)
 
     @property
     def text(self) -> str:
@@ -103,7 +103,7 @@ class ThoughtBlock(QWidget):
     @property
     def is_building(self) -> bool:
         """Whether parts of it are still to be laid out."""
-        return self._slice.isActive()
+        return self._build_timer.isActive()
 
     @property
     def duration_ms(self) -> int | None:
@@ -115,12 +115,12 @@ class ThoughtBlock(QWidget):
         self.header.setChecked(is_open)
 
     def reopen(self) -> None:
-        """Be open, as it was when it was seen last: nobody opened it by hand, and `build_next` makes what is in it."""
+        """Open it without a signal, as a restored card's was; `build_next` makes what is in it."""
         with QSignalBlocker(self.header):
             self.header.setChecked(True)
         self._show_frame()
         self._prepare()
-        self._say()
+        self._update_header()
 
     def build_next(self) -> bool:
         """Make one more part of what was prepared; False where none is missing."""
@@ -145,22 +145,22 @@ class ThoughtBlock(QWidget):
             if self.body is not None and self._num_fed == len(text):
                 self.body.finish()
         self._is_live = live
-        self._feed()
-        self._say()
+        self._update_body()
+        self._update_header()
 
     def reset(self) -> bool:
         """Be as if made anew; False where it was ever open."""
         if self.body is not None or self.is_open or self._is_live:
             return False
         self._text, self._base, self._num_fed, self._ms = "", 0, 0, None
-        self._told = ("", SourceRuns(), frozenset())
+        self._provenance = ("", SourceRuns(), frozenset())
         return True
 
     def set_duration(self, thinking_ms: int | None) -> None:
         """Say how long it took, as it was measured elsewhere."""
         if thinking_ms is not None:
             self._ms = thinking_ms
-            self._say()
+            self._update_header()
 
     def finish(self) -> None:
         """No more will come."""
@@ -168,19 +168,19 @@ class ThoughtBlock(QWidget):
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """As `AnswerBody.follow`."""
-        self._told = (raw, runs, wanted)
+        self._provenance = (raw, runs, wanted)
         if self.body is not None:
             self.body.follow(raw, runs, wanted)
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark what came from the wanted sources, where it is laid out."""
-        self._told = (raw, runs, wanted)
+        self._provenance = (raw, runs, wanted)
         if self.body is not None and self.is_open:
             self.body.mark(raw, runs, wanted, afresh=afresh)
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
         """As `AnswerBody.mark_next`, where it is laid out."""
-        self._told = (raw, runs, wanted)
+        self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
@@ -193,31 +193,31 @@ class ThoughtBlock(QWidget):
         self._show_frame()
         if is_open:
             self.unfolded.emit()
-            self._feed()
+            self._update_body()
             self._mark_again()
-        self._say()
+        self._update_header()
 
     def _show_frame(self) -> None:
         self._frame.setVisible(self.is_open)
         self.setContentsMargins(0, 0, 0, 8 if self.is_open else 0)
 
-    def _made_body(self) -> AnswerBody:
+    def _ensure_body(self) -> AnswerBody:
         if self.body is not None:
             return self.body
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
         body.show_refused(self._shows_refused)
-        body.setAccessibleName(translate("ThoughtBlock", "Reasoning"))
+        body.setAccessibleName(translate("ReasoningBlock", "Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
         return body
 
-    def _feed(self) -> None:
+    def _update_body(self) -> None:
         """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
         if not self.is_open or self._num_fed == len(self._text):
             return
         if self._is_live or self._num_fed:
-            body = self._made_body()
+            body = self._ensure_body()
             if not self._num_fed:
                 body.restart(self._base)
             body.append(self._text[self._num_fed :])
@@ -226,30 +226,30 @@ class ThoughtBlock(QWidget):
             self._num_fed = len(self._text)
         else:
             self._prepare()
-            self._work()
+            self._build_slice()
 
     def _prepare(self) -> None:
-        self._made_body().prepare(self._text, self._base)
+        self._ensure_body().prepare(self._text, self._base)
         self._num_fed = len(self._text)
 
-    def _work(self) -> None:
+    def _build_slice(self) -> None:
         until = time.perf_counter() + SLICE_S
         while self.body is not None and self.body.build_next():
             if time.perf_counter() >= until:
-                self._slice.start(0)
+                self._build_timer.start(0)
                 return
         self._mark_again()
 
     def _mark_again(self) -> None:
-        if self.body is not None and (self._told[2] or self._shows_refused):
-            self.body.mark(*self._told)
+        if self.body is not None and (self._provenance[2] or self._shows_refused):
+            self.body.mark(*self._provenance)
 
-    def _say(self) -> None:
+    def _update_header(self) -> None:
         name = "chevron-down" if self.is_open else "chevron-right"
         self.header.setIcon(self._theme.icon(name, size=14))
         self.header.setText(self.heading)
-        state = translate("ThoughtBlock", "open") if self.is_open else translate("ThoughtBlock", "folded")
-        words = translate("ThoughtBlock", "Reasoning. {heading}, {state}")
+        state = translate("ReasoningBlock", "open") if self.is_open else translate("ReasoningBlock", "folded")
+        words = translate("ReasoningBlock", "Reasoning. {heading}, {state}")
         self.header.setAccessibleName(words.format(heading=self.heading, state=state))
 
     @property
@@ -258,8 +258,8 @@ class ThoughtBlock(QWidget):
         if self._is_live:
             seconds = int(self._clock() - (self._since_s or self._clock()))
             if not seconds:
-                return translate("ThoughtBlock", "Thinking…")
-            return translate("ThoughtBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
+                return translate("ReasoningBlock", "Thinking…")
+            return translate("ReasoningBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
         if self._ms is None:
-            return translate("ThoughtBlock", "Thought")
-        return translate("ThoughtBlock", "Thought for {duration}").format(duration=_span(self._ms / 1000))
+            return translate("ReasoningBlock", "Thought")
+        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self._ms / 1000))

@@ -14,7 +14,7 @@ from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.menu import make_menu
 from ui.window.main_window import MainWindow
 
@@ -35,15 +35,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def block(theme: Theme, qtbot: QtBot, clock: Clock) -> ThoughtBlock:
-    result = ThoughtBlock(theme, 400, clock)
+def block(theme: Theme, qtbot: QtBot, clock: Clock) -> ReasoningBlock:
+    result = ReasoningBlock(theme, 400, clock)
     qtbot.addWidget(result)
     result.resize(500, 300)
     result.show()
     return result
 
 
-def shown(block: ThoughtBlock) -> str:
+def shown(block: ReasoningBlock) -> str:
     assert block.body is not None
     return plain(block.body)
 
@@ -53,7 +53,7 @@ def plain(body: AnswerBody) -> str:
     return "\n".join(view.toPlainText().rstrip() for view in views)
 
 
-def test_the_heading_counts_while_it_lasts_and_keeps_the_duration(block: ThoughtBlock, clock: Clock) -> None:
+def test_the_heading_counts_while_it_lasts_and_keeps_the_duration(block: ReasoningBlock, clock: Clock) -> None:
     block.set_text("Let", 7, live=True)
     assert block.heading == "Thinking…"
     clock.now_s += 4.2
@@ -66,7 +66,7 @@ def test_the_heading_counts_while_it_lasts_and_keeps_the_duration(block: Thought
     assert block.header.text() == "Thought for 5.3 s"
 
 
-def test_nothing_is_laid_out_while_it_is_folded(block: ThoughtBlock, qtbot: QtBot) -> None:
+def test_nothing_is_laid_out_while_it_is_folded(block: ReasoningBlock, qtbot: QtBot) -> None:
     for end in range(1, 20):
         block.set_text("Let me see this now."[:end], 7, live=True)
     assert block.body is None
@@ -79,7 +79,7 @@ def test_nothing_is_laid_out_while_it_is_folded(block: ThoughtBlock, qtbot: QtBo
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter])
-def test_it_is_opened_and_folded_by_key(block: ThoughtBlock, qtbot: QtBot, key: Qt.Key) -> None:
+def test_it_is_opened_and_folded_by_key(block: ReasoningBlock, qtbot: QtBot, key: Qt.Key) -> None:
     block.set_text("Let me see.", 7, live=False)
     block.header.setFocus()
     qtbot.keyClick(block.header, key)
@@ -92,7 +92,7 @@ def test_it_is_opened_and_folded_by_key(block: ThoughtBlock, qtbot: QtBot, key: 
 
 def test_reasoning_that_is_open_streams_like_it_is_at_the_end(theme: Theme, qtbot: QtBot, clock: Clock) -> None:
     text = "Some **bold**.\n\n```py\nx = 1\n```\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\nend"
-    grown, whole = ThoughtBlock(theme, 400, clock), ThoughtBlock(theme, 400, clock)
+    grown, whole = ReasoningBlock(theme, 400, clock), ReasoningBlock(theme, 400, clock)
     for each in (grown, whole):
         qtbot.addWidget(each)
     grown.set_open(True)
@@ -120,19 +120,19 @@ def words(card: AnswerCard) -> str:
 
 def test_a_streaming_answer_folds_its_reasoning(window: MainWindow) -> None:
     card = stream(window)
-    assert card.thought is not None
-    assert card.thought.text == "Let me **see**.\n\n- one\n- two"
+    assert card.reasoning is not None
+    assert card.reasoning.text == "Let me **see**.\n\n- one\n- two"
     assert words(card) == "It is 4."
     window.finish_answer(MessageView(2, "assistant", TEXT, stats=STATS, thinking_ms=4_200))
-    assert card.thought.header.text() == "Thought for 4.2 s"
+    assert card.reasoning.header.text() == "Thought for 4.2 s"
     assert words(card) == "It is 4."
 
 
 def test_an_answer_that_began_inside_its_reasoning_is_put_right(window: MainWindow) -> None:
     text = TEXT.removeprefix("<think>\n")
     card = stream(window, text)
-    assert card.thought is not None
-    assert card.thought.text == "Let me **see**.\n\n- one\n- two"
+    assert card.reasoning is not None
+    assert card.reasoning.text == "Let me **see**.\n\n- one\n- two"
     assert words(card) == "It is 4."
 
 
@@ -142,13 +142,13 @@ def test_a_stored_answer_opens_by_click_and_stays_in_its_place(window: MainWindo
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     card = window.transcript.last_answer()
     assert card is not None
-    assert card.thought is not None
-    assert card.thought.header.text() == "Thought for 4.2 s"
-    assert card.thought.body is None
-    before = card.thought.header.mapTo(window, card.thought.header.rect().topLeft())
-    qtbot.mouseClick(card.thought.header, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: card.thought is not None and "see" in shown(card.thought))
-    assert card.thought.header.mapTo(window, card.thought.header.rect().topLeft()) == before
+    assert card.reasoning is not None
+    assert card.reasoning.header.text() == "Thought for 4.2 s"
+    assert card.reasoning.body is None
+    before = card.reasoning.header.mapTo(window, card.reasoning.header.rect().topLeft())
+    qtbot.mouseClick(card.reasoning.header, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: card.reasoning is not None and "see" in shown(card.reasoning))
+    assert card.reasoning.header.mapTo(window, card.reasoning.header.rect().topLeft()) == before
 
 
 def test_reasoning_is_copied_only_where_it_is_asked_for(window: MainWindow, qtbot: QtBot) -> None:
@@ -184,13 +184,13 @@ def test_marks_fall_on_reasoning_and_words(window: MainWindow, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     card = window.transcript.last_answer()
     assert card is not None
-    assert card.thought is not None
+    assert card.reasoning is not None
     window.transcript.mark_sources(frozenset({Source.DRAFT}))
-    qtbot.mouseClick(card.thought.header, Qt.MouseButton.LeftButton)
-    assert card.thought.body is not None
+    qtbot.mouseClick(card.reasoning.header, Qt.MouseButton.LeftButton)
+    assert card.reasoning.body is not None
     qtbot.waitUntil(
-        lambda: card.thought is not None and card.thought.body is not None and bool(card.thought.body.segments)
+        lambda: card.reasoning is not None and card.reasoning.body is not None and bool(card.reasoning.body.segments)
     )
-    for body, marked in ((card.thought.body, "Let"), (card.body, "4.")):
+    for body, marked in ((card.reasoning.body, "Let"), (card.body, "4.")):
         found = [item.words.strip() for part in body.segments for item in shown_marks(part)]  # type: ignore[arg-type]
         assert found == [marked]
