@@ -134,7 +134,7 @@ class ContextMeter(QToolButton):
             self._parts = parts
             self._show(settled=settled)
         elif settled:
-            self._say_owed()
+            self._update_description()
 
     def set_policy(self, policy: str) -> None:
         """What will happen when it is full."""
@@ -172,9 +172,9 @@ class ContextMeter(QToolButton):
         if not stays:  # Qt would arrange the whole header for the same words, too
             self.setText(text)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
-            self._say_owed()
+            self._update_description()
 
-    def _say_owed(self) -> None:
+    def _update_description(self) -> None:
         """Say in full what the bar shows."""
         if not self._owes_words:
             return
@@ -189,7 +189,7 @@ class ContextMeter(QToolButton):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The hover is about to be read."""
-        self._say_owed()
+        self._update_description()
         super().enterEvent(event)
 
     def _lengths(self) -> list[tuple[int, float]]:

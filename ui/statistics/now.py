@@ -52,7 +52,7 @@ class NowPage(StatsPage):
         self.state.setProperty("kind", "caption")
         self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
         self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
-        self.kept = AcceptedPart(theme)
+        self.acceptance = AcceptedPart(theme)
         self.rows = {key: line(theme, key) for key in ROWS}
         self.split = SplitPart(theme)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
@@ -76,7 +76,14 @@ class NowPage(StatsPage):
         self.why.setProperty("kind", "caption")
         self.why.setAccessibleName(name_of("why"))
         self._shown_decisions: tuple[str, ...] | None = None
-        self._plots = (self.spark, self.kept.by_depth, self.kept.lengths, self.split.bar, self.origin, self.context_bar)
+        self._plots = (
+            self.spark,
+            self.acceptance.by_depth,
+            self.acceptance.lengths,
+            self.split.bar,
+            self.origin,
+            self.context_bar,
+        )
         self._is_silent = False
         self._arrange()
         self.clear()
@@ -92,8 +99,8 @@ class NowPage(StatsPage):
         cells = (self.speed, self.speedup, self.per_pass, self.spark)
         self.column.addLayout(grid(cells))
         self.add_to_navigation(cells)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
-        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
         self.add_section(name_of("split"), self.split.widgets)
         self.add_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
@@ -214,7 +221,7 @@ class NowPage(StatsPage):
             figure.set_value(texts[key])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.kept.show_rate(texts["accepted"])
+        self.acceptance.show_rate(texts["accepted"])
         self.context.set_value(texts["context"])
         self.spark.show_values()
         counts = source_counts(stats)
@@ -223,8 +230,8 @@ class NowPage(StatsPage):
         self._fill_why(stats)
 
     def _fill_plots(self, stats: RunStats) -> None:
-        self.kept.show_depths(stats, settled=not self._live)
-        self.kept.show_lengths(stats)
+        self.acceptance.show_depths(stats, settled=not self._live)
+        self.acceptance.show_lengths(stats)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
         free = max(stats.context_size - stats.context_used, 0)

@@ -1,4 +1,4 @@
-"""The page of several answers together: of this chat, or of all time. Filled with sums; knows no store."""
+"""The page of several answers together: of this chat, or of all time."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class TotalsPage(StatsPage):
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
         self.add_section(name_of("pair"), ())
         self.column.addWidget(self.by_pair)
-        self.kept = AcceptedPart(theme)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
-        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.acceptance = AcceptedPart(theme)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.split = SplitPart(theme)
         self.add_section(name_of("split"), self.split.widgets)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
@@ -81,7 +81,7 @@ class TotalsPage(StatsPage):
         self.answers.set_value(texts["answers"])
         for key, figure_line in self.lines.items():
             figure_line.set_value(texts[key])
-        self.kept.show(sums.stats, texts["accepted"])
+        self.acceptance.show(sums.stats, texts["accepted"])
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         self._show_pairs()

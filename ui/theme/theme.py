@@ -10,9 +10,9 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
-from ui.formulas.formulas import FormulaBook
-from ui.theme.code_colours import CodeColours
+from ui.formulas.formulas import FormulaCache
 from ui.theme.density import DENSITIES, apply_density, compacted_stylesheet
+from ui.theme.highlight_queue import HighlightQueue
 from ui.theme.icons import IconSet
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
@@ -115,8 +115,8 @@ class Theme(QObject):
         super().__init__(parent)
         self._folder = icons_folder
         self._icons = IconSet(icons_folder)
-        self.formulas = FormulaBook()
-        self.code_colours = CodeColours(self)
+        self.formulas = FormulaCache()
+        self.highlight_queue = HighlightQueue(self)
         self._name = "system"
         self._density = DENSITIES[0]
         self._text_size = "normal"

@@ -153,7 +153,7 @@ class SummaryLines(QObject):
         return line if isinstance(line, SummaryLine) else None
 
     def attach_line(self, card: MessageCard) -> None:
-        """Give a card its line, or take it away."""
+        """Add the summary line of a card, or remove it."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:
             if line is not None:

@@ -161,7 +161,7 @@ class Transcript(MessageArea):
         self._stick = True
         self._heights.release_anchor()
         self.lay_out()
-        self._tab_order.soon(0)
+        self._tab_order.schedule(0)
 
     def fill_viewport(self) -> None:
         """Build what is in sight now, at the size that the window has, instead of between its first frames.
@@ -207,7 +207,7 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
-            self._tab_order.soon(0)
+            self._tab_order.schedule(0)
             self._schedule_build()  # it waited for the answer
 
     @property
@@ -246,7 +246,7 @@ class Transcript(MessageArea):
 
     def _on_restored(self, card: MessageCard) -> None:
         self.lay_out()
-        self._tab_order.soon()
+        self._tab_order.schedule()
         if self._found and card.message_id == self._found_in and self._scroll_target is None:
             self._found.mark(card, self._theme.tokens)
 
@@ -328,7 +328,7 @@ class Transcript(MessageArea):
         if self.is_building or self._discarded:
             self._build_timer.start(self._recycler.pause_ms)
         else:
-            self._tab_order.soon(REST_MS if self._scheduler.is_scrolling else 0)
+            self._tab_order.schedule(REST_MS if self._scheduler.is_scrolling else 0)
 
     def _build_step(self) -> bool:
         """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
@@ -395,7 +395,7 @@ class Transcript(MessageArea):
 
     def focusNextPrevChild(self, forth: bool) -> bool:
         """Tab, somewhere in the messages."""
-        self._tab_order.catch_up()
+        self._tab_order.apply_now()
         return super().focusNextPrevChild(forth)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

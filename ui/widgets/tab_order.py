@@ -57,15 +57,15 @@ class TabOrder(QObject):
 
     @property
     def is_due(self) -> bool:
-        """Whether something came that has no place in the order yet."""
+        """Whether something was added that has no place in the order yet."""
         return self._timer.isActive()
 
-    def soon(self, rest_ms: int = REST_MS) -> None:
-        """Something came; nothing is to have come for so long before it finds its place."""
+    def schedule(self, rest_ms: int = REST_MS) -> None:
+        """Something was added: set the order once nothing was added for so long."""
         self._timer.start(rest_ms)
 
-    def catch_up(self) -> None:
-        """Tab was pressed: no time to wait."""
+    def apply_now(self) -> None:
+        """Set the order now, if it is due: Tab was pressed."""
         if self.is_due:
             self._timer.stop()
             set_tab_order(self._widgets(), self._parent)

@@ -174,8 +174,8 @@ def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> Non
         if feed.words:
             at_once = BlockStream()
             at_once.feed("".join(pieces[: number + 1]))
-            num_same = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
-            assert feed.tail[-num_same:] == at_once.tail[-num_same:]
+            common_length = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
+            assert feed.tail[-common_length:] == at_once.tail[-common_length:]
 
 
 def test_plain_words_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

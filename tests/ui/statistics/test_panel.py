@@ -38,10 +38,10 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     page = panel.now
     assert page.speed.value == "41.2"
     assert page.per_pass.value == "2.71"
-    assert page.kept.rate.value == "68 % of 210"
+    assert page.acceptance.rate.value == "68 % of 210"
     shown = {key: row.value for key, row in page.rows.items()}
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
-    assert page.kept.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
+    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
     assert page.sources[Source.RECOVERED].value == "200"
     assert page.context.value == "1,204 of 4,096, 29 %"
     assert page.context_bar.description == "used 29 %, free 71 %"
@@ -50,7 +50,7 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
-    lengths = panel.now.kept.lengths
+    lengths = panel.now.acceptance.lengths
     assert lengths.counts == (12, 93, 25)
     assert lengths.description == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
     lengths.set_counts([1] * 33)
@@ -142,12 +142,12 @@ def test_live_then_last_answer(window: MainWindow) -> None:
 
 def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
     page = panel.now
-    empty = page.kept.by_depth.grab().toImage()
+    empty = page.acceptance.by_depth.grab().toImage()
     panel.show_stats(STATS)
     panel.show_stats(replace(STATS, tokens=500, passes=170))
-    for plot in (page.kept.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
+    for plot in (page.acceptance.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
         plot.resize(240, plot.height())
-    assert page.kept.by_depth.grab().toImage() != empty
+    assert page.acceptance.by_depth.grab().toImage() != empty
     image = page.split.bar.grab().toImage()
     colours = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width())}
     assert {theme.tokens.draft, theme.tokens.verify} <= colours
@@ -155,7 +155,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
-    words = panel.now.kept.by_depth.description.split(", ")
+    words = panel.now.acceptance.by_depth.description.split(", ")
     assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
 
 
@@ -169,21 +169,21 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
 def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
     panel.show()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
-    bars = panel.now.kept.by_depth
+    bars = panel.now.acceptance.by_depth
     assert panel.now.rows["tokens"].y() >= bars.y() + bars.height()
 
 
 def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: QtBot) -> None:
     panel.begin()
-    flat = panel.now.kept.by_depth.height()
+    flat = panel.now.acceptance.by_depth.height()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 5, accepted_by_depth=(1,) * 5))
-    qtbot.waitUntil(lambda: panel.now.kept.by_depth.height() > flat, timeout=30_000)
-    tall = panel.now.kept.by_depth.height()
+    qtbot.waitUntil(lambda: panel.now.acceptance.by_depth.height() > flat, timeout=30_000)
+    tall = panel.now.acceptance.by_depth.height()
     panel.end(None)
     panel.begin()
-    assert panel.now.kept.by_depth.height() == tall
+    assert panel.now.acceptance.by_depth.height() == tall
     panel.end(RunStats(tokens=2, passes=1, proposed_by_depth=(1,), accepted_by_depth=(1,)))
-    assert panel.now.kept.by_depth.height() < tall
+    assert panel.now.acceptance.by_depth.height() < tall
 
 
 class _Layouts(QObject):
@@ -362,11 +362,11 @@ def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel:
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
-    assert page.kept.rate.value == "68 % of 210"
-    assert page.kept.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
-    assert "depth 1: 91 %" not in page.kept.by_depth.accessibleDescription()
+    assert page.acceptance.rate.value == "68 % of 210"
+    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
+    assert "depth 1: 91 %" not in page.acceptance.by_depth.accessibleDescription()
     panel.end(STATS)
-    assert "depth 1: 91 %" in page.kept.by_depth.accessibleDescription()
+    assert "depth 1: 91 %" in page.acceptance.by_depth.accessibleDescription()
 
 
 def test_screen_readers_hear_plots_while_the_answer_is_made(
@@ -376,7 +376,7 @@ def test_screen_readers_hear_plots_while_the_answer_is_made(
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
-    assert "depth 1: 91 %" in panel.now.kept.by_depth.accessibleDescription()
+    assert "depth 1: 91 %" in panel.now.acceptance.by_depth.accessibleDescription()
 
 
 def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:

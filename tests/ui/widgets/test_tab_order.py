@@ -24,12 +24,12 @@ def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
     assert not order.is_due
     for _ in range(9):
         layout.addWidget(QPushButton())
-        order.soon()
+        order.schedule()
     assert order.is_due
     assert passes == []
     qtbot.waitUntil(lambda: not order.is_due)
     assert passes == [1]
-    order.catch_up()
+    order.apply_now()
     assert passes == [1], "nothing came since"
 
 
@@ -37,7 +37,7 @@ def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
     transcript = window.transcript
     window.show_conversation("Chat", history_of(2_000)[:2])
     qtbot.waitUntil(lambda: not transcript.is_building)
-    transcript._order.soon()
+    transcript._order.schedule()
     question = transcript.cards[0]
     assert isinstance(question, UserCard)
     question.body.setFocus(Qt.FocusReason.TabFocusReason)

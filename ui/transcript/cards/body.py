@@ -20,7 +20,7 @@ from ui.transcript.cards.part import BodyPart, PartPool, painted_of, view_of
 from ui.transcript.cards.part_prefetcher import PartPrefetcher, polish_some
 from ui.transcript.cards.pass_hover import PassHover
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.marks.provenance import Locator, PassView, SourceRuns, formula_units, refused_at
+from ui.transcript.marks.provenance import PassView, RangeLocator, SourceRuns, formula_units, refused_at
 from ui.widgets.idle_timer import IdleTimer
 from ui.widgets.segment_layout import SegmentLayout
 
@@ -200,7 +200,7 @@ class AnswerBody(QWidget):
         raw, runs, wanted = self._provenance
         part.marked = part.source_map
         if part.locator.runs is not runs:
-            part.locator = Locator(runs)
+            part.locator = RangeLocator(runs)
         text = part.view.toPlainText()
         fits = len(runs.sources) == len(raw)
         found = part.locator.locate(text, part.source_map) if wanted and fits else []

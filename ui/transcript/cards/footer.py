@@ -1,7 +1,7 @@
 """The figures below an answer; each says on hover what it means and how it was measured.
 
 They break between figures where one line has no room for all, and the model's name gives way in its middle, where names
-differ least. Does not know what stands beside them.
+differ least.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from ui.markdown.source_map import SourceMap
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.marks.provenance import Locator, SourceRuns
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns
 from ui.widgets.pyside_wrappers import wrap_viewport
 
 MAX_POOLED = 8  # of prose, and of code
@@ -24,7 +24,7 @@ class BodyPart:
     widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
     marked: SourceMap | None = None
-    locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
+    locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
 
     @property
     def view(self) -> ProseView | QPlainTextEdit:

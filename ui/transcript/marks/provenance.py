@@ -18,7 +18,7 @@ from ui.markdown.source_map import SourceMap
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
 _RUNS = re.compile(r"\s+|\S+")
-_STRETCHES = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
+_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
@@ -97,22 +97,22 @@ class SourceRuns:
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges of one source each in a shown text; none where the spans do not reach that far."""
-        return Locator(self).locate(shown, source_map)
+        return RangeLocator(self).locate(shown, source_map)
 
 
-def places_of(shown: str, source_map: SourceMap) -> list[int]:
+def source_places(shown: str, source_map: SourceMap) -> list[int]:
     """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
-    return Placing().places(shown, source_map)
+    return SourceAligner().places(shown, source_map)
 
 
 @dataclass(slots=True)
-class Placing:
-    """Goes through a shown text beside what was drawn; a text that grew is gone on with."""
+class SourceAligner:
+    """Walks through a shown text beside its source map; a text that grew is continued."""
 
-    number: int = 0  # of the next character of the drawn text
+    number: int = 0  # of the next character of the source map
 
     def places(self, shown: str, source_map: SourceMap) -> list[int]:
-        """As `places_of`, for the characters behind those that were asked for before."""
+        """As `source_places`, for the characters behind those that were asked for before."""
         text, places = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
@@ -128,7 +128,7 @@ class Placing:
         return places
 
     def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
-        """As `places`, of words that were drawn as they are shown; else empty, and they are still to be placed."""
+        """As `places`, for words that stand in the source map as they are shown; else empty, and nothing is taken."""
         text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
@@ -161,11 +161,11 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reached:
-    """How far a shown text was gone through: its length, what was drawn by then, and what was found."""
+class _Checkpoint:
+    """A state between two calls: how much of the shown text and of the source map was scanned, and what was found."""
 
     num_shown: int = 0
-    num_drawn: int = 0
+    num_mapped: int = 0
     unit: int = 0
     start: int = 0
     current: Source | None = None
@@ -173,13 +173,13 @@ class _Reached:
     num_closed: int = 0
 
 
-class Locator:
-    """The ranges of a shown text; what is as it was when it was last asked is not looked at again."""
+class RangeLocator:
+    """The ranges of a shown text; what did not change since the last call is not scanned again."""
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
         self._shown, self._source_map = "", SourceMap()
-        self._reached = [_Reached()]
+        self._checkpoints = [_Checkpoint()]
         self._closed: list[MarkedRange] = []
         self._unit = self._start = 0  # while a text is gone through
         self._current: Source | None = None
@@ -187,29 +187,29 @@ class Locator:
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
-        self._go_back(shown, source_map)
-        known = self._reached[-1]
+        self._rewind(shown, source_map)
+        known = self._checkpoints[-1]
         self._unit, self._start, self._current = known.unit, known.start, known.current
-        self._before, placing = known.before, Placing(known.num_drawn)
+        self._before, aligner = known.before, SourceAligner(known.num_mapped)
         added = shown[known.num_shown :]
         self._shown, self._source_map = shown, source_map
-        for words in _STRETCHES.findall(added):
-            if not self._look_at_all(words, placing, source_map):
+        for words in _CHUNKS.findall(added):
+            if not self._scan_words(words, aligner, source_map):
                 for run in _RUNS.findall(words):
-                    self._look_at(run, placing.places(run, source_map))
+                    self._scan(run, aligner.places(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
-            self._reached.append(_Reached(len(shown), placing.number, *here))
+            self._checkpoints.append(_Checkpoint(len(shown), aligner.number, *here))
         return [*self._closed, *self._open()]
 
-    def _look_at_all(self, words: str, placing: Placing, source_map: SourceMap) -> bool:
-        """Plain words, token by token; False where they are to be looked at one by one, or are none."""
+    def _scan_words(self, words: str, aligner: SourceAligner, source_map: SourceMap) -> bool:
+        """Scan plain words, token by token; False where they have to be scanned run by run."""
         if self._before or words[0].isspace() or not words.isascii():
             return False
-        number, known = placing.number, self.runs.sources
-        places = placing.of_words(words, source_map)
+        number, known = aligner.number, self.runs.sources
+        places = aligner.of_words(words, source_map)
         if not places or min(places) < 0 or max(places) >= len(known):
-            placing.number = number
+            aligner.number = number
             return False
         sources = [known[place] for place in places]
         begin = 0
@@ -223,8 +223,8 @@ class Locator:
             self._unit += len(part)
         return True
 
-    def _look_at(self, run: str, places: Sequence[int]) -> None:
-        """Spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
+    def _scan(self, run: str, places: Sequence[int]) -> None:
+        """Scan spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
         first, length = places[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
@@ -237,9 +237,9 @@ class Locator:
                     self._close(source)
                 self._unit += len(list(same))
         else:
-            self._look_at_each(run, places)
+            self._scan_chars(run, places)
 
-    def _look_at_each(self, run: str, places: Sequence[int]) -> None:
+    def _scan_chars(self, run: str, places: Sequence[int]) -> None:
         sources = self.runs.sources
         for char, place in zip(run, places, strict=True):
             if place >= 0 and char != OBJECT != self._before:
@@ -259,14 +259,14 @@ class Locator:
             return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
-    def _go_back(self, shown: str, source_map: SourceMap) -> None:
-        """To the last place up to which everything is the same."""
-        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, source_map):
-            self._reached.pop()
-        del self._closed[self._reached[-1].num_closed :]
+    def _rewind(self, shown: str, source_map: SourceMap) -> None:
+        """Go back to the last checkpoint up to which everything is the same."""
+        while len(self._checkpoints) > 1 and not self._still_holds(self._checkpoints[-1], shown, source_map):
+            self._checkpoints.pop()
+        del self._closed[self._checkpoints[-1].num_closed :]
 
-    def _still_holds(self, known: _Reached, shown: str, source_map: SourceMap) -> bool:
-        end = known.num_drawn
+    def _still_holds(self, known: _Checkpoint, shown: str, source_map: SourceMap) -> bool:
+        end = known.num_mapped
         return (
             shown.startswith(self._shown[: known.num_shown])
             and source_map.text.startswith(self._source_map.text[:end])
@@ -285,8 +285,8 @@ class Locator:
         return [MarkedRange(self._start, self._unit - self._start, self._current)]
 
 
-def num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    """How many are the same from the front on."""
+def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
+    """The length of the common prefix."""
     limit = min(len(known), len(ranges))
     if known[:limit] == ranges[:limit]:
         return limit
@@ -309,7 +309,7 @@ def formula_units(shown: str) -> frozenset[int]:
 def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
     """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
     units, unit = [], 0
-    for char, place in zip(shown, places_of(shown, source_map), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         if place >= 0:
             units.append((place, unit))
         unit += 2 if ord(char) > 0xFFFF else 1
@@ -327,7 +327,7 @@ def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int
 def place_at(shown: str, source_map: SourceMap, position: int) -> int | None:
     """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
     unit = 0
-    for char, place in zip(shown, places_of(shown, source_map), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         width = 2 if ord(char) > 0xFFFF else 1
         if unit <= position < unit + width:
             return place if place >= 0 else None
@@ -338,7 +338,7 @@ def place_at(shown: str, source_map: SourceMap, position: int) -> int | None:
 def nearest_place(shown: str, source_map: SourceMap, position: int) -> int | None:
     """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
     unit, before = 0, None
-    for char, place in zip(shown, places_of(shown, source_map), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         if char == "\n":
             if unit >= position:
                 return before

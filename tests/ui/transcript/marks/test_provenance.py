@@ -22,7 +22,7 @@ from ui.markdown.source_map import SourceMap
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.marks import UNDERLINES
-from ui.transcript.marks.provenance import Locator, MarkedRange, PassView, SourceRuns, place_at
+from ui.transcript.marks.provenance import MarkedRange, PassView, RangeLocator, SourceRuns, place_at
 from ui.window.main_window import MainWindow
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -100,10 +100,10 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
     return {item.words.strip(): item.color for item in shown_marks(prose)}
 
 
-class _OneByOne(Locator):
+class _OneByOne(RangeLocator):
     """Looks at every word on its own."""
 
-    def _look_at_all(self, *_words: object) -> bool:
+    def _scan_words(self, *_words: object) -> bool:
         return False
 
 
@@ -120,10 +120,10 @@ def test_words_looked_at_together_are_marked_as_one_by_one(
         document = QTextDocument()
         document.setHtml(segment.html)
         shown = segment.code if segment.is_code else document.toPlainText()
-        grown = Locator(runs)
+        grown = RangeLocator(runs)
         grown.locate(shown[: int(cut * len(shown))], segment.source_map)
         wanted = _OneByOne(runs).locate(shown, segment.source_map)
-        assert Locator(runs).locate(shown, segment.source_map) == wanted
+        assert RangeLocator(runs).locate(shown, segment.source_map) == wanted
         assert grown.locate(shown, segment.source_map) == wanted
 
 

@@ -44,7 +44,7 @@ class _Job:
         return False
 
 
-class CodeColours(QObject):
+class HighlightQueue(QObject):
     """One queue for all code that is to be coloured; what is short, in a language that was met before, at once."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -54,9 +54,9 @@ class CodeColours(QObject):
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self._work)
 
-    def colour(self, highlighter: RangeHighlighter, code: str, language: str, *, at_once: bool = True) -> None:
+    def highlight(self, highlighter: RangeHighlighter, code: str, language: str, *, at_once: bool = True) -> None:
         """Colour ``code``, which is the highlighter's document; not ``at_once`` where this turn has work enough."""
-        self.forget(highlighter)
+        self.cancel(highlighter)
         if at_once and is_loaded(language) and len(code) <= AT_ONCE_CHARS:
             highlighter.set_ranges(line_ranges(code, language))
             return
@@ -67,8 +67,8 @@ class CodeColours(QObject):
         self._jobs.append(_Job(highlighter, code, language))
         self._timer.start()
 
-    def forget(self, highlighter: RangeHighlighter) -> None:
-        """Its text changed or went away."""
+    def cancel(self, highlighter: RangeHighlighter) -> None:
+        """Highlight it no more: its text changed or went away."""
         self._jobs = [job for job in self._jobs if job.highlighter is not highlighter]
 
     def _work(self) -> None:
