@@ -746,6 +746,13 @@
     </message>
 </context>
 <context>
+    <name>ConfirmDialog</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
     <name>ContextController</name>
     <message>
         <source>The oldest turns could not be summarised: {why}</source>
@@ -2212,37 +2219,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>ModelsPanel</name>
-    <message>
-        <source> Back to the chat</source>
-        <translation> Zurück zum Chat</translation>
-    </message>
-    <message>
-        <source> First steps</source>
-        <translation> Erste Schritte</translation>
-    </message>
-    <message>
-        <source>Back to the chat</source>
-        <translation>Zurück zum Chat</translation>
-    </message>
-    <message>
-        <source>Back to the chat (Esc)</source>
-        <translation>Zurück zum Chat (Esc)</translation>
-    </message>
-    <message>
-        <source>First steps</source>
-        <translation>Erste Schritte</translation>
-    </message>
-    <message>
-        <source>What this machine has, and which pairs suit it</source>
-        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
-    </message>
-</context>
-<context>
     <name>HubRecommendations</name>
     <message>
         <source>Not checked against the hub yet.</source>
@@ -2457,13 +2433,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>MarkdownExport</name>
-    <message>
-        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
-        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
-    </message>
-</context>
-<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
@@ -2646,6 +2615,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPanel</name>
+    <message>
+        <source> Back to the chat</source>
+        <translation> Zurück zum Chat</translation>
+    </message>
+    <message>
+        <source> First steps</source>
+        <translation> Erste Schritte</translation>
+    </message>
+    <message>
+        <source>Back to the chat</source>
+        <translation>Zurück zum Chat</translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>First steps</source>
+        <translation>Erste Schritte</translation>
+    </message>
+    <message>
+        <source>What this machine has, and which pairs suit it</source>
+        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
     </message>
 </context>
 <context>
@@ -4676,6 +4676,10 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
+        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
+    </message>
+    <message>
         <source>This file cannot be used as a model</source>
         <translation>Diese Datei ist nicht als Modell verwendbar</translation>
     </message>
@@ -5517,13 +5521,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>ConfirmDialog</name>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-</context>
-<context>
     <name>ReadmeView</name>
     <message>
         <source>The rest is on the page of the repository.</source>
@@ -5532,6 +5529,45 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Description</source>
         <translation>Beschreibung</translation>
+    </message>
+</context>
+<context>
+    <name>ReasoningBlock</name>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation>Gedankengang</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
+    </message>
+    <message>
+        <source>Reasoning. {heading}, {state}</source>
+        <translation>Gedankengang. {heading}, {state}</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>Denkt nach …</translation>
+    </message>
+    <message>
+        <source>Thinking… {seconds} s</source>
+        <translation>Denkt nach … {seconds} s</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation>Nachgedacht</translation>
+    </message>
+    <message>
+        <source>Thought for {duration}</source>
+        <translation>{duration} nachgedacht</translation>
     </message>
 </context>
 <context>
@@ -7135,45 +7171,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>At most {number} characters.</source>
         <translation>Höchstens {number} Zeichen.</translation>
-    </message>
-</context>
-<context>
-    <name>ReasoningBlock</name>
-    <message>
-        <source>{seconds} s</source>
-        <translation>{seconds} s</translation>
-    </message>
-    <message>
-        <source>Reasoning</source>
-        <translation>Gedankengang</translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation>offen</translation>
-    </message>
-    <message>
-        <source>folded</source>
-        <translation>eingeklappt</translation>
-    </message>
-    <message>
-        <source>Reasoning. {heading}, {state}</source>
-        <translation>Gedankengang. {heading}, {state}</translation>
-    </message>
-    <message>
-        <source>Thinking…</source>
-        <translation>Denkt nach …</translation>
-    </message>
-    <message>
-        <source>Thinking… {seconds} s</source>
-        <translation>Denkt nach … {seconds} s</translation>
-    </message>
-    <message>
-        <source>Thought</source>
-        <translation>Nachgedacht</translation>
-    </message>
-    <message>
-        <source>Thought for {duration}</source>
-        <translation>{duration} nachgedacht</translation>
     </message>
 </context>
 <context>
