@@ -109,7 +109,7 @@ class Pictures:
         self.wait(lambda: search.list.rows.rowCount() >= 5, "results")
         keys = [row.key for row in search.list.rows.rows]
         search.list.setCurrentIndex(search.list.rows.index(keys.index(TINY), 0))
-        self.wait(lambda: bool(search.pane.files.actions), "details")
+        self.wait(lambda: bool(search.pane.files.action_buttons), "details")
         self.shoot("search")
 
     def _pair(self) -> None:

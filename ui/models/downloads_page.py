@@ -81,7 +81,7 @@ class DownloadLine(QFrame):
             self._chat,
             name=translate("DownloadLine", "Chat with {name}").format(name=row.name),
         )
-        self.actions: dict[str, IconButton] = {}
+        self.action_buttons: dict[str, IconButton] = {}
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(4)
         self._arrange()
@@ -131,11 +131,11 @@ class DownloadLine(QFrame):
         self._requests.chat_requested.emit(ModelRef(path=self.path), None)
 
     def _show_actions(self, row: DownloadRow) -> None:
-        had_focus = any(made.hasFocus() for made in self.actions.values())
-        for made in self.actions.values():
+        had_focus = any(made.hasFocus() for made in self.action_buttons.values())
+        for made in self.action_buttons.values():
             made.hide()
             made.deleteLater()
-        self.actions = {}
+        self.action_buttons = {}
         for action, icon, words in _ACTIONS[row.state]:
             name = translate("DownloadsPage", words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
@@ -144,13 +144,13 @@ class DownloadLine(QFrame):
                 lambda _on=False, action=action: self._requests.download_action_requested.emit(self.key, action)
             )
             self.buttons.addWidget(made)
-            self.actions[action] = made
+            self.action_buttons[action] = made
         if had_focus:
             self.take_focus()
 
     def take_focus(self) -> None:
         """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
-        first = self.chat if not self.chat.isHidden() else next(iter(self.actions.values()), None)
+        first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
             first.show()  # what is not shown yet cannot take the focus
             first.setFocus()

@@ -28,7 +28,7 @@ class FileTable(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
-        self.actions: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(12)
@@ -36,9 +36,9 @@ class FileTable(QWidget):
 
     def set_files(self, files: Sequence[FileRow]) -> None:
         """Models first, then what only goes with them."""
-        focused = next((file for file, row in self.actions.items() if any(one.hasFocus() for one in row)), "")
+        focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
         empty_layout(self.grid)
-        self.actions = {}
+        self.action_buttons = {}
         models = [file for file in files if file.kind in LOADABLE]
         others = [file for file in files if file.kind not in LOADABLE]
         line = 0
@@ -51,7 +51,7 @@ class FileTable(QWidget):
             line = self._add_other(line, file)
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
-        last = next((action for action in reversed(self.actions.get(focused, ())) if action.isEnabled()), None)
+        last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
         if last is not None:  # a download that was begun leaves its button to look at only
             last.show()  # what is not to be seen yet takes no focus
             last.setFocus()
@@ -74,7 +74,7 @@ class FileTable(QWidget):
         self.grid.addWidget(mark, line, 1, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
         actions = self._actions(file)
-        self.actions[file.ref.file] = actions
+        self.action_buttons[file.ref.file] = actions
         for column, made in enumerate(actions, NUM_COLUMNS - len(actions)):
             self.grid.addWidget(made, line, column)
         return line + 1

@@ -74,7 +74,7 @@ class FirstModelCard(QFrame):
         self.weight = label(wrap=True)
         self.weight.setFont(theme.font(0))
         self.origin = label("", "caption", wrap=True)
-        self.action = button(translate("FirstModelCard", "Download and chat"), self._begin)
+        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin)
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
@@ -103,18 +103,18 @@ class FirstModelCard(QFrame):
         column.addSpacing(4)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
-        column.addWidget(self.action, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_view(self, view: FirstModelView) -> None:
         """Show how it stands."""
-        had_focus = self.action.hasFocus() or self.stop.hasFocus()
+        had_focus = self.action_button.hasFocus() or self.stop.hasFocus()
         self._view = view
         moving = view.state in (FirstState.COMING, FirstState.CHECKING)
         self.name.setText(view.name)
         self.weight.setText(weight_words(view))
         self.origin.setText(origin_words(view))
         self._name_action(view)
-        self.action.setVisible(not moving)
+        self.action_button.setVisible(not moving)
         self.moving.setVisible(moving)
         self.trouble.setVisible(view.state is FirstState.FAILED)
         if view.state is FirstState.FAILED:
@@ -122,7 +122,7 @@ class FirstModelCard(QFrame):
         self._show_progress(view)
         self.show()
         if had_focus:  # who walks by keys stays here
-            (self.stop if moving else self.action).setFocus()
+            (self.stop if moving else self.action_button).setFocus()
 
     def _name_action(self, view: FirstModelView) -> None:
         words, name = {
@@ -141,8 +141,8 @@ class FirstModelCard(QFrame):
                 translate("FirstModelCard", "Download {name} and chat"),
             ),
         )
-        self.action.setText(words)
-        self.action.setAccessibleName(name.format(name=view.name))
+        self.action_button.setText(words)
+        self.action_button.setAccessibleName(name.format(name=view.name))
 
     def _show_progress(self, view: FirstModelView) -> None:
         is_checking = view.state is FirstState.CHECKING

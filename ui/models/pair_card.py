@@ -39,7 +39,7 @@ class PairCard(QFrame):
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.note = label("", "caption", wrap=True)
-        self.actions = WrappingRow()
+        self.action_buttons = WrappingRow()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(12)
@@ -56,7 +56,7 @@ class PairCard(QFrame):
         column.addWidget(self.line)
         column.addWidget(self.fit)
         column.addWidget(self.note)
-        column.addWidget(self.actions)
+        column.addWidget(self.action_buttons)
 
     def set_pair(self, pair: PairView) -> None:
         """Show two models and the verdicts on them."""
@@ -107,8 +107,8 @@ class PairCard(QFrame):
 
     def _show_actions(self, pair: PairView) -> None:
         """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
-        self.actions.clear()
-        self.actions.add_gap()
+        self.action_buttons.clear()
+        self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft
         wanted = [side for side in (pair.target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
@@ -162,7 +162,7 @@ class PairCard(QFrame):
 
     def _offer(self, text: str, action: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
         made = button(text, action, kind="primary" if primary else "", name=name)
-        self.actions.add(made)
+        self.action_buttons.add(made)
         return made
 
 

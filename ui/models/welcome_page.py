@@ -99,7 +99,7 @@ class SuggestionCard(QFrame):
             wrap=True,
         )
         self._requests, self._pair = requests, pair
-        self.action = button(
+        self.action_button = button(
             translate("SuggestionCard", "Chat") if pair.is_here else translate("SuggestionCard", "Download and chat"),
             self._begin,
             name=(
@@ -118,7 +118,7 @@ class SuggestionCard(QFrame):
         column.addWidget(weight)
         column.addWidget(licence)
         column.addSpacing(4)
-        column.addWidget(self.action, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None

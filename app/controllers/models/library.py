@@ -77,7 +77,7 @@ class HubLibraryController(QObject):
         used, offers = self._used, self._looked_elsewhere
 
         def done(answer: LibraryAnswer) -> None:
-            self._doors.place.library.set_library(answer.rows, answer.offers)
+            self._doors.panel.library.set_library(answer.rows, answer.offers)
 
         self._jobs.run("library", lambda _stop: self._shelf().library_views(*used, offers=offers), done, self._tell)
 
@@ -86,7 +86,7 @@ class HubLibraryController(QObject):
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._doors.place.show_notice(freed(num_bytes))
+            self._doors.panel.show_notice(freed(num_bytes))
             self._changed()
 
         self._jobs.run(f"remove {name}", lambda _stop: self._shelf().library.remove(name), done, self._tell)

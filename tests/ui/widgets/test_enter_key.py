@@ -35,7 +35,7 @@ def endings(dialog: QDialog) -> list[str]:
 
 
 @pytest.mark.parametrize("danger", [False, True])
-@pytest.mark.parametrize("name", ["cancel_button", "deed_button"])
+@pytest.mark.parametrize("name", ["cancel_button", "accept_button"])
 def test_enter_does_what_the_focused_button_says(window: MainWindow, name: str, danger: bool, qtbot: QtBot) -> None:
     question = ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=danger)
     question.open()

@@ -37,12 +37,12 @@ def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
     transcript = window.transcript
     window.show_conversation("Chat", history_of(2_000)[:2])
     qtbot.waitUntil(lambda: not transcript.is_building)
-    transcript._order.schedule()
+    transcript._tab_order.schedule()
     question = transcript.cards[0]
     assert isinstance(question, UserCard)
     question.body.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(question.body, Qt.Key.Key_Tab)
-    assert not transcript._order.is_due
+    assert not transcript._tab_order.is_due
     focus = window.focusWidget()
     assert focus is not None
     assert transcript.cards[1].isAncestorOf(focus)
@@ -62,7 +62,7 @@ def next_stop(window: MainWindow, qtbot: QtBot, *, back: bool = False) -> QWidge
 def test_messages_come_between_the_header_and_the_composer(window: MainWindow, qtbot: QtBot) -> None:
     transcript, header = window.transcript, window.header
     window.show_conversation("Chat", history_of(2_000)[:2])
-    qtbot.waitUntil(lambda: not transcript.is_building and not transcript._order.is_due)
+    qtbot.waitUntil(lambda: not transcript.is_building and not transcript._tab_order.is_due)
     header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
     seen = [next_stop(window, qtbot) for _ in range(3)]
     assert seen[0] is window.chat_settings.button

@@ -46,7 +46,7 @@ def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
     qtbot.waitUntil(lambda: place.search.status.text() == "1 model", timeout=WAIT_MS)
     spot = place.search.list.visualRect(place.search.list.rows.index(0, 0)).center()
     qtbot.mouseClick(place.search.list.viewport(), LEFT, pos=spot)
-    qtbot.waitUntil(lambda: bool(place.search.pane.files.actions), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place.search.pane.files.action_buttons), timeout=WAIT_MS)
 
 
 def texts_of(widget: QWidget) -> list[str]:

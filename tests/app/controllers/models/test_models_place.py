@@ -53,7 +53,7 @@ def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     search_and_open(desk, qtbot, "tiny-GGUF")
     assert place.search.pane.title.text() == "paceline-tiny-GGUF"
     assert "1.20 k downloads" in place.search.pane.facts.text()
-    assert set(place.search.pane.files.actions) == {TARGET_FILE}
+    assert set(place.search.pane.files.action_buttons) == {TARGET_FILE}
     html = place.search.pane.readme.toPlainText()
     assert "<script>alert(1)</script>" in html
     assert "license" not in html

@@ -386,7 +386,7 @@ def test_tab_goes_through_the_messages_as_they_stand(page: MainWindow, qtbot: Qt
     wanted = [view.id for view in HISTORY[-7:-4]]
     go_to(page, qtbot, wanted[1])
     qtbot.waitUntil(lambda: all(card_of(page, number) is not None for number in wanted), timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not page.transcript._order.is_due, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page.transcript._tab_order.is_due, timeout=WAIT_MS)
     texts_of(answer_of(page, wanted[0]))[0].setFocus(Qt.FocusReason.TabFocusReason)
     places: list[tuple[int, int]] = []
     while not places or places[-1][0] != wanted[-1]:
