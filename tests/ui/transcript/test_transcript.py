@@ -238,7 +238,7 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
         "t", [MessageView(1, "user", text), MessageView(2, "assistant", text + "\n\n```\ncode\n```")]
     )
     while window.transcript.is_building:
-        window.transcript._work()
+        window.transcript._build_slice()
     first, second = window.transcript.cards
     body = first.body  # type: ignore[attr-defined]
     assert body.height() == round(body.document().size().height() + 0.49)

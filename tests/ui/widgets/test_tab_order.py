@@ -19,7 +19,7 @@ def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
     page, passes = QWidget(), []
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
-    monkeypatch.setattr(ui.tab_order, "set_tab_order", lambda widgets, _after: passes.append(len(widgets)))
+    monkeypatch.setattr(ui.widgets.tab_order, "set_tab_order", lambda widgets, _after: passes.append(len(widgets)))
     order = TabOrder(page, lambda: [page])
     assert not order.is_due
     for _ in range(9):

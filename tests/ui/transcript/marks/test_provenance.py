@@ -185,7 +185,7 @@ def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
         card = window.transcript.last_answer()
         assert card is not None
         body = card.body
-        qtbot.waitUntil(lambda body=body: not body._join_soon.isActive())  # type: ignore[misc]
+        qtbot.waitUntil(lambda body=body: not body._join_timer.isActive())  # type: ignore[misc]
     marked = []
     mark_one = AnswerBody._mark_one
     monkeypatch.setattr(AnswerBody, "_mark_one", lambda body, part: (marked.append(part), mark_one(body, part)))

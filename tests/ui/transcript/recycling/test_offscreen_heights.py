@@ -23,8 +23,8 @@ PLACE_PX = 60
 
 
 def calm(transcript: Transcript, qtbot: QtBot) -> None:
-    far, heights = transcript._recycler, transcript._heights
-    timers = (far._look_soon, far._wake_soon, far._rest_soon, heights._soon)
+    recycler, heights = transcript._recycler, transcript._heights
+    timers = (recycler._check_timer, recycler._restore_timer, recycler._recycle_timer, heights._rescale_timer)
     qtbot.waitUntil(lambda: not any(timer.isActive() for timer in timers), timeout=WAIT_MS)
 
 

@@ -54,7 +54,7 @@ def look_of(card: MessageCard) -> object:
 
 
 def card_of(window: MainWindow, view: MessageView) -> MessageCard:
-    card = window.transcript._make_new(view, WIDTH)
+    card = window.transcript._create_card(view, WIDTH)
     if isinstance(card, AnswerCard):
         card.mark_sources(window.transcript._marked)
     card.setParent(window.transcript._column)
@@ -128,8 +128,8 @@ def test_scrolling_makes_no_more_cards_once_some_are_far(window: MainWindow, qtb
     window.show_conversation("Long", history_of(20_000))
     qtbot.waitUntil(lambda: not transcript.is_building, timeout=30_000)
     made: list[int] = []
-    bar, make = transcript.verticalScrollBar(), transcript._make_new
-    transcript._make_new = lambda view, width: (made.append(view.id), make(view, width))[1]  # type: ignore[method-assign,func-returns-value]
+    bar, make = transcript.verticalScrollBar(), transcript._create_card
+    transcript._create_card = lambda view, width: (made.append(view.id), make(view, width))[1]  # type: ignore[method-assign,func-returns-value]
     while bar.value() > 0:
         bar.setValue(max(0, bar.value() - transcript.viewport().height() // 2))
         qtbot.waitUntil(lambda: not transcript.is_building, timeout=30_000)

@@ -35,8 +35,8 @@ def test_a_card_is_there_and_styled_before_it_is_wanted(window: MainWindow, view
     transcript = window.transcript
     assert make_ready(window, view) >= 2, "made in one turn, styled in others"
     made: list[MessageView] = []
-    make: Callable[[MessageView, int], object] = transcript._make_new
-    transcript._make_new = lambda view, width: (made.append(view), make(view, width))[1]  # type: ignore[method-assign,assignment,func-returns-value]
+    make: Callable[[MessageView, int], object] = transcript._create_card
+    transcript._create_card = lambda view, width: (made.append(view), make(view, width))[1]  # type: ignore[method-assign,assignment,func-returns-value]
     assert make_ready(window, view) == 0
     card = transcript.make_card(view)
     assert made == []
@@ -69,7 +69,7 @@ def fill(card: AnswerCard) -> list[tuple[int, int, int]]:
     while goes_on:
         goes_on = card.build_next()
         parts = card.body._parts
-        steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._idle)))
+        steps.append((len(parts), sum(part.marked is part.source_map for part in parts), len(card.body._pool)))
     return steps
 
 

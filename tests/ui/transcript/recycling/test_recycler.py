@@ -21,7 +21,7 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.recycling.recycler import FAR_PAGES
+from ui.transcript.recycling.recycler import RECYCLE_PAGES
 from ui.transcript.transcript import Transcript
 from ui.window.main_window import MainWindow
 
@@ -62,7 +62,7 @@ def go_down(window: MainWindow, qtbot: QtBot) -> None:
 def go_to(window: MainWindow, qtbot: QtBot, message_id: int) -> MessageCard:
     """To a message, which may not be built yet; its card."""
     window.transcript.go_to(message_id)
-    qtbot.waitUntil(lambda: window.transcript._wanted is None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: window.transcript._scroll_target is None, timeout=WAIT_MS)
     card = card_of(window, message_id)
     assert card is not None
     return card
@@ -134,7 +134,7 @@ def test_widgets_do_not_grow_with_length(page: MainWindow, qtbot: QtBot) -> None
         qtbot.waitUntil(lambda: not page.transcript.is_building, timeout=WAIT_MS)
         go_up(page, qtbot)
         bar = page.transcript.verticalScrollBar()
-        far = (FAR_PAGES + 2) * page.transcript.viewport().height()
+        far = (RECYCLE_PAGES + 2) * page.transcript.viewport().height()
         qtbot.waitUntil(
             lambda far=far: all(card.y() < far for card in page.transcript.cards[:-2]),  # type: ignore[misc]
             timeout=WAIT_MS,
@@ -301,7 +301,7 @@ def test_found_words_are_marked_again_until_they_are_forgotten(page: MainWindow,
 
     wanted = HISTORY[-5].id
     page.transcript.go_to(wanted, (("Longest", True),))
-    qtbot.waitUntil(lambda: page.transcript._wanted is None, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: page.transcript._scroll_target is None, timeout=WAIT_MS)
     before = found(answer_of(page, wanted))
     assert set(before) == {"Longest"}
     assert found(far_and_back(page, qtbot, wanted)) == before
