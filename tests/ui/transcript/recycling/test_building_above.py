@@ -75,7 +75,7 @@ def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow
     bar.setValue(0)
     first = page._column.entries[0].message_id
     assert page._recycler.building is None
-    page._begin_above(page._waiting.pop(), is_seen=False)
+    page._begin_above(page._waiting.pop(), is_visible=False)
     assert page._column.has_hidden_first
     bar.setValue(4)
     page._heights.record()
