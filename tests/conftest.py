@@ -75,7 +75,7 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 @pytest.fixture(scope="session")
 def qapp(qapp: QApplication) -> QApplication:
     """Let the application speak English, plurals included, whatever the machine speaks."""
-    from ui.text.catalogues import ENGLISH, speak
+    from ui.text.catalogues import ENGLISH, install_language
 
-    speak(qapp, Path(__file__).parents[1] / "assets" / "translations", ENGLISH)
+    install_language(qapp, Path(__file__).parents[1] / "assets" / "translations", ENGLISH)
     return qapp

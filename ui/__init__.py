@@ -1,1 +1,1 @@
-"""Widgets: values in by methods, intentions out by signals. Knows no file, no thread and no engine call."""
+"""The window: values in by methods, requests out by signals. Opens no file and calls no engine."""

@@ -41,7 +41,7 @@ def assemble(
     problems = (*startup.problems, *controller.chat_settings.problems)
     if problems:
         window.show_problem(_together(problems))
-        window.hub.leave()  # it is told in the chat; a greeting waits for the next start
+        window.models.leave()  # it is told in the chat; a greeting waits for the next start
     return controller
 
 

@@ -20,7 +20,7 @@ from app.paths import assets_dir, find_paths
 from app.startup.single_instance import SingleInstance
 from app.startup.tasks import TASKS, Startup, run_tasks
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
-from ui.widgets.known_viewport import know_all_widgets
+from ui.widgets.pyside_wrappers import preload_wrappers
 
 if TYPE_CHECKING:
     from app.controllers.engine_bridge import MakeWorker
@@ -76,22 +76,22 @@ def _run(
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.domain.settings.table import FIELDS  # noqa: PLC0415
     from app.startup.assembly import assemble, real_engine  # noqa: PLC0415
-    from ui.text.catalogues import speak  # noqa: PLC0415
+    from ui.text.catalogues import install_language  # noqa: PLC0415
     from ui.window.main_window import MainWindow  # noqa: PLC0415
 
-    speak(application, assets_dir() / "translations", startup.settings.text("language"))
+    install_language(application, assets_dir() / "translations", startup.settings.text("language"))
     painted = threading.Event()
     window = MainWindow(assets_dir(), FIELDS)
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
     # Now, not in the middle of an answer.
-    FirstPaint(window, know_all_widgets, after_ms=UNSEEN_MS)
+    FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     window.layout_state.fit_screen()
     window.show()
-    window.transcript.fill_sight()
+    window.transcript.fill_viewport()
     garbage = GarbageController(lambda: controller.is_answering, application)
     for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
         happened.connect(garbage.something_happened)

@@ -746,6 +746,13 @@
     </message>
 </context>
 <context>
+    <name>ConfirmDialog</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
     <name>ContextController</name>
     <message>
         <source>The oldest turns could not be summarised: {why}</source>
@@ -2013,37 +2020,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>HubPlace</name>
-    <message>
-        <source> Back to the chat</source>
-        <translation> Zurück zum Chat</translation>
-    </message>
-    <message>
-        <source> First steps</source>
-        <translation> Erste Schritte</translation>
-    </message>
-    <message>
-        <source>Back to the chat</source>
-        <translation>Zurück zum Chat</translation>
-    </message>
-    <message>
-        <source>Back to the chat (Esc)</source>
-        <translation>Zurück zum Chat (Esc)</translation>
-    </message>
-    <message>
-        <source>First steps</source>
-        <translation>Erste Schritte</translation>
-    </message>
-    <message>
-        <source>What this machine has, and which pairs suit it</source>
-        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
-    </message>
-</context>
-<context>
     <name>HubRecommendations</name>
     <message>
         <source>Not checked against the hub yet.</source>
@@ -2440,6 +2416,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPanel</name>
+    <message>
+        <source> Back to the chat</source>
+        <translation> Zurück zum Chat</translation>
+    </message>
+    <message>
+        <source> First steps</source>
+        <translation> Erste Schritte</translation>
+    </message>
+    <message>
+        <source>Back to the chat</source>
+        <translation>Zurück zum Chat</translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>First steps</source>
+        <translation>Erste Schritte</translation>
+    </message>
+    <message>
+        <source>What this machine has, and which pairs suit it</source>
+        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
     </message>
 </context>
 <context>
@@ -5527,13 +5534,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>Question</name>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-</context>
-<context>
     <name>ReadmeView</name>
     <message>
         <source>The rest is on the page of the repository.</source>
@@ -5542,6 +5542,45 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Description</source>
         <translation>Beschreibung</translation>
+    </message>
+</context>
+<context>
+    <name>ReasoningBlock</name>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation>Gedankengang</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
+    </message>
+    <message>
+        <source>Reasoning. {heading}, {state}</source>
+        <translation>Gedankengang. {heading}, {state}</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>Denkt nach …</translation>
+    </message>
+    <message>
+        <source>Thinking… {seconds} s</source>
+        <translation>Denkt nach … {seconds} s</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation>Nachgedacht</translation>
+    </message>
+    <message>
+        <source>Thought for {duration}</source>
+        <translation>{duration} nachgedacht</translation>
     </message>
 </context>
 <context>
@@ -6222,8 +6261,8 @@ Chat-Vorlage: {template_name}
         <translation>Sprache</translation>
     </message>
     <message>
-        <source>Of the window. Nothing is interrupted when it changes.</source>
-        <translation>Des Fensters. Nichts wird unterbrochen, wenn sie wechselt.</translation>
+        <source>Of the window. A change takes effect at the next start.</source>
+        <translation>Des Fensters. Eine Änderung wirkt ab dem nächsten Start.</translation>
     </message>
     <message>
         <source>English</source>
@@ -7145,45 +7184,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>At most {number} characters.</source>
         <translation>Höchstens {number} Zeichen.</translation>
-    </message>
-</context>
-<context>
-    <name>ThoughtBlock</name>
-    <message>
-        <source>{seconds} s</source>
-        <translation>{seconds} s</translation>
-    </message>
-    <message>
-        <source>Reasoning</source>
-        <translation>Gedankengang</translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation>offen</translation>
-    </message>
-    <message>
-        <source>folded</source>
-        <translation>eingeklappt</translation>
-    </message>
-    <message>
-        <source>Reasoning. {heading}, {state}</source>
-        <translation>Gedankengang. {heading}, {state}</translation>
-    </message>
-    <message>
-        <source>Thinking…</source>
-        <translation>Denkt nach …</translation>
-    </message>
-    <message>
-        <source>Thinking… {seconds} s</source>
-        <translation>Denkt nach … {seconds} s</translation>
-    </message>
-    <message>
-        <source>Thought</source>
-        <translation>Nachgedacht</translation>
-    </message>
-    <message>
-        <source>Thought for {duration}</source>
-        <translation>{duration} nachgedacht</translation>
     </message>
 </context>
 <context>

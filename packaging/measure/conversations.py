@@ -133,7 +133,7 @@ def measure_start() -> tuple[float, MainWindow, Controller]:
     started = time.perf_counter()
     window = MainWindow(assets_dir(), FIELDS)
     controller = assemble(window, find_paths(), Reports(), ScriptedWorker)
-    window.hub.leave()  # not a first run
+    window.models.leave()  # not a first run
     window.show()
     QApplication.processEvents()
     return time.perf_counter() - started, window, controller

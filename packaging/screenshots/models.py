@@ -72,7 +72,7 @@ class Pictures:
 
     def __init__(self, desk: Desk, hub: LoopbackHub, out: Path) -> None:
         self.desk, self.hub, self.out = desk, hub, out
-        self.place = desk.window.hub.place
+        self.place = desk.window.models.panel
 
     def shoot(self, name: str) -> None:
         """Light, then dark."""
@@ -96,7 +96,7 @@ class Pictures:
         self._search()
         self._pair()
         self._downloads()
-        place.wants.add_wanted.emit(str(builtin_target()))
+        place.requests.add_requested.emit(str(builtin_target()))
         place.open("library")
         self.wait(lambda: len(place.library.lines) == 4, "the library")
         self.shoot("library")
@@ -109,12 +109,12 @@ class Pictures:
         self.wait(lambda: search.list.rows.rowCount() >= 5, "results")
         keys = [row.key for row in search.list.rows.rows]
         search.list.setCurrentIndex(search.list.rows.index(keys.index(TINY), 0))
-        self.wait(lambda: bool(search.pane.files.deeds), "details")
+        self.wait(lambda: bool(search.pane.files.action_buttons), "details")
         self.shoot("search")
 
     def _pair(self) -> None:
         drafts = self.place.drafts
-        self.place.wants.drafts_wanted.emit(ModelRef(TINY, TARGET_FILE))
+        self.place.requests.drafts_requested.emit(ModelRef(TINY, TARGET_FILE))
         self.wait(lambda: not drafts.found_drafts.busy and len(drafts.found_drafts.rows) > 1, "drafts")
         for file, name in ((DRAFT_FILE, "pair"), (OTHER_FILE, "refused")):
             rows = drafts.list.rows
@@ -125,11 +125,11 @@ class Pictures:
             self.shoot(name)
 
     def _downloads(self) -> None:
-        wants, page = self.place.wants, self.place.downloads
+        requests, page = self.place.requests, self.place.downloads
         self.hub.bytes_per_s = SLOW_BYTES_PER_S
-        wants.pull_wanted.emit((ModelRef(LARGE, LARGE_FILE),), False)
+        requests.pull_requested.emit((ModelRef(LARGE, LARGE_FILE),), False)
         self.desk.settle(0.5)
-        wants.pull_wanted.emit((ModelRef(TINY, TARGET_FILE), ModelRef(DRAFT, DRAFT_FILE)), False)
+        requests.pull_requested.emit((ModelRef(TINY, TARGET_FILE), ModelRef(DRAFT, DRAFT_FILE)), False)
         self.place.open("downloads")
         self.wait(lambda: len(page.lines) == 3, "the downloads")
         self.wait(lambda: any(line.state is DownloadState.DONE for line in page.lines.values()), "the first one")

@@ -26,13 +26,13 @@ from app.domain.context import ContextParts
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode, Problem, Source
-from tests.ui import places
+from tests.ui import filled_window
 from tests.ui.conftest import ASSETS, BUILTIN, model
 from ui.composer.context_meter import ContextMeter
 from ui.composer.context_sum import ContextSum
 from ui.conversations.menu import make_menu as conversation_menu
-from ui.text.catalogues import speak
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.text.catalogues import install_language
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.menu import make_menu as message_menu
 from ui.window.main_window import MainWindow
@@ -44,7 +44,7 @@ GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 
 class Waiter:
-    """Runs Qt's events while something is made; what `tests.ui.places` needs of a test's robot."""
+    """Runs Qt's events while something is made; what `tests.ui.filled_window` needs of a test's robot."""
 
     def __init__(self, application: QApplication) -> None:
         self._application = application
@@ -140,7 +140,7 @@ class Pictures:
             row.setChecked(False)
         window.transcript.show_refused(False)
         window.transcript.mark_sources(frozenset())
-        for block in window.transcript.findChildren(ThoughtBlock):
+        for block in window.transcript.findChildren(ReasoningBlock):
             block.set_open(True)
         window.transcript.verticalScrollBar().setValue(0)
         self.shoot("reasoning", area=self.middle())
@@ -214,10 +214,10 @@ class Pictures:
         sidebar.show_results(content.HITS)
         self.shoot("search", area=area)
         sidebar.search.clear()
-        deeds = sidebar.help_button.deeds
-        deeds.popup(sidebar.help_button.mapToGlobal(QPoint(0, -deeds.sizeHint().height() - 4)))
-        self.shoot("help", over=(deeds,), area=QRect(0, window.height() - 260, 460, 260))
-        deeds.close()
+        actions = sidebar.help_button.action_buttons
+        actions.popup(sidebar.help_button.mapToGlobal(QPoint(0, -actions.sizeHint().height() - 4)))
+        self.shoot("help", over=(actions,), area=QRect(0, window.height() - 260, 460, 260))
+        actions.close()
         menu = window.header.menu
         menu.popup(window.header.model_button.mapToGlobal(window.header.model_button.rect().bottomLeft()))
         self.shoot(
@@ -243,16 +243,16 @@ class Pictures:
         with self.dialog(stats.table) as table:
             self.shoot("statistics-table", table)
         stats.show_page("now")
-        with self.dialog(places.open_dialog(self._window, "explanations")) as explanations:
+        with self.dialog(filled_window.open_dialog(self._window, "explanations")) as explanations:
             self.shoot("statistics-explained", explanations)
 
     def dialogs(self) -> None:
         """All other dialogs."""
         for number, name in enumerate(SETTINGS):
-            with self.dialog(places.open_settings(self._window, number)) as dialog:
+            with self.dialog(filled_window.open_settings(self._window, number)) as dialog:
                 self.shoot(f"settings-{name}", dialog)
         for name in ("chat_settings", "shortcuts", "attachment", "link"):
-            with self.dialog(places.open_dialog(self._window, name)) as dialog:
+            with self.dialog(filled_window.open_dialog(self._window, name)) as dialog:
                 self.shoot(name.replace("_", "-"), dialog)
 
     def whole_windows(self) -> None:
@@ -277,7 +277,7 @@ class Pictures:
         window.drop_overlay.hide()
         window.show_conversation("", [])
         self._meter.set_parts(ContextParts())
-        for name, view in (("empty", BUILTIN), ("no-model", EngineView()), ("new-chat", places.READY)):
+        for name, view in (("empty", BUILTIN), ("no-model", EngineView()), ("new-chat", filled_window.READY)):
             window.set_engine(view)
             self.shoot(name, area=self.middle())
 
@@ -285,10 +285,10 @@ class Pictures:
 def draw(options: argparse.Namespace) -> None:
     """Draw in both themes."""
     application = QApplication(["paceline"])
-    speak(application, ASSETS / "translations", options.language)
+    install_language(application, ASSETS / "translations", options.language)
     waiter = Waiter(application)
     for theme in THEMES:
-        window = places.make_window(waiter)  # type: ignore[arg-type]
+        window = filled_window.make_window(waiter)  # type: ignore[arg-type]
         window.set_theme(theme)
         window.resize(*(int(number) for number in options.size.split("x")))
         pictures = Pictures(window, waiter, theme, options)

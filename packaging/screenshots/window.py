@@ -116,7 +116,7 @@ def main() -> int:
 
 def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
     window = desk.window
-    window.hub.leave()  # the first run has pictures of its own
+    window.models.leave()  # the first run has pictures of its own
     desk.wait(desk.ready, "loading")
     for theme in THEMES:
         window.set_theme(theme)

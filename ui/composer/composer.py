@@ -29,10 +29,10 @@ from ui.composer.mode_switch import ModeSwitch
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
-from ui.widgets.calm_combo import CalmCombo
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 MAX_DEPTH = 16
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
@@ -88,7 +88,7 @@ class Composer(QWidget):
         self.tray = AttachmentTray(theme, self.edit)
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeSwitch()
-        self.depth_box = CalmCombo()
+        self.depth_box = NoWheelComboBox()
         self.reason = ElidedLabel()
         self.context_label = QLabel()
         self.fit_label = QLabel()
@@ -110,11 +110,11 @@ class Composer(QWidget):
             self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
         self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        self.depth_box.setSizeAdjustPolicy(CalmCombo.SizeAdjustPolicy.AdjustToContents)  # also of larger text
+        self.depth_box.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)  # also of larger text
         self.depth_box.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # what is typed after a click is no search in its list
         self.reason.setProperty("kind", "caption")
         self.context_label.setProperty("kind", "caption")
-        self._theme.dress(self.context_label, -1)
+        self._theme.set_font(self.context_label, -1)
         self.fit_label.setProperty("kind", "warning")
         self.fit_label.setWordWrap(True)
         self.fit_label.hide()
@@ -222,7 +222,7 @@ class Composer(QWidget):
 
     @property
     def context_used(self) -> int:
-        """Tokens of the conversation that the model holds, as far as they were told."""
+        """Tokens of the conversation that the model holds, as far as they are known."""
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:
@@ -233,9 +233,9 @@ class Composer(QWidget):
         if self._sum is not None or _fill_words(*before) != _fill_words(used, size):
             self._show_context()
 
-    def show_sum(self, told: ContextSum | None) -> None:
+    def show_sum(self, context_sum: ContextSum | None) -> None:
         """What the next message would take with all that goes along with it; None: there is nothing to send yet."""
-        self._sum = told
+        self._sum = context_sum
         self._show_context()
 
     def set_overflow(self, policy: str) -> None:
@@ -250,16 +250,18 @@ class Composer(QWidget):
         self._update()
 
     def _show_context(self) -> None:
-        told, (used, size) = self._sum, self._context
-        parts = parts_words(told) if told is not None else ""
-        if told is not None:
-            self._set_context_label(sum_words(told), f"{sum_words(told)}. {parts}", warn=not told.fits)
+        context_sum, (used, size) = self._sum, self._context
+        parts = parts_words(context_sum) if context_sum is not None else ""
+        if context_sum is not None:
+            self._set_context_label(
+                sum_words(context_sum), f"{sum_words(context_sum)}. {parts}", warn=not context_sum.fits
+            )
         else:  # the figure itself stands in the header
             words = _fill_words(used, size)
             self._set_context_label(words, words, warn=bool(words))
         after = translate("Composer", OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
         self.context_label.setToolTip(hover(f"{parts} {after}".strip()))
-        warned = warning(told, self._policy) if told is not None else ""
+        warned = warning(context_sum, self._policy) if context_sum is not None else ""
         self.fit_label.setText(warned)
         self.fit_label.setAccessibleName(warned)
         self.fit_label.setVisible(bool(warned))

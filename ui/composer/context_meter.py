@@ -1,6 +1,6 @@
 """The meter of the context in the header, and what opens from it: the parts in words, and what happens when it is full.
 
-Parts differ by pattern as well as by shade; everything is told in words too.
+Parts differ by pattern as well as by shade; everything is said in words too.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def summary_words(parts: ContextParts) -> str:
         return translate("ContextMeter", "Context: no model is loaded.")
     if parts.refused:
         return refused_words(parts)
-    told = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
+    template = translate("ContextMeter", "Context: {used} of {size} tokens used{full}.")
     full = ""
     if parts.nearly_full:
         full = translate("ContextMeter", ", full") if parts.full else translate("ContextMeter", ", nearly full")
-    first = told.format(used=count(parts.used), size=count(parts.size), full=full)
+    first = template.format(used=count(parts.used), size=count(parts.size), full=full)
     last = parts.last_answer
     rest = translate(
         "ContextMeter", "System prompt {system}, conversation {conversation}, last answer {last} tokens.", None, last
@@ -134,7 +134,7 @@ class ContextMeter(QToolButton):
             self._parts = parts
             self._show(settled=settled)
         elif settled:
-            self._say_owed()
+            self._update_description()
 
     def set_policy(self, policy: str) -> None:
         """What will happen when it is full."""
@@ -172,9 +172,9 @@ class ContextMeter(QToolButton):
         if not stays:  # Qt would arrange the whole header for the same words, too
             self.setText(text)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
-            self._say_owed()
+            self._update_description()
 
-    def _say_owed(self) -> None:
+    def _update_description(self) -> None:
         """Say in full what the bar shows."""
         if not self._owes_words:
             return
@@ -189,7 +189,7 @@ class ContextMeter(QToolButton):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The hover is about to be read."""
-        self._say_owed()
+        self._update_description()
         super().enterEvent(event)
 
     def _lengths(self) -> list[tuple[int, float]]:

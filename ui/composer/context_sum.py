@@ -53,30 +53,32 @@ class ContextSum:
         return self.size <= 0 or self.total <= self.size - LEAST_ROOM
 
 
-def sum_words(told: ContextSum) -> str:
+def sum_words(context_sum: ContextSum) -> str:
     """The sum in short: ``2,310 of 4,096 tokens``."""
     words = translate("ContextSum", "{total} of {size} tokens")
-    if not told.size:
-        total = told.total
+    if not context_sum.size:
+        total = context_sum.total
         words = translate("ContextSum", "{total} tokens", None, total)
-    words = words.format(total=count(told.total), size=count(told.size))
-    return words if told.complete else translate("ContextSum", "at least {sum}").format(sum=words)
+    words = words.format(total=count(context_sum.total), size=count(context_sum.size))
+    return words if context_sum.complete else translate("ContextSum", "at least {sum}").format(sum=words)
 
 
-def parts_words(told: ContextSum) -> str:
+def parts_words(context_sum: ContextSum) -> str:
     """What the sum is made of."""
-    typed = told.typed
+    typed = context_sum.typed
     words = translate(
         "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
     )
-    return words.format(conversation=count(told.conversation), attached=count(told.attached), typed=count(typed))
+    return words.format(
+        conversation=count(context_sum.conversation), attached=count(context_sum.attached), typed=count(typed)
+    )
 
 
-def warning(told: ContextSum, policy: str) -> str:
+def warning(context_sum: ContextSum, policy: str) -> str:
     """What will happen if it is sent so; empty where it fits."""
-    if told.fits:
+    if context_sum.fits:
         return ""
-    alone = ContextSum(0, told.attached, told.typed, told.size)
+    alone = ContextSum(0, context_sum.attached, context_sum.typed, context_sum.size)
     if not alone.fits and policy != "stop":
         return translate("ContextSum", _TOO_LONG)
     return translate("ContextSum", _POLICIES.get(policy, _POLICIES["stop"]))

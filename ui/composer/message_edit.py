@@ -1,4 +1,4 @@
-"""The box where a message is typed: it grows with its lines, takes pasted files and tells of long pasted texts."""
+"""The box where a message is typed: it grows with its lines, takes pasted files and signals long pasted texts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class MessageEdit(QPlainTextEdit):
         self.setAccessibleName(translate("MessageEdit", "Message"))
         self.setPlaceholderText(translate("MessageEdit", "Message"))
         self.setTabChangesFocus(True)
-        theme.dress(self, 1)
+        theme.set_font(self, 1)
         self.document().setDocumentMargin(0)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -1,4 +1,4 @@
-"""The help button and its menu: shortcuts, logs, diagnostics. Knows no file and no clipboard."""
+"""The help button and its menu: shortcuts, logs, diagnostics."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class HelpButton(IconButton):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
-        self.deeds = QMenu(self)
-        self.deeds.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
-        self.deeds.addSeparator()
-        self.deeds.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
-        self.deeds.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
-        self.deeds.addSeparator()
-        self.deeds.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
-        self.setMenu(self.deeds)
+        self.popup_menu = QMenu(self)
+        self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
+        self.popup_menu.addSeparator()
+        self.popup_menu.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
+        self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
+        self.popup_menu.addSeparator()
+        self.popup_menu.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
+        self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -26,16 +26,15 @@ from ui.conversations.model import ANSWERING, UNSEEN, ConversationModel, Heading
 from ui.text.language import translate
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.known_viewport import know_viewport
-from ui.widgets.row_ground import paint_ground
+from ui.widgets.item_background import paint_item_background
+from ui.widgets.pyside_wrappers import wrap_viewport
 
 # Above and below a title together, and the least height of a row. One for all: the view then asks no row for its size.
 PAD_PX, COMPACT_PAD_PX = 16, 10
 ROW_PX, COMPACT_ROW_PX = 32, 26
 
 BAR_PX = 3
-SIGN_PX = 8
-SIGN = (SIGN_PX, SIGN_PX)
+ACTIVITY_PX = 8
 
 
 class _Delegate(QStyledItemDelegate):
@@ -58,11 +57,11 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         if isinstance(item, Heading):
             if item.can_fold:
-                paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+                paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
                 self._paint_chevron(painter, rect, item)
             self._paint_heading(painter, rect, item)
         elif item is not None:
-            paint_ground(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             if item.id == self.open:
                 self._paint_bar(painter, rect)
             self._paint_title(painter, rect, item)
@@ -100,19 +99,20 @@ class _Delegate(QStyledItemDelegate):
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
-        sign = self._model.sign(row)
-        if sign:
-            self._paint_sign(painter, QRect(text_box.right() - SIGN_PX, rect.center().y() - SIGN_PX // 2, *SIGN), sign)
-            text_box.adjust(0, 0, -SIGN_PX - 8, 0)
+        activity = self._model.activity_of(row)
+        if activity:
+            left, top = text_box.right() - ACTIVITY_PX, rect.center().y() - ACTIVITY_PX // 2
+            self._paint_activity(painter, QRect(left, top, ACTIVITY_PX, ACTIVITY_PX), activity)
+            text_box.adjust(0, 0, -ACTIVITY_PX - 8, 0)
         shown = cut(row.title, QFontMetrics(font), text_box.width())
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
 
-    def _paint_sign(self, painter: QPainter, place: QRect, sign: str) -> None:
+    def _paint_activity(self, painter: QPainter, place: QRect, activity: str) -> None:
         """A ring while an answer is made, a dot once it is there to be read."""
         pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(accent, 1.5))
-        painter.setBrush(accent if sign == UNSEEN else Qt.BrushStyle.NoBrush)
+        painter.setBrush(accent if activity == UNSEEN else Qt.BrushStyle.NoBrush)
         painter.drawEllipse(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75))
         painter.setPen(pen)
 
@@ -133,7 +133,7 @@ class _Delegate(QStyledItemDelegate):
 
 
 class ConversationList(QListView):
-    """The list itself. What is wanted of the collection goes out by ``rows.wishes``.
+    """The list itself. What is wanted of the collection goes out by ``rows.library_signals``.
 
     Signals:
         chosen(int): another conversation is wanted.
@@ -146,7 +146,7 @@ class ConversationList(QListView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        know_viewport(self)
+        wrap_viewport(self)
         self.theme = theme
         self._current: int | None = None
         self._came_from: QWidget | None = None  # where the keyboard was before a name is typed here
@@ -241,10 +241,10 @@ class ConversationList(QListView):
         if index.isValid():
             self.scrollTo(index)
 
-    def set_signs(self, answering: int | None, unseen: Collection[int]) -> None:
+    def set_activity(self, answering: int | None, unseen: Collection[int]) -> None:
         """Which conversation an answer is being made in, and which have one that was not looked at."""
-        signs = dict.fromkeys(unseen, UNSEEN)
-        self.rows.set_signs(signs if answering is None else {**signs, answering: ANSWERING})
+        activity = dict.fromkeys(unseen, UNSEEN)
+        self.rows.set_activity(activity if answering is None else {**activity, answering: ANSWERING})
 
     def choose(self, index: QModelIndex) -> None:
         """Open a conversation; open or close a folder."""
@@ -252,7 +252,7 @@ class ConversationList(QListView):
         if isinstance(item, ConversationRow):
             self.chosen.emit(item.id)
         elif item is not None and item.folder is not None:
-            self.rows.wishes.folder_folded.emit(item.folder.id, not item.folded)
+            self.rows.library_signals.folder_folded.emit(item.folder.id, not item.folded)
         elif item is not None and item.can_fold:
             self.rows.toggle_archive()
 
@@ -275,7 +275,7 @@ class ConversationList(QListView):
         if self.state() is QAbstractItemView.State.EditingState:
             return
         if not self.hasFocus():
-            self.rows.uncover(self._current)
+            self.rows.reveal_row(self._current)
         index = self.currentIndex() if self.hasFocus() else self.rows.index_of(self._current)
         if self.rows.flags(index) & Qt.ItemFlag.ItemIsEditable:
             self._came_from = None if self.hasFocus() else QApplication.focusWidget()
@@ -296,7 +296,7 @@ class ConversationList(QListView):
         if isinstance(item, ConversationRow):
             self.delete_requested.emit(item.id, item.title)
         elif item is not None and item.folder is not None:
-            self.rows.wishes.folder_deleted.emit(item.folder.id)
+            self.rows.library_signals.folder_deleted.emit(item.folder.id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Del asks to delete, F2 renames, Alt with Up or Down moves what is ordered by hand."""

@@ -31,24 +31,24 @@ def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
 
 
 def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> QMenu:
-    menu, theme, wishes = QMenu(listing), listing.theme, listing.rows.wishes
+    menu, theme, library_signals = QMenu(listing), listing.theme, listing.rows.library_signals
     menu.addAction(
         theme.icon("message-square"), translate("ConversationMenu", "Open"), lambda: listing.choose(_now(index))
     )
     menu.addAction(theme.icon("pencil"), translate("ConversationMenu", "Rename\tF2"), lambda: listing.edit(_now(index)))
     pin = translate("ConversationMenu", "Unpin") if row.pinned else translate("ConversationMenu", "Pin")
-    menu.addAction(theme.icon("pin"), pin, partial(wishes.pinned.emit, row.id, not row.pinned))
+    menu.addAction(theme.icon("pin"), pin, partial(library_signals.pinned.emit, row.id, not row.pinned))
     _add_folders(menu, listing, row)
     menu.addAction(
-        theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(wishes.duplicated.emit, row.id)
+        theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(library_signals.duplicated.emit, row.id)
     )
-    _add_export(menu, theme, partial(wishes.exported.emit, row.id), translate("ConversationMenu", "Export"))
+    _add_export(menu, theme, partial(library_signals.exported.emit, row.id), translate("ConversationMenu", "Export"))
     archive = (
         translate("ConversationMenu", "Take back from the archive")
         if row.archived
         else translate("ConversationMenu", "Archive")
     )
-    menu.addAction(theme.icon("archive"), archive, partial(wishes.archived.emit, row.id, not row.archived))
+    menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))
     menu.addSeparator()
     menu.addAction(
         theme.icon("trash-2"), translate("ConversationMenu", "Delete\tDel"), lambda: listing.ask_delete(_now(index))
@@ -71,27 +71,35 @@ def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistent
     return menu
 
 
-def make_list_menu(parent: QWidget, theme: Theme, wishes: LibrarySignals) -> QMenu:
+def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> QMenu:
     """Make the menu for all conversations."""
     menu = QMenu(parent)
     menu.addAction(
-        theme.icon("folder"), translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, None)
+        theme.icon("folder"),
+        translate("ConversationMenu", "New folder"),
+        partial(library_signals.folder_made.emit, None),
     )
     menu.addSeparator()
-    menu.addAction(theme.icon("download"), translate("ConversationMenu", "Import chats…"), wishes.imported.emit)
-    _add_export(menu, theme, partial(wishes.exported.emit, None), translate("ConversationMenu", "Export all chats"))
+    menu.addAction(
+        theme.icon("download"), translate("ConversationMenu", "Import chats…"), library_signals.imported.emit
+    )
+    _add_export(
+        menu, theme, partial(library_signals.exported.emit, None), translate("ConversationMenu", "Export all chats")
+    )
     return menu
 
 
 def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -> None:
-    wishes = listing.rows.wishes
+    library_signals = listing.rows.library_signals
     folders = menu.addMenu(listing.theme.icon("folder"), translate("ConversationMenu", "Move to folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
-            folders.addAction(on_button(folder.name), partial(wishes.foldered.emit, row.id, folder.id))
-    folders.addAction(translate("ConversationMenu", "New folder"), partial(wishes.folder_made.emit, row.id))
+            folders.addAction(on_button(folder.name), partial(library_signals.foldered.emit, row.id, folder.id))
+    folders.addAction(translate("ConversationMenu", "New folder"), partial(library_signals.folder_made.emit, row.id))
     if row.folder_id is not None:
-        folders.addAction(translate("ConversationMenu", "No folder"), partial(wishes.foldered.emit, row.id, None))
+        folders.addAction(
+            translate("ConversationMenu", "No folder"), partial(library_signals.foldered.emit, row.id, None)
+        )
 
 
 def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str) -> None:

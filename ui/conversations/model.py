@@ -55,14 +55,14 @@ class ConversationModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.wishes = LibrarySignals(self)
+        self.library_signals = LibrarySignals(self)
         self._rows: tuple[ConversationRow, ...] = ()
         self.folders: tuple[FolderRow, ...] = ()
         self._items: list[Item] = []
         self._num_fetched = 0
         self._today: date | None = None
         self._archive_open = False
-        self._signs: dict[int, str] = {}
+        self._activity: dict[int, str] = {}
 
     # ---- values ------------------------------------------------------------------------------------------------
 
@@ -82,17 +82,17 @@ class ConversationModel(QAbstractListModel):
         self.set_rows(self._rows)
         return True
 
-    def set_signs(self, signs: Mapping[int, str]) -> None:
+    def set_activity(self, activity: Mapping[int, str]) -> None:
         """What is going on in conversations, by their ids: `ANSWERING` or `UNSEEN`."""
-        changed, self._signs = {*self._signs.items()} ^ {*signs.items()}, dict(signs)
+        changed, self._activity = {*self._activity.items()} ^ {*activity.items()}, dict(activity)
         for conversation_id in {number for number, _ in changed}:
             line = self._line_of(conversation_id)
             if line is not None and line < self._num_fetched:
                 self.dataChanged.emit(self.index(line, 0), self.index(line, 0))
 
-    def sign(self, item: Item) -> str:
+    def activity_of(self, item: Item) -> str:
         """What is going on in a conversation; empty where nothing is."""
-        return self._signs.get(item.id, "") if isinstance(item, ConversationRow) else ""
+        return self._activity.get(item.id, "") if isinstance(item, ConversationRow) else ""
 
     def toggle_archive(self) -> None:
         """Show or hide what is archived."""
@@ -103,7 +103,7 @@ class ConversationModel(QAbstractListModel):
         """Whether a conversation is among the rows, be its folder open or closed."""
         return any(row.id == conversation_id for row in self._rows)
 
-    def uncover(self, conversation_id: int | None) -> None:
+    def reveal_row(self, conversation_id: int | None) -> None:
         """Open what a conversation lies in: the archive here, a folder by a wish; nothing where it is listed."""
         row = next((row for row in self._rows if row.id == conversation_id), None)
         if row is None or self._line_of(row.id) is not None:
@@ -111,7 +111,7 @@ class ConversationModel(QAbstractListModel):
         if row.archived:
             self.toggle_archive()
         elif row.folder_id is not None:
-            self.wishes.folder_folded.emit(row.folder_id, False)
+            self.library_signals.folder_folded.emit(row.folder_id, False)
 
     def _rebuild(self) -> None:
         self.beginResetModel()
@@ -216,9 +216,9 @@ class ConversationModel(QAbstractListModel):
                 else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
-        sign = self.sign(item)
-        if sign and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            text = f"{text} · {translate('ConversationModel', sign)}"
+        activity = self.activity_of(item)
+        if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            text = f"{text} · {translate('ConversationModel', activity)}"
         wanted = (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.EditRole,
@@ -249,7 +249,7 @@ class ConversationModel(QAbstractListModel):
             if name and name != item.title:
                 self.renamed.emit(item.id, name)
         elif item.folder is not None and name and name != item.text:
-            self.wishes.folder_renamed.emit(item.folder.id, name)
+            self.library_signals.folder_renamed.emit(item.folder.id, name)
         return True
 
     # ---- order by hand -----------------------------------------------------------------------------------------
@@ -288,9 +288,9 @@ class ConversationModel(QAbstractListModel):
 
     def _drop_on(self, heading: Heading, conversation_id: int) -> None:
         if heading.folder is not None:
-            self.wishes.foldered.emit(conversation_id, heading.folder.id)
+            self.library_signals.foldered.emit(conversation_id, heading.folder.id)
         elif heading.text == ARCHIVED:
-            self.wishes.archived.emit(conversation_id, True)
+            self.library_signals.archived.emit(conversation_id, True)
 
     def place(self, conversation_id: int, line: int) -> None:
         """Wish a conversation before what stands at ``line``: into the section that this place belongs to."""
@@ -300,14 +300,14 @@ class ConversationModel(QAbstractListModel):
             return
         if heading.folder is None and heading.text != PINNED:
             if heading.text == ARCHIVED:
-                self.wishes.archived.emit(conversation_id, True)
+                self.library_signals.archived.emit(conversation_id, True)
             else:
-                self.wishes.foldered.emit(conversation_id, None)
+                self.library_signals.foldered.emit(conversation_id, None)
             return
         before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
         others = [[number for number in part if number != conversation_id] for part in (before, after)]
         folder = heading.folder.id if heading.folder else None
-        self.wishes.arranged.emit([*others[0], conversation_id, *others[1]], folder)
+        self.library_signals.arranged.emit([*others[0], conversation_id, *others[1]], folder)
 
     def place_folder(self, folder_id: int, line: int) -> None:
         """Wish a folder to where ``line`` is: before the folder that begins there or next, or after all."""
@@ -318,7 +318,7 @@ class ConversationModel(QAbstractListModel):
         others = [number for number in ids if number != folder_id]
         wanted = [*others[:num_before], folder_id, *others[num_before:]]
         if wanted != ids:
-            self.wishes.folders_arranged.emit(wanted)
+            self.library_signals.folders_arranged.emit(wanted)
 
     def _folder_line(self, folder_id: int) -> int:
         return self.index_of_folder(folder_id).row()
@@ -328,7 +328,7 @@ class ConversationModel(QAbstractListModel):
         at = ids.index(folder.id)
         if 0 <= at + by < len(ids):
             ids[at], ids[at + by] = ids[at + by], ids[at]
-            self.wishes.folders_arranged.emit(ids)
+            self.library_signals.folders_arranged.emit(ids)
 
     def move(self, index: Index, by: int) -> None:
         """Wish a folder, or a pinned or foldered conversation in its section, one place up (-1) or down (1)."""

@@ -21,11 +21,11 @@ class SearchBox(QLineEdit):
     """A line with three keys of its own.
 
     Signals:
-        taken, left_downwards, left: Enter, Down, Esc.
+        taken, down_pressed, left: Enter, Down, Esc.
     """
 
     taken = Signal()
-    left_downwards = Signal()
+    down_pressed = Signal()
     left = Signal()
 
     def event(self, event: QEvent) -> bool:
@@ -37,7 +37,7 @@ class SearchBox(QLineEdit):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.taken.emit()
         elif event.key() == Qt.Key.Key_Down:
-            self.left_downwards.emit()
+            self.down_pressed.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:

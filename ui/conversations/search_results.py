@@ -30,8 +30,8 @@ from ui.conversations.search_box import claims_escape
 from ui.text.formatting import as_written
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.known_viewport import know_viewport
-from ui.widgets.row_ground import paint_ground
+from ui.widgets.item_background import paint_item_background
+from ui.widgets.pyside_wrappers import wrap_viewport
 
 Index = QModelIndex | QPersistentModelIndex
 TITLE_HEIGHT, TITLE_PAD, SNIPPET_LINES = 30, 10, 2  # a title is at least so high
@@ -143,7 +143,7 @@ class _Delegate(QStyledItemDelegate):
         hit, tokens = self._model.items[index.row()], self._theme.tokens
         title = hit.message_id is None
         painter.save()
-        paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, tokens)
+        paint_item_background(painter, option.rect.adjusted(0, 1, 0, -1), option.state, tokens)
         painter.setPen(QColor(tokens.text if title else tokens.text_muted))
         text_box = QRectF(option.rect.adjusted(10 if title else 18, 4, -8, -3))
         self._draw_text(painter, text_box, hit, 1 if title else SNIPPET_LINES)
@@ -176,16 +176,16 @@ class SearchResults(QListView):
 
     Signals:
         chosen(int, object, object): a conversation, the message in it or None, and the parts of the hit as written.
-        left_upwards, left: Up from the first place, Esc.
+        up_pressed, left: Up from the first place, Esc.
     """
 
     chosen = Signal(int, object, object)
-    left_upwards = Signal()
+    up_pressed = Signal()
     left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        know_viewport(self)
+        wrap_viewport(self)
         self._places = _Model()
         self._given: tuple[SearchHit, ...] = ()
         self.setResizeMode(QListView.ResizeMode.Adjust)
@@ -246,7 +246,7 @@ class SearchResults(QListView):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
-            self.left_upwards.emit()
+            self.up_pressed.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:

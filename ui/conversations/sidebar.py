@@ -25,8 +25,8 @@ class Sidebar(QFrame):
 
     Signals:
         new_chat, models, settings, hide_requested: buttons.
-        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `wishes`.
-        search_wanted(str): words to look for, at every key. result_chosen(int, object, object): a
+        chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `library_signals`.
+        search_requested(str): words to look for, at every key. result_chosen(int, object, object): a
             conversation, the message in it or None, and the parts of the hit.
         left: the search was left by Esc.
     """
@@ -38,7 +38,7 @@ class Sidebar(QFrame):
     chosen = Signal(int)
     rename_requested = Signal(int, str)
     delete_requested = Signal(int, str)
-    search_wanted = Signal(str)
+    search_requested = Signal(str)
     result_chosen = Signal(int, object, object)
     left = Signal()
 
@@ -49,7 +49,7 @@ class Sidebar(QFrame):
         self.new_button = QPushButton(translate("Sidebar", " New chat"))
         self.search = SearchBox()
         self.list = ConversationList(theme)
-        self.wishes = self.list.rows.wishes
+        self.library_signals = self.list.rows.library_signals
         self.results = SearchResults(theme)
         self.lists = QStackedWidget()
         self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
@@ -90,9 +90,9 @@ class Sidebar(QFrame):
         self.empty.setContentsMargins(10, 8, 10, 8)
         self.search.textChanged.connect(self._on_search)
         self.search.taken.connect(self._take_first)
-        self.search.left_downwards.connect(self._into_list)
+        self.search.down_pressed.connect(self._into_list)
         self.search.left.connect(self._leave_search)
-        self.results.left_upwards.connect(self.focus_search)
+        self.results.up_pressed.connect(self.focus_search)
         self.results.left.connect(self._leave_search)
         self.results.chosen.connect(self.result_chosen)
         self.menu_button.clicked.connect(self._open_menu)
@@ -165,7 +165,7 @@ class Sidebar(QFrame):
             self.results.set_hits(())
             self.lists.setCurrentWidget(self.list)
             self._show_empty()
-        self.search_wanted.emit(text)
+        self.search_requested.emit(text)
 
     def _show_empty(self) -> None:
         searching = self.lists.currentWidget() is self.results
@@ -188,7 +188,7 @@ class Sidebar(QFrame):
         self.left.emit()
 
     def _open_menu(self) -> None:
-        menu = make_list_menu(self, self._theme, self.wishes)
+        menu = make_list_menu(self, self._theme, self.library_signals)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.menu_button.mapToGlobal(self.menu_button.rect().bottomLeft()))
 

@@ -1,4 +1,4 @@
-"""What a person wants of the conversations as a collection: pins, folders, order, archive, copies, files."""
+"""Requests to the library of conversations: pins, folders, order, archive, copies, files."""
 
 from __future__ import annotations
 

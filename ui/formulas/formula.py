@@ -1,4 +1,4 @@
-"""Typesets one formula as SVG. The only door to ziamath; knows no Qt and no thread.
+"""Typesets one formula as SVG. The only module that imports ziamath.
 
 Formulas come from a model, so they are untrusted: size, nesting and the work on one are bounded. Work is counted in
 function calls instead of seconds, so that a formula is typeset or not on every machine alike.

@@ -1,6 +1,6 @@
 """Formulas by their source: typeset once, on a thread of their own, and kept. Tells what has become ready.
 
-A formula takes milliseconds of pure Python: too long between two frames. Knows no widget.
+A formula takes milliseconds of pure Python: too long between two frames.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ class Pending(Enum):
     PENDING = "pending"
 
 
-class FormulaBook(QObject):
-    """Owns the typeset formulas. Looks for results only while some are awaited; nothing of Qt's reaches the thread.
+class FormulaCache(QObject):
+    """The typeset formulas. Looks for results only while some are awaited; nothing of Qt's reaches the thread.
 
     Signals:
-        ready(object): a frozenset of sources that are typeset now, or never will be; told for several at once.
+        ready(object): a frozenset of sources that are typeset now, or never will be; emitted for several at once.
     """
 
     ready = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: OrderedDict[str, Formula | None] = OrderedDict()
-        self._asked: dict[str, Future[Formula | None]] = {}
+        self._cache: OrderedDict[str, Formula | None] = OrderedDict()
+        self._pending: dict[str, Future[Formula | None]] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
@@ -43,11 +43,11 @@ class FormulaBook(QObject):
 
     def get(self, source: str) -> Formula | Pending | None:
         """Give a formula; None where it cannot be typeset, `Pending` where it is being done."""
-        if source in self._kept:
-            self._kept.move_to_end(source)
-            return self._kept[source]
-        if source not in self._asked:
-            self._asked[source] = self._workers().submit(typeset, source)
+        if source in self._cache:
+            self._cache.move_to_end(source)
+            return self._cache[source]
+        if source not in self._pending:
+            self._pending[source] = self._workers().submit(typeset, source)
             self._timer.start()
         return Pending.PENDING
 
@@ -66,12 +66,12 @@ class FormulaBook(QObject):
         return self._pool
 
     def _look(self) -> None:
-        done = frozenset(source for source, job in self._asked.items() if job.done())
+        done = frozenset(source for source, job in self._pending.items() if job.done())
         for source in done:
-            self._kept[source] = self._asked.pop(source).result()
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
-        if not self._asked:
+            self._cache[source] = self._pending.pop(source).result()
+        while len(self._cache) > MAX_KEPT:
+            self._cache.popitem(last=False)
+        if not self._pending:
             self._timer.stop()
         if done:
             self.ready.emit(done)

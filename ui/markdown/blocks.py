@@ -28,7 +28,7 @@ from ui.markdown.parts import (
     rows_of,
     table_part,
 )
-from ui.markdown.places import NOTHING_DRAWN, Drawn, Lines, code_places, drawn
+from ui.markdown.source_map import NO_TEXT, Lines, SourceMap, code_places, map_source
 from ui.markdown.words import grow_html, takes_words, words_after
 
 MAX_RUN_BLOCKS = 10
@@ -40,68 +40,67 @@ _HALF_FENCE = re.compile(r"(?:^|\n) {0,3}(?:`{1,2}|~{1,2})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One top-level block: prose as HTML for a text document, or the text of a code fence; and what of it is shown."""
+class Content:
+    """Prose as HTML for a text document, or the text of a code fence; and what of the source it shows."""
 
     html: str = ""
     code: str = ""
     language: str = ""
     is_code: bool = False
     closed: bool = True
-    num_chars: int = 0
-    drawn: Drawn = NOTHING_DRAWN
-    goes_on: bool = False  # a part of a list or table, of which the next block is more
-    num_rows: int = 0  # of a table
+    source_map: SourceMap = NO_TEXT
+    goes_on: bool = False  # it ends with a part of a list or table that the next one continues
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Block(Content):
+    """One top-level block."""
+
+    num_rows: int = 0  # of a table
+
+    @property
+    def num_chars(self) -> int:
+        """How many characters it shows."""
+        return len(self.source_map.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment(Content):
     """What one widget shows: a run of prose blocks, or one code fence."""
 
-    html: str = ""
-    code: str = ""
-    language: str = ""
-    is_code: bool = False
-    closed: bool = True
     num_blocks: int = 1
-    drawn: Drawn = NOTHING_DRAWN
-    goes_on: bool = False  # it ends with a part of a list or table, of which the next one is more
 
 
 def plan_segments(blocks: Sequence[Block]) -> list[Segment]:
     """Blocks to widgets, greedily from the front: prose runs are cut so that re-setting the last one stays cheap."""
-    segments: list[Segment] = []
-    run: list[Block] = []
-    for block in blocks:
-        if run and (block.is_code or _is_full(run)):
-            segments.append(_prose(run))
-            run = []
-        if block.is_code:
-            segments.append(
-                Segment("", block.code, block.language, is_code=True, closed=block.closed, drawn=block.drawn)
-            )
-        else:
-            run.append(block)
-    if run:
-        segments.append(_prose(run))
-    return segments
+    return [_segment(run) for run in _runs(blocks)]
 
 
 def plan_tail(final: Sequence[Block], tail: Sequence[Block]) -> Segment | None:
     """The open blocks as a segment of its own, where all of them join the run of prose that ``final`` ends with."""
-    run: list[Block] = []
-    for block in final:
-        if block.is_code or _is_full(run):
-            run = []
-        if not block.is_code:
-            run.append(block)
-    if not run or not tail or final[-1].is_code:
+    if not tail or not final or final[-1].is_code:
         return None
+    run = _runs(final)[-1]
     for block in tail:
-        if block.is_code or _is_full(run):
+        if not _joins(block, run):
             return None
         run.append(block)
-    return _prose(tail)
+    return _segment(tail)
+
+
+def _runs(blocks: Sequence[Block]) -> list[list[Block]]:
+    """The blocks of each widget: a code fence, or prose."""
+    runs: list[list[Block]] = []
+    for block in blocks:
+        if runs and _joins(block, runs[-1]):
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+    return runs
+
+
+def _joins(block: Block, run: Sequence[Block]) -> bool:
+    return not block.is_code and not run[-1].is_code and not _is_full(run)
 
 
 def _is_full(run: Sequence[Block]) -> bool:
@@ -109,15 +108,18 @@ def _is_full(run: Sequence[Block]) -> bool:
     return len(run) >= MAX_RUN_BLOCKS or size >= MAX_RUN_CHARS
 
 
-def _prose(run: Sequence[Block]) -> Segment:
+def _segment(run: Sequence[Block]) -> Segment:
+    first = run[0]
+    if first.is_code:
+        return Segment("", first.code, first.language, is_code=True, closed=first.closed, source_map=first.source_map)
     places: list[int] = []
     formulas: list[tuple[int, int]] = []
     for block in run:
-        formulas += [(begin + len(places), end + len(places)) for begin, end in block.drawn.formulas]
-        places.extend(block.drawn.places)
-    shown = Drawn("".join(block.drawn.text for block in run), tuple(places), tuple(formulas))
+        formulas += [(begin + len(places), end + len(places)) for begin, end in block.source_map.formulas]
+        places.extend(block.source_map.places)
+    shown = SourceMap("".join(block.source_map.text for block in run), tuple(places), tuple(formulas))
     html = "".join(block.html for block in run)
-    return Segment(html=html, num_blocks=len(run), drawn=shown, goes_on=run[-1].goes_on)
+    return Segment(html=html, num_blocks=len(run), source_map=shown, goes_on=run[-1].goes_on)
 
 
 @dataclass(slots=True)
@@ -190,8 +192,8 @@ class BlockStream:
             return False
         code = self._tail[opening.end() :]
         start = self.base + self._begin + opening.end()
-        shown = self._in_source(Drawn(code, range(start, start + len(code))))
-        self._tail_blocks = [Block("", code, last.language, True, False, len(code), shown)]
+        shown = self._in_source(SourceMap(code, range(start, start + len(code))))
+        self._tail_blocks = [Block("", code, last.language, is_code=True, closed=False, source_map=shown)]
         return True
 
     def _grow_words(self, num_known: int) -> bool:
@@ -201,15 +203,15 @@ class BlockStream:
             return False
         if words:
             block, start = self._tail_blocks[-1], self.base + self._begin + len(self._tail[:num_known].rstrip(" "))
-            more = self._in_source(Drawn(words, range(start, start + len(words))))
-            known = block.drawn
-            shown = Drawn(known.text + words, (*known.places, *more.places), known.formulas)
-            grown = replace(block, html=grow_html(block.html, words), num_chars=len(shown.text), drawn=shown)
+            more = self._in_source(SourceMap(words, range(start, start + len(words))))
+            known = block.source_map
+            shown = SourceMap(known.text + words, (*known.places, *more.places), known.formulas)
+            grown = replace(block, html=grow_html(block.html, words), source_map=shown)
             self._tail_blocks = [*self._tail_blocks[:-1], grown]
             self.words = words
         return True
 
-    def _in_source(self, shown: Drawn) -> Drawn:
+    def _in_source(self, shown: SourceMap) -> SourceMap:
         """Count the carriage returns in, which were left out of the text that was parsed."""
         if not self._left_out or not shown.places or self._left_out[0] > max(shown.places) - self.base:
             return shown
@@ -307,9 +309,9 @@ class BlockStream:
         return self._widths if self._is_more(group) else column_widths(group)
 
     def _table(self, group: list[Token], rows: list[list[Token]], lines: Lines, *, goes_on: bool = False) -> Block:
-        shown = self._in_source(drawn(group, lines, self._base))
+        shown = self._in_source(map_source(group, lines, self._base))
         html = render_tokens(_PARSER, group)
-        return Block(html, num_chars=len(shown.text), drawn=shown, goes_on=goes_on, num_rows=len(rows))
+        return Block(html, source_map=shown, goes_on=goes_on, num_rows=len(rows))
 
     def _go_on_counting(self, groups: list[list[Token]]) -> None:
         """An ordered list that was cut goes on with the number that comes next, whatever is written."""
@@ -326,13 +328,14 @@ class BlockStream:
         if first.type in ("fence", "code_block"):
             code, is_fence = first.content, first.type == "fence"
             language = first.info.strip().split(maxsplit=1)[0] if first.info.strip() else ""
-            shown = self._in_source(Drawn(code, code_places(first, text, lines, self._base)))
-            return Block("", code, language, True, is_fence and _is_closed(first, text), len(code), shown)
+            shown = self._in_source(SourceMap(code, code_places(first, text, lines, self._base)))
+            is_closed = is_fence and _is_closed(first, text)
+            return Block("", code, language, is_code=True, closed=is_closed, source_map=shown)
         if is_table(group):
             rows, is_more = rows_of(group), self._is_more(group)
             return self._table(table_part(group, rows, self._widths_of(group), is_more=is_more), rows, lines)
-        shown = self._in_source(drawn(group, lines, self._base))
-        return Block(render_tokens(_PARSER, group), num_chars=len(shown.text), drawn=shown)
+        shown = self._in_source(map_source(group, lines, self._base))
+        return Block(render_tokens(_PARSER, group), source_map=shown)
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:

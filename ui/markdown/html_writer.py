@@ -1,7 +1,7 @@
 """Parsed Markdown to the HTML that Qt's text documents understand: no raw HTML, no images, safe links only.
 
-Knows no Qt: colours come from a style sheet of the document, so the same HTML serves both palettes. A formula is an
-image whose address is its source; what it looks like is not decided here.
+Colours come from a style sheet of the document, so the same HTML serves both palettes. A formula is an image whose
+address is its source; what it looks like is not decided here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Owns which bare addresses in words are links: ``https://…``, ``http://…`` and ``www.…``. No Qt, nothing is opened.
+"""Bare addresses in a text as links: ``https://…``, ``http://…`` and ``www.…``. No Qt, nothing is opened.
 
 As in GitHub's Markdown (https://github.github.com/gfm/#autolinks-extension-), but an address ends a little sooner:
 also at what none holds unescaped (quotes, backslashes, Chinese and Japanese punctuation) and before a bracket that

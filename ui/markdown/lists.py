@@ -1,4 +1,4 @@
-"""Owns what the items of lists need beyond CommonMark: check marks of tasks, and how deep in lists a block stands.
+"""List items beyond CommonMark: check marks of tasks, and how deep in lists a block stands.
 
 A rule of the parser behind all others; it changes no token of a line's content, since those are shared. No Qt.
 

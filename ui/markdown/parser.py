@@ -1,4 +1,4 @@
-"""The Markdown that answers may use, parsed with the place of each token in its source. Knows no Qt.
+"""The Markdown that answers may use, parsed with the place of each token in its source.
 
 CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML and unsafe links stay visible
 as text.

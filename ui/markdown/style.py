@@ -1,4 +1,4 @@
-"""Owns how the HTML of an answer looks: the style sheet of a prose document, as far as Qt's own one goes. No widget.
+"""The style sheet of a prose document: how the HTML of an answer looks, as far as Qt's rich text goes.
 
 Qt takes the size of a heading as a step from the text's own and no pixels for it. It leaves out the lower margin of
 what stands before a table, and moves a table in lists by 40 pixels for each of them, whatever the indent is.

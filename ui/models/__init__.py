@@ -1,1 +1,1 @@
-"""The Models place: values in by methods, intentions out by signals."""
+"""The panel of the models: recommended pairs, search, drafts, library and downloads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.row_ground import paint_ground
+from ui.widgets.item_background import paint_item_background
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
@@ -32,6 +32,11 @@ class Choice:
     icon: str = ""
     tone: str = "muted"
     spoken: str = ""  # what the icon means, for screen readers and the hover
+
+
+def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
+    """The rows of all groups, each below its heading; a group without rows has none."""
+    return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
 
 
 class ChoiceModel(QAbstractListModel):
@@ -105,7 +110,7 @@ class _Delegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if choice.key:
-            paint_ground(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
+            paint_item_background(painter, option.rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             self._paint_row(painter, option.rect.adjusted(0, 1, 0, -1), choice)
         else:
             box = option.rect.adjusted(10, 0, -8, -6)

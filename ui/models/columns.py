@@ -1,7 +1,4 @@
-"""How the pages of the Models place that choose from a list are laid out: the list at the left, what was chosen beside.
-
-Knows no page's content.
-"""
+"""The layout of pages with a list: the list at the left, what was chosen beside it."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.domain.models import DownloadRow, DownloadState, ModelRef
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, Mark, bar, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, StatusMark, bar, button, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import STATE_WORDS, bytes_or_unknown, rate, time_left
 from ui.text.formatting import as_written, percent, size
 from ui.text.language import mark, translate
@@ -18,7 +18,7 @@ from ui.widgets.icon_button import IconButton
 
 WIDTH_PX = 860  # as the library
 # Which deeds make sense, in the order of the buttons: (deed, icon, name).
-_DEEDS = {
+_ACTIONS = {
     DownloadState.WAITING: (
         ("pause", "pause", mark("DownloadsPage", "Pause")),
         ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
@@ -60,9 +60,9 @@ def _state_words(row: DownloadRow) -> str:
 class DownloadLine(QFrame):
     """One file; updated in place, so that the keyboard focus stays."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: DownloadRow) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, row: DownloadRow) -> None:
         super().__init__()
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.state: DownloadState | None = None
         self.key = row.key
         self.setObjectName("card")
@@ -74,14 +74,14 @@ class DownloadLine(QFrame):
         self.words = label(wrap=True)
         self.words.setFont(theme.font(-1))
         self.words.setProperty("kind", "caption")
-        self.error = Mark(theme, wrap=True)
+        self.error = StatusMark(theme, wrap=True)
         self.path = row.path
         self.chat = button(
             translate("DownloadLine", "Chat"),
             self._chat,
             name=translate("DownloadLine", "Chat with {name}").format(name=row.name),
         )
-        self.deeds: dict[str, IconButton] = {}
+        self.action_buttons: dict[str, IconButton] = {}
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(4)
         self._arrange()
@@ -125,30 +125,32 @@ class DownloadLine(QFrame):
         self.chat.setVisible(row.state is DownloadState.DONE and bool(row.path))
         if row.state is not self.state:
             self.state = row.state
-            self._show_deeds(row)
+            self._show_actions(row)
 
     def _chat(self) -> None:
-        self._wants.chat_wanted.emit(ModelRef(path=self.path), None)
+        self._requests.chat_requested.emit(ModelRef(path=self.path), None)
 
-    def _show_deeds(self, row: DownloadRow) -> None:
-        had_focus = any(made.hasFocus() for made in self.deeds.values())
-        for made in self.deeds.values():
+    def _show_actions(self, row: DownloadRow) -> None:
+        had_focus = any(made.hasFocus() for made in self.action_buttons.values())
+        for made in self.action_buttons.values():
             made.hide()
             made.deleteLater()
-        self.deeds = {}
-        for deed, icon, words in _DEEDS[row.state]:
+        self.action_buttons = {}
+        for action, icon, words in _ACTIONS[row.state]:
             name = translate("DownloadsPage", words)
             made = IconButton(self._theme, icon, f"{name}: {row.name}")
             made.setToolTip(as_written(name))
-            made.clicked.connect(lambda _on=False, deed=deed: self._wants.download_deed.emit(self.key, deed))
+            made.clicked.connect(
+                lambda _on=False, action=action: self._requests.download_action_requested.emit(self.key, action)
+            )
             self.buttons.addWidget(made)
-            self.deeds[deed] = made
+            self.action_buttons[action] = made
         if had_focus:
             self.take_focus()
 
     def take_focus(self) -> None:
         """Have the keyboard begin at what is most likely meant: a model that is here is chatted with."""
-        first = self.chat if not self.chat.isHidden() else next(iter(self.deeds.values()), None)
+        first = self.chat if not self.chat.isHidden() else next(iter(self.action_buttons.values()), None)
         if first is not None:
             first.show()  # what is not shown yet cannot take the focus
             first.setFocus()
@@ -157,17 +159,17 @@ class DownloadLine(QFrame):
 class DownloadsPage(QWidget):
     """Rows in; they keep their place while they are there."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.lines: dict[str, DownloadLine] = {}
         self.title = label(translate("DownloadsPage", "Downloads"), "heading")
         self.words = label("", "caption")
-        self.empty = Invitation(theme, "download")
-        search = button(translate("DownloadsPage", "Search models"), lambda: wants.page_wanted.emit("search"))
+        self.empty = EmptyPagePlaceholder(theme, "download")
+        search = button(translate("DownloadsPage", "Search models"), lambda: requests.page_requested.emit("search"))
         pairs = button(
             translate("DownloadsPage", "See recommended pairs"),
-            lambda: wants.page_wanted.emit("recommended"),
+            lambda: requests.page_requested.emit("recommended"),
             kind="primary",
         )
         self.empty.say(
@@ -213,7 +215,7 @@ class DownloadsPage(QWidget):
             if row.key in self.lines:
                 self.lines[row.key].set_row(row)
             else:
-                line = DownloadLine(self._theme, self._wants, row)
+                line = DownloadLine(self._theme, self._requests, row)
                 self.lines[row.key] = line
                 self.column.insertWidget(self.column.count() - 1, line)
         self.words.setText(summary(rows))

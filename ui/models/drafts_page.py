@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.domain.models import DraftList, DraftRow, Match, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList
+from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
-from ui.models.intentions import Intentions
 from ui.models.pair_card import PairCard
-from ui.models.parts import Invitation, button, label
+from ui.models.parts import EmptyPagePlaceholder, button, label
+from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -31,13 +31,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
         (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
         (translate("DraftsPage", "Rejected, and why"), (Match.NO,)),
     )
-    choices: list[Choice] = []
-    for heading, matches in groups:
-        members = [row for row in rows if row.match in matches]
-        if members:
-            choices.append(Choice("", heading))
-        choices += [_choice(row) for row in members]
-    return choices
+    return grouped((heading, [_choice(row) for row in rows if row.match in matches]) for heading, matches in groups)
 
 
 def _key(row: DraftRow) -> str:
@@ -61,9 +55,9 @@ def _choice(row: DraftRow) -> Choice:
 class DraftsPage(QWidget):
     """For the target in use, or one that was chosen elsewhere."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.found_drafts = DraftList()
         self._focus_due = False
         self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
@@ -71,9 +65,9 @@ class DraftsPage(QWidget):
         self.target.setProperty("kind", "heading")
         self.words = label("", "caption", wrap=True)
         self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
-        self.nothing = Invitation(theme, "search")
-        self.card = PairCard(theme, wants)
-        self.empty = Invitation(theme, "puzzle")
+        self.nothing = EmptyPagePlaceholder(theme, "search")
+        self.card = PairCard(theme, requests)
+        self.empty = EmptyPagePlaceholder(theme, "puzzle")
         self.list.chosen.connect(self._on_chosen)
         self._arrange()
         self.set_drafts(DraftList())
@@ -95,7 +89,7 @@ class DraftsPage(QWidget):
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._focus_due = not self.list.hasFocus()
         if self.found_drafts.target is None:
-            self._wants.drafts_wanted.emit(None)
+            self._requests.drafts_requested.emit(None)
 
     def set_drafts(self, found: DraftList) -> None:
         """Show what was found so far; never an empty list without words."""
@@ -125,9 +119,9 @@ class DraftsPage(QWidget):
             )
 
     def _say_nothing(self, found: DraftList) -> None:
-        search = button(translate("DraftsPage", "Search models"), lambda: self._wants.page_wanted.emit("search"))
+        search = button(translate("DraftsPage", "Search models"), lambda: self._requests.page_requested.emit("search"))
         library = button(
-            translate("DraftsPage", "Choose from the library"), lambda: self._wants.page_wanted.emit("library")
+            translate("DraftsPage", "Choose from the library"), lambda: self._requests.page_requested.emit("library")
         )
         if found.target is None:
             self.nothing.say(
@@ -154,20 +148,12 @@ class DraftsPage(QWidget):
                 search,
             )
 
-    def take_over(self, other: DraftsPage) -> None:
-        """Show what another page shows; the verdict on the chosen pair is asked for again."""
-        found = other.found_drafts
-        if found.target is None:
-            return
-        self.set_drafts(found)
-        self.list.set_rows(draft_rows(found.rows), other.list.current_key())
-        if other.right.currentIndex() == 1 and self.list.current_key():
-            self._on_chosen(self.list.current_key())
-
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
         self.found_drafts = replace(self.found_drafts, busy=False)
-        again = button(translate("DraftsPage", "Try again"), lambda: self._wants.drafts_wanted.emit(self._target_ref()))
+        again = button(
+            translate("DraftsPage", "Try again"), lambda: self._requests.drafts_requested.emit(self._target_ref())
+        )
         self.nothing.say(in_words(problem).title, explanation(problem), again)
         self.found.setCurrentWidget(self.nothing)
         self.words.hide()
@@ -186,4 +172,4 @@ class DraftsPage(QWidget):
             return
         self.set_pair(PairView(self.found_drafts.target, row.side, row.match, row.reason))
         if row.side.ref.file or row.side.ref.path:  # else no file of it was looked at
-            self._wants.pair_wanted.emit(self.found_drafts.target.ref, row.side.ref)
+            self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)

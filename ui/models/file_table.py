@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.domain.models import FileKind, FileRow, Presence
-from ui.models.intentions import Intentions
-from ui.models.parts import Mark, button, empty_layout, label, rule
+from ui.models.parts import StatusMark, button, empty_layout, label, rule
+from ui.models.requests import ModelsRequests
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
@@ -25,10 +25,10 @@ NUM_COLUMNS = 5
 class FileTable(QWidget):
     """Values in by `set_files`; the deeds go to the shared intentions."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
-        self.deeds: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self._theme, self._requests = theme, requests
+        self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(12)
@@ -36,9 +36,9 @@ class FileTable(QWidget):
 
     def set_files(self, files: Sequence[FileRow]) -> None:
         """Models first, then what only goes with them."""
-        focused = next((file for file, row in self.deeds.items() if any(one.hasFocus() for one in row)), "")
+        focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
         empty_layout(self.grid)
-        self.deeds = {}
+        self.action_buttons = {}
         models = [file for file in files if file.kind in LOADABLE]
         others = [file for file in files if file.kind not in LOADABLE]
         line = 0
@@ -51,7 +51,7 @@ class FileTable(QWidget):
             line = self._add_other(line, file)
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
-        last = next((deed for deed in reversed(self.deeds.get(focused, ())) if deed.isEnabled()), None)
+        last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
         if last is not None:  # a download that was begun leaves its button to look at only
             last.show()  # what is not to be seen yet takes no focus
             last.setFocus()
@@ -66,24 +66,24 @@ class FileTable(QWidget):
             self.grid.addWidget(rule(), line, 0, 1, NUM_COLUMNS)
             line += 1
         self.grid.addWidget(self._name(file), line, 0)
-        mark = Mark(self._theme)
+        mark = StatusMark(self._theme)
         mark.show_fit(file.fit)
         if file.fit_words:
             mark.setToolTip(hover(file.fit_words))
             mark.setAccessibleDescription(file.fit_words)
         self.grid.addWidget(mark, line, 1, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
-        deeds = self._deeds(file)
-        self.deeds[file.ref.file] = deeds
-        for column, made in enumerate(deeds, NUM_COLUMNS - len(deeds)):
+        actions = self._actions(file)
+        self.action_buttons[file.ref.file] = actions
+        for column, made in enumerate(actions, NUM_COLUMNS - len(actions)):
             self.grid.addWidget(made, line, column)
         return line + 1
 
-    def _deeds(self, file: FileRow) -> list[QPushButton]:
+    def _actions(self, file: FileRow) -> list[QPushButton]:
         ref, what = file.ref, file.label or file.ref.name
         drafts = button(
             translate("FileTable", "Find a draft…"),
-            lambda: self._wants.drafts_wanted.emit(ref),
+            lambda: self._requests.drafts_requested.emit(ref),
             name=translate("FileTable", "Find a draft for {what}").format(what=what),
             tip=translate(
                 "FileTable",
@@ -93,7 +93,7 @@ class FileTable(QWidget):
         if file.presence is Presence.HERE:
             last = button(
                 translate("FileTable", "Chat"),
-                lambda: self._wants.chat_wanted.emit(ref, None),
+                lambda: self._requests.chat_requested.emit(ref, None),
                 name=translate("FileTable", "Chat with {what}").format(what=what),
             )
         elif file.presence is Presence.DOWNLOADING:
@@ -106,7 +106,7 @@ class FileTable(QWidget):
         else:
             last = button(
                 translate("FileTable", "Download"),
-                lambda: self._wants.pull_wanted.emit((ref,), False),
+                lambda: self._requests.pull_requested.emit((ref,), False),
                 name=translate("FileTable", "Download {what}").format(what=what),
             )
         if file.kind is FileKind.DRAFTER:

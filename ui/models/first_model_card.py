@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.domain.models import FirstModelView, FirstState, ModelRef
-from ui.models.intentions import Intentions
-from ui.models.parts import Mark, bar, button, label
+from ui.models.parts import StatusMark, bar, button, label
+from ui.models.requests import ModelsRequests
 from ui.text.formatting import percent, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -60,9 +60,9 @@ def progress_words(view: FirstModelView) -> str:
 class FirstModelCard(QFrame):
     """One view in, intentions out. Nothing is seen of it before the first view."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._wants = wants
+        self._requests = requests
         self._view: FirstModelView | None = None
         self.setObjectName("card")
         self.name = label("", "strong", wrap=True)
@@ -74,13 +74,13 @@ class FirstModelCard(QFrame):
         self.weight = label(wrap=True)
         self.weight.setFont(theme.font(0))
         self.origin = label("", "caption", wrap=True)
-        self.deed = button(translate("FirstModelCard", "Download and chat"), self._begin)
+        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin)
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
-        self.stop = button(translate("FirstModelCard", "Cancel"), wants.first_stopped.emit)
+        self.stop = button(translate("FirstModelCard", "Cancel"), requests.first_stopped.emit)
         self.stop.setAccessibleName(translate("FirstModelCard", "Cancel the download of the small model"))
-        self.trouble = Mark(theme, wrap=True)
+        self.trouble = StatusMark(theme, wrap=True)
         self._arrange()
         self.hide()
 
@@ -103,18 +103,18 @@ class FirstModelCard(QFrame):
         column.addSpacing(4)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
-        column.addWidget(self.deed, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_view(self, view: FirstModelView) -> None:
         """Show how it stands."""
-        had_focus = self.deed.hasFocus() or self.stop.hasFocus()
+        had_focus = self.action_button.hasFocus() or self.stop.hasFocus()
         self._view = view
         moving = view.state in (FirstState.COMING, FirstState.CHECKING)
         self.name.setText(view.name)
         self.weight.setText(weight_words(view))
         self.origin.setText(origin_words(view))
-        self._name_deed(view)
-        self.deed.setVisible(not moving)
+        self._name_action(view)
+        self.action_button.setVisible(not moving)
         self.moving.setVisible(moving)
         self.trouble.setVisible(view.state is FirstState.FAILED)
         if view.state is FirstState.FAILED:
@@ -122,9 +122,9 @@ class FirstModelCard(QFrame):
         self._show_progress(view)
         self.show()
         if had_focus:  # who walks by keys stays here
-            (self.stop if moving else self.deed).setFocus()
+            (self.stop if moving else self.action_button).setFocus()
 
-    def _name_deed(self, view: FirstModelView) -> None:
+    def _name_action(self, view: FirstModelView) -> None:
         words, name = {
             FirstState.HERE: (
                 translate("FirstModelCard", "Chat"),
@@ -141,8 +141,8 @@ class FirstModelCard(QFrame):
                 translate("FirstModelCard", "Download {name} and chat"),
             ),
         )
-        self.deed.setText(words)
-        self.deed.setAccessibleName(name.format(name=view.name))
+        self.action_button.setText(words)
+        self.action_button.setAccessibleName(name.format(name=view.name))
 
     def _show_progress(self, view: FirstModelView) -> None:
         is_checking = view.state is FirstState.CHECKING
@@ -156,6 +156,6 @@ class FirstModelCard(QFrame):
         if self._view is None:
             return
         if self._view.state is FirstState.HERE:
-            self._wants.chat_wanted.emit(ModelRef(path=self._view.path), None)
+            self._requests.chat_requested.emit(ModelRef(path=self._view.path), None)
         else:
-            self._wants.first_wanted.emit()
+            self._requests.first_requested.emit()

@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app.domain.models import FitLevel, FitPlace, FitTable
-from ui.models.parts import Mark, empty_layout, label, rule
+from ui.models.parts import StatusMark, empty_layout, label, rule
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size
 from ui.text.language import translate
@@ -17,7 +17,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class RoomBar(QWidget):
+class MemoryBar(QWidget):
     """How much of what is free would be taken; the words beside it carry the figures."""
 
     def __init__(self, theme: Theme, place: FitPlace) -> None:
@@ -122,10 +122,10 @@ class FitView(QWidget):
     def _fill_rooms(self, table: FitTable) -> None:
         empty_layout(self.rooms)
         for row, place in enumerate(table.places):
-            mark = Mark(self._theme)
+            mark = StatusMark(self._theme)
             mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
-            self.rooms.addWidget(RoomBar(self._theme, place), row, 1)
+            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
             self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)
             self.rooms.addWidget(mark, row, 3, _LEFT)
         self.rooms.setColumnStretch(1, 1)

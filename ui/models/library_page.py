@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.models import LibraryRow, ModelRef, OfferRow
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, Mark, button, empty_layout, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, StatusMark, button, empty_layout, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import as_written, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
@@ -35,16 +35,16 @@ def facts(row: LibraryRow) -> str:
 class LibraryLine(QFrame):
     """One model."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: LibraryRow) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, row: LibraryRow) -> None:
         super().__init__()
-        self._theme, self._wants, self.row = theme, wants, row
+        self._theme, self._requests, self.row = theme, requests, row
         self.setObjectName("card")
         self.name = ElidedLabel(row.name)
         self.name.setProperty("kind", "strong")
         self.name.setToolTip(as_written(row.path))
         self.facts = ElidedLabel(facts(row))
         self.facts.setProperty("kind", "caption")
-        self.mark = Mark(theme)
+        self.mark = StatusMark(theme)
         self.mark.setSizePolicy(self.mark.sizePolicy().Policy.Maximum, self.mark.sizePolicy().Policy.Preferred)
         self.weight = label(size(row.size_bytes))
         self.weight.setFont(theme.font(0))
@@ -71,11 +71,11 @@ class LibraryLine(QFrame):
         layout.addLayout(words, 1)
         layout.addWidget(self.mark)
         layout.addWidget(self.weight)
-        deeds = QHBoxLayout()
-        deeds.setSpacing(4)
-        deeds.addWidget(self.chat)
-        deeds.addWidget(self.more)
-        layout.addLayout(deeds)
+        actions = QHBoxLayout()
+        actions.setSpacing(4)
+        actions.addWidget(self.chat)
+        actions.addWidget(self.more)
+        layout.addLayout(actions)
 
     def _show_mark(self) -> None:
         if self.row.missing:
@@ -94,16 +94,16 @@ class LibraryLine(QFrame):
             self.mark.hide()
 
     def _fill_menu(self) -> None:
-        row, wants = self.row, self._wants
+        row, requests = self.row, self._requests
         ref = ModelRef(path=row.path)
         self.draft_action = self.menu.addAction(
-            translate("LibraryLine", "Use as the draft"), lambda: wants.draft_wanted.emit(ref)
+            translate("LibraryLine", "Use as the draft"), lambda: requests.draft_requested.emit(ref)
         )
         self.find_action = self.menu.addAction(
-            translate("LibraryLine", "Find a draft for it…"), lambda: wants.drafts_wanted.emit(ref)
+            translate("LibraryLine", "Find a draft for it…"), lambda: requests.drafts_requested.emit(ref)
         )
         self.reveal_action = self.menu.addAction(
-            translate("LibraryLine", "Reveal in its folder"), lambda: wants.reveal_wanted.emit(row.path)
+            translate("LibraryLine", "Reveal in its folder"), lambda: requests.reveal_requested.emit(row.path)
         )
         self.menu.addSeparator()
         self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
@@ -117,14 +117,14 @@ class LibraryLine(QFrame):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def _chat(self) -> None:
-        self._wants.chat_wanted.emit(ModelRef(path=self.row.path), None)
+        self._requests.chat_requested.emit(ModelRef(path=self.row.path), None)
 
-    def ask_remove(self) -> Question:
+    def ask_remove(self) -> ConfirmDialog:
         """Ask before the files go, and say how much space that frees."""
         row = self.row
         if row.in_place or row.missing:
             text = translate("LibraryLine", "“{name}” is taken off the list. No file is deleted.").format(name=row.name)
-            question = Question(
+            question = ConfirmDialog(
                 self.window(),
                 translate("LibraryLine", "Remove this model from the list?"),
                 text,
@@ -135,14 +135,14 @@ class LibraryLine(QFrame):
             text = translate("LibraryLine", "“{name}” is deleted from this computer; {size} become free.").format(
                 name=row.name, size=size(row.size_bytes)
             )
-            question = Question(
+            question = ConfirmDialog(
                 self.window(),
                 translate("LibraryLine", "Delete this model?"),
                 text,
                 translate("LibraryLine", "Delete"),
                 danger=True,
             )
-        question.accepted.connect(lambda: self._wants.remove_wanted.emit(row.key))
+        question.accepted.connect(lambda: self._requests.remove_requested.emit(row.key))
         question.open()
         return question
 
@@ -150,9 +150,9 @@ class LibraryLine(QFrame):
 class LibraryPage(QWidget):
     """Models and offers in, intentions out."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.lines: list[LibraryLine] = []
         self.offer_buttons: list[QWidget] = []
         self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...]] | None = None
@@ -164,7 +164,7 @@ class LibraryPage(QWidget):
         )
         self.look_button = button(
             translate("LibraryPage", "Look again"),
-            wants.look_again.emit,
+            requests.rescan_requested.emit,
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
         self.models = QVBoxLayout()
@@ -174,11 +174,11 @@ class LibraryPage(QWidget):
         self.offers_heading = label(
             translate("LibraryPage", "Found on this computer, in other apps' folders"), "section"
         )
-        self.empty = Invitation(theme, "library")
+        self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
         pairs = button(
             translate("LibraryPage", "See recommended pairs"),
-            lambda: wants.page_wanted.emit("recommended"),
+            lambda: requests.page_requested.emit("recommended"),
             kind="primary",
         )
         self.own_button = button(
@@ -248,7 +248,7 @@ class LibraryPage(QWidget):
         key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
         empty_layout(self.models)
         empty_layout(self.offers)
-        self.lines = [LibraryLine(self._theme, self._wants, row) for row in rows]
+        self.lines = [LibraryLine(self._theme, self._requests, row) for row in rows]
         for line in self.lines:
             self.models.addWidget(line)
         self.offer_buttons = []
@@ -284,7 +284,7 @@ class LibraryPage(QWidget):
         words.addWidget(place)
         add = button(
             translate("LibraryPage", "Add"),
-            lambda: self._wants.offer_taken.emit(offer.path),
+            lambda: self._requests.offer_taken.emit(offer.path),
             name=translate("LibraryPage", "Add {name}").format(name=offer.name),
         )
         self.offer_buttons.append(add)
@@ -299,7 +299,7 @@ class LibraryPage(QWidget):
         return frame
 
     def _ask_file(self) -> None:
-        ask_model_file(self.window(), translate("LibraryPage", "Model"), self._wants.add_wanted.emit)
+        ask_model_file(self.window(), translate("LibraryPage", "Model"), self._requests.add_requested.emit)
 
 
 def _use_words(role: str) -> str:

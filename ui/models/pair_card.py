@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWi
 
 from app.domain.models import FitLevel, Match, PairSide, PairView, Presence
 from ui.models.fit_view import FitView
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Mark, button, empty_layout, label, rule
+from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, rule
+from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
@@ -27,19 +27,19 @@ _TOP = Qt.AlignmentFlag.AlignTop
 class PairCard(QFrame):
     """Values in by `set_pair`; the deeds go to the shared intentions."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self.sides = QGridLayout()
         self.sides.setHorizontalSpacing(16)
         self.sides.setVerticalSpacing(10)
-        self.verdict = Mark(theme)
+        self.verdict = StatusMark(theme)
         self.words = label("", "", wrap=True)
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
         self.note = label("", "caption", wrap=True)
-        self.deeds = FoldingRow()
+        self.action_buttons = WrappingRow()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(12)
@@ -56,7 +56,7 @@ class PairCard(QFrame):
         column.addWidget(self.line)
         column.addWidget(self.fit)
         column.addWidget(self.note)
-        column.addWidget(self.deeds)
+        column.addWidget(self.action_buttons)
 
     def set_pair(self, pair: PairView) -> None:
         """Show two models and the verdicts on them."""
@@ -72,7 +72,7 @@ class PairCard(QFrame):
             self.fit.set_table(pair.fit)
         self.note.setText(pair.note)
         self.note.setVisible(bool(pair.note))
-        self._show_deeds(pair)
+        self._show_actions(pair)
 
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
         name = ElidedLabel(side.name)
@@ -105,21 +105,25 @@ class PairCard(QFrame):
         said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
         self.setAccessibleName(" ".join(filter(None, said)))
 
-    def _show_deeds(self, pair: PairView) -> None:
+    def _show_actions(self, pair: PairView) -> None:
         """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""
-        self.deeds.clear()
-        self.deeds.add_gap()
+        self.action_buttons.clear()
+        self.action_buttons.add_gap()
         draft = None if _is_refused(pair) else pair.draft
         wanted = [side for side in (pair.target, draft) if side is not None]
         missing = [side for side in wanted if side.presence is Presence.ABSENT]
         if missing and not pair.can_have:
-            self._offer(translate("PairCard", "Search for another"), lambda: self._wants.page_wanted.emit("search"))
+            self._offer(
+                translate("PairCard", "Search for another"), lambda: self._requests.page_requested.emit("search")
+            )
         elif missing:
             self._offer_download(pair, wanted, missing)
         elif all(side.presence is Presence.HERE for side in wanted):
             self._offer_chat(pair, draft)
         else:
-            self._offer(translate("PairCard", "See the downloads"), lambda: self._wants.page_wanted.emit("downloads"))
+            self._offer(
+                translate("PairCard", "See the downloads"), lambda: self._requests.page_requested.emit("downloads")
+            )
 
     def _offer_download(self, pair: PairView, wanted: list[PairSide], missing: list[PairSide]) -> None:
         refs = tuple(side.ref for side in wanted)
@@ -128,7 +132,7 @@ class PairCard(QFrame):
         weight = f" ({size(sum(one or 0 for one in sizes))})" if None not in sizes else ""
         download = self._offer(
             translate("PairCard", "Download {what}").format(what=what) + weight,
-            lambda: self._wants.pull_wanted.emit(refs, False),
+            lambda: self._requests.pull_requested.emit(refs, False),
             translate("PairCard", "Download {what}").format(what=what),
         )
         download.setEnabled(pair.match is not Match.CHECKING)
@@ -137,7 +141,7 @@ class PairCard(QFrame):
                 translate("PairCard", "Download the target and chat")
                 if _is_refused(pair)
                 else translate("PairCard", "Download and chat"),
-                lambda: self._wants.pull_wanted.emit(refs, True),
+                lambda: self._requests.pull_requested.emit(refs, True),
                 primary=_is_certain(pair),
             )
             chat.setEnabled(pair.match is not Match.CHECKING)
@@ -152,13 +156,13 @@ class PairCard(QFrame):
             else translate("PairCard", "Chat with it")
         )
         chat = self._offer(
-            text, lambda: self._wants.chat_wanted.emit(pair.target.ref, other), primary=_is_certain(pair)
+            text, lambda: self._requests.chat_requested.emit(pair.target.ref, other), primary=_is_certain(pair)
         )
         chat.setEnabled(pair.match is not Match.CHECKING)
 
-    def _offer(self, text: str, deed: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
-        made = button(text, deed, kind="primary" if primary else "", name=name)
-        self.deeds.add(made)
+    def _offer(self, text: str, action: Callable[[], object], name: str = "", *, primary: bool = False) -> QPushButton:
+        made = button(text, action, kind="primary" if primary else "", name=name)
+        self.action_buttons.add(made)
         return made
 
 

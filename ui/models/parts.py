@@ -38,7 +38,7 @@ def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
-def button(text: str, deed: Callable[[], object], *, kind: str = "", name: str = "", tip: str = "") -> QPushButton:
+def button(text: str, action: Callable[[], object], *, kind: str = "", name: str = "", tip: str = "") -> QPushButton:
     """A button with its name for screen readers."""
     made = QPushButton(text)
     if kind:
@@ -48,7 +48,7 @@ def button(text: str, deed: Callable[[], object], *, kind: str = "", name: str =
     made.setCursor(Qt.CursorShape.PointingHandCursor)
     if tip:
         made.setToolTip(hover(tip))
-    made.clicked.connect(lambda _checked=False: deed())
+    made.clicked.connect(lambda _checked=False: action())
     return made
 
 
@@ -100,7 +100,7 @@ def empty_layout(layout: QLayout) -> None:
             empty_layout(inner)
 
 
-class Mark(QWidget):
+class StatusMark(QWidget):
     """An icon and a word in one colour: never the colour alone. With ``wrap`` it takes all the width for sentences."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, wrap: bool = False) -> None:
@@ -151,7 +151,7 @@ class Mark(QWidget):
         self._recolor()
 
 
-class FoldingRow(QWidget):
+class WrappingRow(QWidget):
     """Controls side by side; one below the other where there is no room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -196,7 +196,7 @@ class FoldingRow(QWidget):
         self._turn()
 
 
-class Invitation(QWidget):
+class EmptyPagePlaceholder(QWidget):
     """What an empty page says, and the one or two things it offers."""
 
     def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None) -> None:

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.domain.models import CatalogRow, FitLevel, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList
+from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
-from ui.models.intentions import Intentions
 from ui.models.pair_card import PairCard
-from ui.models.parts import Invitation, button, empty_layout, label
+from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
+from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -26,18 +26,12 @@ _TOP = Qt.AlignmentFlag.AlignTop
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Pairs that fit first, then the rest."""
     groups = (
-        (translate("RecommendedPage", "Fit this machine"), (FitLevel.FITS,)),
-        (translate("RecommendedPage", "A tight fit"), (FitLevel.TIGHT,)),
-        (translate("RecommendedPage", "Not judged yet"), (FitLevel.UNKNOWN,)),
-        (translate("RecommendedPage", "Too large for this machine"), (FitLevel.TOO_LARGE,)),
+        (translate("RecommendedPage", "Fit this machine"), FitLevel.FITS),
+        (translate("RecommendedPage", "A tight fit"), FitLevel.TIGHT),
+        (translate("RecommendedPage", "Not judged yet"), FitLevel.UNKNOWN),
+        (translate("RecommendedPage", "Too large for this machine"), FitLevel.TOO_LARGE),
     )
-    choices: list[Choice] = []
-    for heading, levels in groups:
-        members = [row for row in rows if row.fit in levels]
-        if members:
-            choices.append(Choice("", heading))
-        choices += [_choice(row) for row in members]
-    return choices
+    return grouped((heading, [_choice(row) for row in rows if row.fit is level]) for heading, level in groups)
 
 
 def _choice(row: CatalogRow) -> Choice:
@@ -55,9 +49,9 @@ def _choice(row: CatalogRow) -> Choice:
 class RecommendedPage(QWidget):
     """Pairs in, intentions out."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
@@ -65,7 +59,7 @@ class RecommendedPage(QWidget):
         )
         self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
-        self.empty = Invitation(theme, "sparkles")
+        self.empty = EmptyPagePlaceholder(theme, "sparkles")
         self.title = label("", "heading", wrap=True)
         self.good_for = label("", "", wrap=True)
         self.facts_box = QWidget()
@@ -73,7 +67,7 @@ class RecommendedPage(QWidget):
         self.facts.setContentsMargins(0, 0, 0, 0)
         self.facts.setHorizontalSpacing(16)
         self.facts.setVerticalSpacing(6)
-        self.card = PairCard(theme, wants)
+        self.card = PairCard(theme, requests)
         self._arrange()
         self.empty.say(
             translate("RecommendedPage", "Choose a pair"),
@@ -94,7 +88,7 @@ class RecommendedPage(QWidget):
         """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._rows:
-            self._wants.all_wanted.emit()
+            self._requests.all_requested.emit()
 
     def set_rows(self, rows: Sequence[CatalogRow]) -> None:
         """Show the pairs."""
@@ -106,7 +100,7 @@ class RecommendedPage(QWidget):
         if not rows:
             search = button(
                 translate("RecommendedPage", "Search models"),
-                lambda: self._wants.page_wanted.emit("search"),
+                lambda: self._requests.page_requested.emit("search"),
                 kind="primary",
             )
             text = translate(
@@ -115,16 +109,9 @@ class RecommendedPage(QWidget):
             self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
-    def take_over(self, other: RecommendedPage) -> None:
-        """Show what another page shows."""
-        if other._rows:
-            self.list.set_rows(catalog_rows(list(other._rows.values())), other.list.current_key())
-            self.right.setCurrentIndex(other.right.currentIndex())
-            self.set_rows(list(other._rows.values()))
-
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
-        again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")
+        again = button(translate("RecommendedPage", "Try again"), self._requests.all_requested.emit, kind="primary")
         self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 
@@ -135,7 +122,7 @@ class RecommendedPage(QWidget):
 
     def _on_chosen(self, key: str) -> None:
         self._show(self._rows[key])
-        self._wants.catalog_wanted.emit(key)
+        self._requests.catalog_requested.emit(key)
 
     def _show(self, row: CatalogRow) -> None:
         self.title.setText(row.name)

@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.domain.models import RepoDetails, RepoRow
 from ui.models.file_table import FileTable
-from ui.models.intentions import Intentions
-from ui.models.parts import Invitation, button, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, button, label, scrolled
 from ui.models.readme_view import ReadmeView
+from ui.models.requests import ModelsRequests
 from ui.models.token_box import TokenBox
 from ui.models.words import compact, day
 from ui.text import clock
@@ -38,23 +38,23 @@ def facts(row: RepoRow) -> str:
 class RepoPane(QStackedWidget):
     """Empty words, or a repository."""
 
-    def __init__(self, theme: Theme, wants: Intentions, page_url: str = "https://huggingface.co/") -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, page_url: str = "https://huggingface.co/") -> None:
         super().__init__()
         self._page_url = page_url
         self._repo = ""
-        self.empty = Invitation(theme, "search")
+        self.empty = EmptyPagePlaceholder(theme, "search")
         self.title = label("", "heading", wrap=True)
         self.facts = label("", "caption", wrap=True)
         self.summary = label("", "", wrap=True)
-        self.gate = TokenBox(theme, wants)
+        self.gate = TokenBox(theme, requests)
         self.files_heading = label(translate("RepoPane", "Files"), "section")
-        self.files = FileTable(theme, wants)
+        self.files = FileTable(theme, requests)
         self.no_files = label("", "muted", wrap=True)
         self.readme_heading = label(translate("RepoPane", "Description"), "section")
         self.readme = ReadmeView(theme)
-        self.readme.link_activated.connect(wants.link_wanted)
+        self.readme.link_activated.connect(requests.link_requested)
         self.page_button = button(
-            translate("RepoPane", "Open its page"), lambda: wants.link_wanted.emit(self._page_url + self._repo)
+            translate("RepoPane", "Open its page"), lambda: requests.link_requested.emit(self._page_url + self._repo)
         )
         self.addWidget(self.empty)
         self.addWidget(self._page())

@@ -13,15 +13,15 @@ from engine.records import Problem
 from engine.sentences import one_stop
 from ui.models.choice_list import Choice, ChoiceList
 from ui.models.columns import list_side, put_beside
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Invitation, button, label
+from ui.models.parts import EmptyPagePlaceholder, WrappingRow, button, label
 from ui.models.repo_pane import RepoPane
+from ui.models.requests import ModelsRequests
 from ui.models.words import FIT_ICONS, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
-from ui.widgets.calm_combo import CalmCombo
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 SORTS = (
     ("downloads", mark("SearchPage", "Most downloads")),
@@ -55,18 +55,17 @@ def result_row(row: RepoRow) -> Choice:
 class SearchPage(QWidget):
     """Asks while typing, after a pause."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self._asked: SearchQuery | None = None
-        self._found: tuple[RepoRow, ...] | None = None  # None: not answered yet
         self.field = QLineEdit()
-        self.sort = CalmCombo()
+        self.sort = NoWheelComboBox()
         self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
-        self.nothing = Invitation(theme, "search")
-        self.pane = RepoPane(theme, wants)
+        self.nothing = EmptyPagePlaceholder(theme, "search")
+        self.pane = RepoPane(theme, requests)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._make()
         self._arrange()
@@ -97,7 +96,7 @@ class SearchPage(QWidget):
         self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
 
     def _arrange(self) -> None:
-        filters = FoldingRow()
+        filters = WrappingRow()
         filters.add(self.sort)
         filters.add_gap()
         filters.add(self.fitting)
@@ -125,33 +124,14 @@ class SearchPage(QWidget):
     def search(self) -> None:
         """Ask for what the controls say."""
         self._typing.stop()
-        self._asked, self._found = self.query, None
+        self._asked = self.query
         self.status.setText(translate("SearchPage", "Searching…"))
-        self._wants.search_wanted.emit(self._asked)
-
-    def take_over(self, other: SearchPage) -> None:
-        """Have what was typed and found on another page; what was not answered there is asked again."""
-        for control in (self.sort, self.fitting):
-            control.blockSignals(True)
-        self.field.setText(other.field.text())
-        self.sort.setCurrentIndex(other.sort.currentIndex())
-        self.fitting.setChecked(other.fitting.isChecked())
-        for control in (self.sort, self.fitting):
-            control.blockSignals(False)
-        if other._asked is None:
-            return
-        if other._found is None or other._asked != self.query:
-            self.search()
-            return
-        self._asked = other._asked
-        self.set_results(other._asked, other._found)
-        self.list.set_rows([result_row(row) for row in other._found], other.list.current_key())
+        self._requests.search_requested.emit(self._asked)
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
         """The answer to a search; one that is no longer wanted is ignored."""
         if query != self._asked:
             return
-        self._found = tuple(rows)
         self.list.set_rows([result_row(row) for row in rows])
         number = len(rows)
         self.status.setText(translate("SearchPage", "%n models", None, number))
@@ -186,7 +166,7 @@ class SearchPage(QWidget):
 
     def _on_chosen(self, repo: str) -> None:
         self.pane.say(translate("SearchPage", "Asking the hub"), repo)
-        self._wants.repo_wanted.emit(repo)
+        self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:
         self._icon.setIcon(self._theme.icon("search"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from ui.models.intentions import Intentions
 from ui.models.parts import button, label
+from ui.models.requests import ModelsRequests
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 
@@ -16,9 +16,9 @@ KEPT = mark("TokenBox", "The token is kept in the system's keyring and sent to t
 class TokenBox(QFrame):
     """Hidden where nothing is gated."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.setObjectName("card")
         self._page = ""
         self.picture = QLabel()
@@ -32,8 +32,10 @@ class TokenBox(QFrame):
         self.field.setAccessibleDescription(translate("TokenBox", KEPT))
         self.field.returnPressed.connect(self._give)
         self.give_button = button(translate("TokenBox", "Use this token"), self._give)
-        self.page_button = button(translate("TokenBox", "Open its page"), lambda: wants.link_wanted.emit(self._page))
-        self.remove_button = button(translate("TokenBox", "Forget the token"), wants.token_removed.emit)
+        self.page_button = button(
+            translate("TokenBox", "Open its page"), lambda: requests.link_requested.emit(self._page)
+        )
+        self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
         self._arrange()
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -72,7 +74,7 @@ class TokenBox(QFrame):
         token = self.field.text().strip()
         self.field.clear()
         if token:
-            self._wants.token_given.emit(token)
+            self._requests.token_entered.emit(token)
 
     def _recolor(self) -> None:
         color = self._theme.tokens.caution

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLab
 
 from app.domain.models import CatalogRow, FirstModelView, Hardware, ModelRef
 from ui.models.first_model_card import FirstModelCard
-from ui.models.intentions import Intentions
-from ui.models.parts import FoldingRow, Mark, button, empty_layout, label, scrolled
+from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
+from ui.models.requests import ModelsRequests
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.builtin_models import TINY_NOTE
@@ -72,11 +72,11 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
 class SuggestionCard(QFrame):
     """One pair with one click to have it."""
 
-    def __init__(self, theme: Theme, wants: Intentions, row: CatalogRow) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
         pair = row.pair
-        mark = Mark(theme)
+        mark = StatusMark(theme)
         fits = (
             translate("SuggestionCard", "Should fit, by its listed size")
             if row.checked and not pair.is_here
@@ -98,8 +98,8 @@ class SuggestionCard(QFrame):
             "caption",
             wrap=True,
         )
-        self._wants, self._pair = wants, pair
-        self.deed = button(
+        self._requests, self._pair = requests, pair
+        self.action_button = button(
             translate("SuggestionCard", "Chat") if pair.is_here else translate("SuggestionCard", "Download and chat"),
             self._begin,
             name=(
@@ -118,22 +118,22 @@ class SuggestionCard(QFrame):
         column.addWidget(weight)
         column.addWidget(licence)
         column.addSpacing(4)
-        column.addWidget(self.deed, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
         if self._pair.is_here:
-            self._wants.chat_wanted.emit(target, draft)
+            self._requests.chat_requested.emit(target, draft)
         else:
-            self._wants.pull_wanted.emit((target, draft) if draft else (target,), True)
+            self._requests.pull_requested.emit((target, draft) if draft else (target,), True)
 
 
 class WelcomePage(QWidget):
     """Shown once, and again when asked for."""
 
-    def __init__(self, theme: Theme, wants: Intentions, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._wants = theme, wants
+        self._theme, self._requests = theme, requests
         self.mark = QLabel()
         self.hardware = QGridLayout()
         self.hardware.setHorizontalSpacing(12)
@@ -145,14 +145,14 @@ class WelcomePage(QWidget):
         self.words = label(translate("WelcomePage", "Looking for pairs that fit this machine…"), "caption", wrap=True)
         self.builtin_button = button(
             translate("WelcomePage", "Use the built-in pair"),
-            wants.builtin_wanted.emit,
+            requests.builtin_requested.emit,
             kind="primary",
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
-        self.first = FirstModelCard(theme, wants)
+        self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
         self.first_title.hide()
-        self.skip_button = button(translate("WelcomePage", "Skip"), wants.welcome_done.emit)
+        self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
         theme.changed.connect(self._recolor)
@@ -163,7 +163,7 @@ class WelcomePage(QWidget):
         frame.setLayout(self.hardware)
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
-        others = FoldingRow()
+        others = WrappingRow()
         others.add(self.builtin_button)
         others.add(self.own_button)
         others.add_gap()
@@ -234,22 +234,22 @@ class WelcomePage(QWidget):
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
         """Suggest up to three; ``words`` say why there are fewer, or what is not known."""
         empty_layout(self.pairs)
-        self.cards = [SuggestionCard(self._theme, self._wants, row) for row in rows[:NUM_SUGGESTED]]
+        self.cards = [SuggestionCard(self._theme, self._requests, row) for row in rows[:NUM_SUGGESTED]]
         for made in self.cards:
             self.pairs.addWidget(made, 1)
         unchecked = any(row.checked and not row.pair.is_here for row in rows[:NUM_SUGGESTED])
-        told = words or (translate("WelcomePage", NOT_CHECKED) if unchecked else "")
+        text = words or (translate("WelcomePage", NOT_CHECKED) if unchecked else "")
         self._place_cards()
         self.is_looking = False
-        self.words.setText(told)
-        self.words.setVisible(bool(told))
+        self.words.setText(text)
+        self.words.setVisible(bool(text))
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("WelcomePage", "Target"), self._take)
 
     def _take(self, path: str) -> None:
-        self._wants.add_wanted.emit(path)
-        self._wants.chat_wanted.emit(ModelRef(path=path), None)
+        self._requests.add_requested.emit(path)
+        self._requests.chat_requested.emit(ModelRef(path=path), None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cards stand below one another where their words find no room beside one another."""

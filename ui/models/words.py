@@ -1,4 +1,4 @@
-"""Facts of the Models place in words: verdicts, kinds of files, speeds and dates."""
+"""Facts of the models panel in words: verdicts, kinds of files, speeds and dates."""
 
 from __future__ import annotations
 

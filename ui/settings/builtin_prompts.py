@@ -1,4 +1,4 @@
-"""The prompts that come with the app, in the user's language. Knows no file."""
+"""The prompts that come with the app, in the user's language."""
 
 from __future__ import annotations
 

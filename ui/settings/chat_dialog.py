@@ -1,6 +1,6 @@
 """The settings of this chat, of its model and of all chats, side by side: each value with where it comes from.
 
-Changes hold at once, from the next message on. Knows no file: it shows a view and says what is wanted.
+Changes hold at once, from the next message on.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class ChatSettingsDialog(QDialog):
         self.presets = presets
         self.rows: dict[str, LayerRow] = {}
         self.layer_buttons: dict[Layer, QToolButton] = {}
-        self.explained = QLabel()
-        self.explained.setProperty("kind", "caption")
-        self.explained.setWordWrap(True)
+        self.explanation = QLabel()
+        self.explanation.setProperty("kind", "caption")
+        self.explanation.setWordWrap(True)
         self.recommended = QFrame()
         self.recommended_words = QLabel()
         self.recommend_button = QPushButton(translate("ChatSettings", "Use for this model"))
@@ -97,7 +97,7 @@ class ChatSettingsDialog(QDialog):
         head.setContentsMargins(24, 20, 24, 12)
         head.setSpacing(12)
         head.addLayout(top)
-        head.addWidget(self.explained)
+        head.addWidget(self.explanation)
         head.addWidget(self._make_recommended())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -208,10 +208,10 @@ class ChatSettingsDialog(QDialog):
         values = view.values.get(self._layer, {})
         for key, row in self.rows.items():
             if key in values:
-                (row.show_anyway if other else row.set_value)(values[key], self._layer)
+                (row.force_value if other else row.set_value)(values[key], self._layer)
         model = view.model_name or translate("ChatSettings", "this model")
         self.layer_buttons[Layer.MODEL].setToolTip(as_written(model))
-        self.explained.setText(translate("ChatSettings", _EXPLAINED[self._layer]).format(model=model))
+        self.explanation.setText(translate("ChatSettings", _EXPLAINED[self._layer]).format(model=model))
         self.presets.set_values({key: value.value for key, value in values.items()})
         self._show_recommended(model)
         self._show_buttons()
@@ -254,7 +254,7 @@ class ChatSettingsDialog(QDialog):
     # ---- intentions -------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Tell what was typed and is not told yet."""
+        """Emit the edits that still wait for a pause in typing."""
         for row in self.rows.values():
             row.flush()
 
@@ -273,7 +273,7 @@ class ChatSettingsDialog(QDialog):
 
     def _on_reset(self, keys: tuple[str, ...]) -> None:
         for key in keys:
-            self.rows[key].drop_typed()
+            self.rows[key].discard_pending()
         self.reset.emit(self._layer, keys)
 
     def _on_keep(self) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the controls of a page of settings as wide as the widest of them takes, one below the other. Knows no value."""
+"""Keeps the controls of a page of settings as wide as the widest of them takes, one below the other."""
 
 from __future__ import annotations
 

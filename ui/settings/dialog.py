@@ -1,12 +1,11 @@
 """The settings, generated from the table of fields: sections at the left, rows at the right, Save or Cancel.
 
-Pages of another kind can stand behind those of the fields; they are told when all is saved.
+Pages of another kind can stand behind those of the fields; their `save` is called when the dialog is saved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -56,13 +55,12 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
-        language_tried(str): the window is to speak another language, until the dialog is left without saving.
-        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the same.
+        look_previewed(str, str): a key of `LOOKS` and its value: the window is to look like that until the dialog
+            says otherwise.
     """
 
     saved = Signal(dict)
-    language_tried = Signal(str)
-    look_tried = Signal(str, str)
+    look_previewed = Signal(str, str)
 
     def __init__(
         self,
@@ -97,7 +95,7 @@ class SettingsDialog(QDialog):
         self.save_button = QPushButton(translate("SettingsDialog", "Save"))
         self.cancel_button = QPushButton(translate("SettingsDialog", "Cancel"))
         self.defaults_button = QPushButton(translate("SettingsDialog", "Restore defaults"))
-        self.elsewhere = QLabel()  # why it cannot be saved, where that is told on another page
+        self.elsewhere = QLabel()  # why it cannot be saved, where the reason is on another page
         self._make_buttons()
         self._follow_looks()
         self._arrange()
@@ -134,37 +132,19 @@ class SettingsDialog(QDialog):
         return scroll
 
     def _follow_looks(self) -> None:
-        """What is chosen of language and look is seen at once; leaving the dialog gives back what was before."""
-        self._tries: dict[str, Callable[[str], None]] = {"language": self.language_tried.emit}
-        self._tries |= {key: partial(self.look_tried.emit, key) for key in LOOKS}
+        """What is chosen of the look is seen at once; leaving the dialog without saving gives back what was before."""
         for key, row in self.rows.items():
-            if key in self._tries and isinstance(row, ChoiceRow):
-                row.combo.activated.connect(lambda _place, key=key: self._try(key))
-        self.rejected.connect(self._take_back)
+            if key in LOOKS and isinstance(row, ChoiceRow):
+                row.combo.activated.connect(lambda _index, key=key: self._preview(key))
+        self.rejected.connect(self._end_preview)
 
-    def _try(self, key: str) -> None:
-        self._tries[key](str(self.rows[key].value()))
+    def _preview(self, key: str) -> None:
+        self.look_previewed.emit(key, str(self.rows[key].value()))
 
-    def _take_back(self) -> None:
-        for key in self._tries.keys() & self.rows.keys():
-            if self.rows[key].value() != self._values[key]:
-                self._tries[key](str(self._values[key]))
-
-    def take_over(self, other: SettingsDialog) -> None:
-        """Have what was edited in another dialog, at its place; that one goes without a word."""
-        other.blockSignals(True)
-        self._values = other._values
-        for key, row in self.rows.items():
-            row.set_value(other.rows[key].value())
-        for page, old in zip(self._extra, other._extra, strict=True):
-            page.take_over(old)
-        self.show_page(other.nav.currentRow())
-        self.setGeometry(other.geometry())
-        self.open()
-        place, old_place = self.pages.currentWidget(), other.pages.currentWidget()
-        if isinstance(place, QScrollArea) and isinstance(old_place, QScrollArea):
-            place.verticalScrollBar().setValue(old_place.verticalScrollBar().value())
-        self._check()
+    def _end_preview(self) -> None:
+        for key in LOOKS:
+            if key in self.rows and self.rows[key].value() != self._values[key]:
+                self.look_previewed.emit(key, str(self._values[key]))
 
     def _make_buttons(self) -> None:
         self.save_button.setProperty("kind", "primary")
@@ -211,17 +191,17 @@ class SettingsDialog(QDialog):
             problems = self._problems()
             self.save_button.setEnabled(not problems)
             page = next(iter(problems), self.nav.currentRow())
-            told = "" if self.nav.currentRow() in problems else problems.get(page, "")
-            self.elsewhere.setText(f"{self.nav.item(page).text()}: {told}" if told else "")
-            self.elsewhere.setVisible(bool(told))
+            problem = "" if self.nav.currentRow() in problems else problems.get(page, "")
+            self.elsewhere.setText(f"{self.nav.item(page).text()}: {problem}" if problem else "")
+            self.elsewhere.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
         """By its page, the first thing there that cannot be saved."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
-        told = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
-        told += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
+        problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
+        problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
         found: dict[int, str] = {}
-        for page, label, problem in told:
+        for page, label, problem in problems:
             if problem:
                 found.setdefault(page, f"{label}. {problem}" if label else problem)
         return dict(sorted(found.items()))
@@ -243,12 +223,12 @@ class SettingsDialog(QDialog):
 
     def restore_defaults(self) -> None:
         """Show the default of every setting, the look among them."""
-        before = {key: self.rows[key].value() for key in self._tries if key in self.rows}
+        before = {key: self.rows[key].value() for key in LOOKS if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)
         for key, value in before.items():
             if self.rows[key].value() != value:
-                self._try(key)
+                self._preview(key)
 
     def _save(self) -> None:
         changed = self.changed_values()

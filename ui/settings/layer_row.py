@@ -104,17 +104,17 @@ class LayerRow(QWidget):
         self.row.blockSignals(False)
         self.row.show_complaint()
 
-    def show_anyway(self, value: LayeredValue, layer: Layer) -> None:
+    def force_value(self, value: LayeredValue, layer: Layer) -> None:
         """Show a value of another chat or layer; what was being typed was flushed before."""
         self._pause.stop()
         self.set_value(value, layer)
 
-    def drop_typed(self) -> None:
-        """Forget what was typed and is not told yet."""
+    def discard_pending(self) -> None:
+        """Discard an edit that still waits for a pause in typing."""
         self._pause.stop()
 
     def flush(self) -> None:
-        """Tell what was typed, now."""
+        """Emit what was typed now, without waiting for a pause."""
         self._pause.stop()
         if self.row.problem():
             return

@@ -1,4 +1,4 @@
-"""A page of the settings that is made by hand, beside those that come from the table of fields."""
+"""The base of settings pages made by hand, beside those generated from the table of fields."""
 
 from __future__ import annotations
 
@@ -20,8 +20,5 @@ class SettingsPage(QWidget):
         """Why it cannot be saved; empty where it can."""
         return ""
 
-    def take_over(self, other: SettingsPage) -> None:
-        """Have what was edited on another page of this kind."""
-
     def save(self) -> None:
-        """Tell what was edited."""
+        """Emit what was edited."""

@@ -15,7 +15,7 @@ from ui.text.formatting import on_button
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 
 MAX_NAME_CHARS = 60
 _BUILTIN = {
@@ -31,7 +31,7 @@ class PresetMenu(QToolButton):
     Signals:
         applied(dict): the values of a preset.
         saved(str, dict), renamed(str, str), deleted(str): what is to become of presets.
-        opening: the menu is about to compare and save the values; what is still being typed must be told now.
+        opening: the menu is about to compare and save the values; whoever has pending edits must emit them now.
     """
 
     opening = Signal()
@@ -100,14 +100,14 @@ class PresetMenu(QToolButton):
         menu.addSeparator()
         menu.addAction(translate("Presets", "Save these values as a preset…"), self._ask_save)
         own = [preset for preset in self._presets if not preset.builtin]
-        for title, deed in (
+        for title, ask in (
             (translate("Presets", "Rename"), self._ask_rename),
             (translate("Presets", "Delete"), self._ask_delete),
         ):
             below = menu.addMenu(title)
             below.setEnabled(bool(own))
             for preset in own:
-                below.addAction(on_button(preset.name), partial(deed, preset.name))
+                below.addAction(on_button(preset.name), partial(ask, preset.name))
 
     @staticmethod
     def _plain() -> str:
@@ -118,15 +118,15 @@ class PresetMenu(QToolButton):
             "Presets",
             "The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.",
         )
-        title, deed = translate("Presets", "Save as a preset"), translate("Presets", "Save")
-        question, edit = self._question(title, text, deed, self._complaint)
+        title, accept_text = translate("Presets", "Save as a preset"), translate("Presets", "Save")
+        question, edit = self._question(title, text, accept_text, self._complaint)
         question.accepted.connect(lambda: self.saved.emit(edit.text(), dict(self._values)))
         question.open()
 
     def _ask_rename(self, name: str) -> None:
         text = one_stop(translate("Presets", "A new name for “{name}”."), {"name": name}).format(name=name)
-        title, deed = translate("Presets", "Rename the preset"), translate("Presets", "Rename")
-        question, edit = self._question(title, text, deed, lambda new: self._complaint(new, instead_of=name))
+        title, accept_text = translate("Presets", "Rename the preset"), translate("Presets", "Rename")
+        question, edit = self._question(title, text, accept_text, lambda new: self._complaint(new, instead_of=name))
         edit.setText(name)
         edit.selectAll()
         question.accepted.connect(lambda: self.renamed.emit(name, edit.text()))
@@ -134,8 +134,8 @@ class PresetMenu(QToolButton):
 
     def _ask_delete(self, name: str) -> None:
         text = translate("Presets", "“{name}” will be gone. Chats that use its values keep them.").format(name=name)
-        deed = translate("Presets", "Delete")
-        question = Question(self, translate("Presets", "Delete this preset?"), text, deed, danger=True)
+        accept_text = translate("Presets", "Delete")
+        question = ConfirmDialog(self, translate("Presets", "Delete this preset?"), text, accept_text, danger=True)
         question.accepted.connect(lambda: self.deleted.emit(name))
         question.open()
 
@@ -149,9 +149,9 @@ class PresetMenu(QToolButton):
         return ""
 
     def _question(
-        self, title: str, text: str, deed: str, complaint: Callable[[str], str]
-    ) -> tuple[Question, QLineEdit]:
-        question, edit, wrong = Question(self, title, text, deed), QLineEdit(), QLabel()
+        self, title: str, text: str, accept_text: str, complaint: Callable[[str], str]
+    ) -> tuple[ConfirmDialog, QLineEdit]:
+        question, edit, wrong = ConfirmDialog(self, title, text, accept_text), QLineEdit(), QLabel()
         edit.setAccessibleName(translate("Presets", "Name"))
         edit.setPlaceholderText(translate("Presets", "Name"))
         edit.setMaxLength(MAX_NAME_CHARS)
@@ -165,10 +165,10 @@ class PresetMenu(QToolButton):
             wrong.setText(complaint(name))
             wrong.setVisible(bool(wrong.text()))
             edit.setAccessibleDescription(wrong.text())
-            question.deed_button.setEnabled(bool(name) and not wrong.text())
+            question.accept_button.setEnabled(bool(name) and not wrong.text())
 
         edit.textChanged.connect(check)
-        question.deed_button.setEnabled(False)
+        question.accept_button.setEnabled(False)
         question.column.addWidget(edit)
         question.column.addWidget(wrong)
         edit.setFocus()

@@ -85,17 +85,17 @@ class PromptsPage(SettingsPage):
         words = translate(
             "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in turn."
         )
-        explained = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
-        explained.setProperty("kind", "caption")
-        explained.setWordWrap(True)
-        deeds = QHBoxLayout()
-        deeds.setSpacing(8)
-        deeds.addWidget(self.add_button)
-        deeds.addWidget(self.delete_button)
+        explanation = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
+        explanation.setProperty("kind", "caption")
+        explanation.setWordWrap(True)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.add_button)
+        buttons.addWidget(self.delete_button)
         left = QVBoxLayout()
         left.setSpacing(8)
         left.addWidget(self.list, 1)
-        left.addLayout(deeds)
+        left.addLayout(buttons)
         right = QVBoxLayout()
         right.setSpacing(8)
         right.addWidget(self.name_edit)
@@ -109,7 +109,7 @@ class PromptsPage(SettingsPage):
         layout.setContentsMargins(24, 20, 24, 24)
         layout.setSpacing(12)
         layout.addWidget(heading)
-        layout.addWidget(explained)
+        layout.addWidget(explanation)
         layout.addLayout(halves, 1)
 
     # ---- values -----------------------------------------------------------------------------------------------------
@@ -132,20 +132,8 @@ class PromptsPage(SettingsPage):
                 return words.format(name=shown, number=count(MAX_TEXT_CHARS))
         return ""
 
-    def take_over(self, other: SettingsPage) -> None:
-        """Have what was edited on another page of prompts."""
-        if not isinstance(other, PromptsPage):
-            return
-        self._prompts = [(prompt.name, prompt.text) for prompt in other.prompts()]
-        self.list.clear()
-        for name, _text in self._prompts:
-            self.list.addItem(f"/{name}")
-        self.list.setCurrentRow(other.list.currentRow())
-        self._show(self.list.currentRow())
-        self._changed()
-
     def save(self) -> None:
-        """Tell what was edited."""
+        """Emit the prompts, if they were edited."""
         if self.prompts() != self._before:
             self.saved.emit(self.prompts())
 

@@ -28,7 +28,7 @@ from ui.settings.row import SettingRow
 from ui.text.formatting import as_written, number_text
 from ui.text.language import locale, mark, translate
 from ui.text.setting_words import sentence
-from ui.widgets.calm_combo import CalmCombo
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
@@ -150,7 +150,7 @@ class ChoiceRow(SettingRow):
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
-        self.combo = CalmCombo()
+        self.combo = NoWheelComboBox()
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for value, label in self.field.choices:
             self.combo.addItem(label, value)

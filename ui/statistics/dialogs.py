@@ -24,7 +24,7 @@ from ui.statistics.text import TIMES, table_cells, table_head, table_text
 from ui.statistics.words import explanations, help_of, sums_help_of
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
-from ui.widgets.dialogs import Question, copy_by
+from ui.widgets.dialogs import ConfirmDialog, copy_with_feedback
 from ui.widgets.enter_key import EnterInDialog
 
 NUMBERS_FROM = 3  # columns from here on are numbers
@@ -140,12 +140,12 @@ class TotalsTable(_Dialog):
     """All pairs and modes in one table that can be sorted.
 
     Signals:
-        export_wanted(): the user wants them in a file.
-        reset_wanted(): the user wants to count anew, and was asked.
+        export_requested(): the user wants them in a file.
+        reset_requested(): the user wants to count anew, and was asked.
     """
 
-    export_wanted = Signal()
-    reset_wanted = Signal()
+    export_requested = Signal()
+    reset_requested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, translate("StatsDialogs", "All time"))
@@ -183,8 +183,8 @@ class TotalsTable(_Dialog):
         self.copy_button = self.button(translate("StatsDialogs", "Copy as text"))
         self.export_button = self.button(translate("StatsDialogs", "Export…"))
         self.reset_button.clicked.connect(self._ask_reset)
-        self.copy_button.clicked.connect(lambda: copy_by(self.copy_button, table_text(self.rows)))
-        self.export_button.clicked.connect(self.export_wanted)
+        self.copy_button.clicked.connect(lambda: copy_with_feedback(self.copy_button, table_text(self.rows)))
+        self.export_button.clicked.connect(self.export_requested)
         self.buttons.addWidget(self.reset_button)
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.copy_button)
@@ -219,7 +219,7 @@ class TotalsTable(_Dialog):
             button.setEnabled(bool(rows))
 
     def _ask_reset(self) -> None:
-        question = Question(
+        question = ConfirmDialog(
             self,
             translate("StatsDialogs", "Count anew?"),
             translate(
@@ -228,7 +228,7 @@ class TotalsTable(_Dialog):
             translate("StatsDialogs", "Reset"),
             danger=True,
         )
-        question.accepted.connect(self.reset_wanted)
+        question.accepted.connect(self.reset_requested)
         question.open()
 
 

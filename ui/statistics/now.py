@@ -32,12 +32,12 @@ class NowPage(StatsPage):
     While an answer is made, figures and plots are drawn in turns of the event loop of their own, not with its text.
 
     Signals:
-        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        refused_wanted(bool): whether refused proposals are to be shown in the answers, struck through.
+        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        refused_toggled(bool): whether refused proposals are to be shown in the answers, struck through.
     """
 
-    sources_wanted = Signal(object)
-    refused_wanted = Signal(bool)
+    sources_selected = Signal(object)
+    refused_toggled = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
@@ -52,7 +52,7 @@ class NowPage(StatsPage):
         self.state.setProperty("kind", "caption")
         self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
         self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
-        self.kept = AcceptedPart(theme)
+        self.acceptance = AcceptedPart(theme)
         self.rows = {key: line(theme, key) for key in ROWS}
         self.split = SplitPart(theme)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
@@ -61,12 +61,12 @@ class NowPage(StatsPage):
             for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
-            row.toggled.connect(self._tell_wanted)
+            row.toggled.connect(self._emit_marks)
         self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
         words = translate("StatsPanel", "Struck through above what the target put in their place.")
         self.refused.setToolTip(hover(words))
         self.refused.setAccessibleName(self.refused.text())
-        self.refused.toggled.connect(self.refused_wanted)
+        self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
@@ -75,9 +75,16 @@ class NowPage(StatsPage):
         self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
         self.why.setProperty("kind", "caption")
         self.why.setAccessibleName(name_of("why"))
-        self._told_decisions: tuple[str, ...] | None = None
-        self._plots = (self.spark, self.kept.by_depth, self.kept.lengths, self.split.bar, self.origin, self.context_bar)
-        self._is_hushed = False
+        self._shown_decisions: tuple[str, ...] | None = None
+        self._plots = (
+            self.spark,
+            self.acceptance.by_depth,
+            self.acceptance.lengths,
+            self.split.bar,
+            self.origin,
+            self.context_bar,
+        )
+        self._is_silent = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -91,9 +98,9 @@ class NowPage(StatsPage):
         self.column.addLayout(top)
         cells = (self.speed, self.speedup, self.per_pass, self.spark)
         self.column.addLayout(grid(cells))
-        self.watch(cells)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
-        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.add_to_navigation(cells)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
         self.add_section(name_of("split"), self.split.widgets)
         self.add_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
@@ -121,10 +128,10 @@ class NowPage(StatsPage):
         self._previous = stats
         self.stats = stats
         self._num_filled = 0
-        self._hush(self._live and not QAccessible.isActive())
+        self._set_silent(self._live and not QAccessible.isActive())
         if not self._live:
             self._fill()
-        elif not (self._turn.isActive() or self._is_out_of_sight):
+        elif not (self._turn.isActive() or self._is_hidden_page):
             self._turn.start()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -134,29 +141,21 @@ class NowPage(StatsPage):
             self._fill()
 
     @property
-    def _is_out_of_sight(self) -> bool:
+    def _is_hidden_page(self) -> bool:
         return not self.isVisible() and self.window().isVisible()
 
-    def _hush(self, hushed: bool) -> None:
-        """Put the plots into words, or not: while an answer is made only screen readers hear them."""
-        if hushed != self._is_hushed:
-            self._is_hushed = hushed
+    def _set_silent(self, silent: bool) -> None:
+        """Whether the plots make no descriptions: while an answer is made only screen readers need them."""
+        if silent != self._is_silent:
+            self._is_silent = silent
             for plot in self._plots:
-                plot.hush(hushed)
+                plot.set_silent(silent)
 
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
         self._live = False
         self.show_stats(stats or self.stats)
         self._set_state(translate("StatsPanel", "last answer"))
-
-    def take_over(self, other: NowPage) -> None:
-        """Have the line of another page, of the same answer, and mark what is marked there."""
-        self.spark.clear()
-        for value in other.spark.values:
-            self.spark.add(value)
-        self.spark.show_values()
-        self.set_marks(other.marks)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -184,7 +183,7 @@ class NowPage(StatsPage):
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
         self._previous = None
-        self._hush(False)
+        self._set_silent(False)
         self.spark.clear()
         self.stats = RunStats()
         self._fill()
@@ -196,8 +195,8 @@ class NowPage(StatsPage):
         self.state.style().unpolish(self.state)
         self.state.style().polish(self.state)
 
-    def _tell_wanted(self) -> None:
-        self.sources_wanted.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
+    def _emit_marks(self) -> None:
+        self.sources_selected.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))
 
     @property
     def is_filling(self) -> bool:
@@ -222,7 +221,7 @@ class NowPage(StatsPage):
             figure.set_value(texts[key])
         for key, row in self.rows.items():
             row.set_value(texts[key])
-        self.kept.show_rate(texts["accepted"])
+        self.acceptance.show_rate(texts["accepted"])
         self.context.set_value(texts["context"])
         self.spark.show_values()
         counts = source_counts(stats)
@@ -231,8 +230,8 @@ class NowPage(StatsPage):
         self._fill_why(stats)
 
     def _fill_plots(self, stats: RunStats) -> None:
-        self.kept.show_depths(stats, settled=not self._live)
-        self.kept.show_lengths(stats)
+        self.acceptance.show_depths(stats, settled=not self._live)
+        self.acceptance.show_lengths(stats)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
         free = max(stats.context_size - stats.context_used, 0)
@@ -246,9 +245,9 @@ class NowPage(StatsPage):
         )
 
     def _fill_why(self, stats: RunStats) -> None:
-        if stats.decisions == self._told_decisions:
+        if stats.decisions == self._shown_decisions:
             return
-        self._told_decisions = stats.decisions
+        self._shown_decisions = stats.decisions
         reasons = [sentence(in_language(reason)) for reason in stats.decisions]
         text = f"{reasons[-1]}." if reasons else UNKNOWN
         if text != self.why.text():

@@ -9,14 +9,14 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained, explained_in
+from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
 from ui.widgets.figures import INSET_PX, LegendRow, LineFigure
-from ui.widgets.gutter import keep_room
+from ui.widgets.gutter import reserve_scroll_bar
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 
 
-class _Ground(QWidget):
+class _Background(QWidget):
     """What the figures stand on: for one that is drawn anew, nothing below it has to be drawn."""
 
     def __init__(self, theme: Theme) -> None:
@@ -27,7 +27,7 @@ class _Ground(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Its colour, as the stylesheet has it."""
-        QPainter(self).fillRect(event.rect(), self._theme.inks.color(self._theme.tokens.pane))
+        QPainter(self).fillRect(event.rect(), self._theme.paint_cache.color(self._theme.tokens.pane))
 
 
 class StatsPage(QScrollArea):
@@ -35,7 +35,7 @@ class StatsPage(QScrollArea):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.content = _Ground(theme)
+        self.content = _Background(theme)
         self.column = QVBoxLayout(self.content)
         self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free
         self.column.setSpacing(4)
@@ -43,7 +43,7 @@ class StatsPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        keep_room(self)
+        reserve_scroll_bar(self)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(name)
 
@@ -59,33 +59,33 @@ class StatsPage(QScrollArea):
     def add(self, widgets: Sequence[QWidget]) -> None:
         """Add lines below one another."""
         for widget in widgets:
-            if isinstance(widget, Explained):
-                widget.read_by(self)
+            if isinstance(widget, FigureWidget):
+                widget.set_navigator(self)
             if isinstance(widget, LegendRow | LineFigure):  # these keep their distance themselves
                 self.column.addWidget(widget)
             else:
                 self.column.addLayout(inset(widget))
 
-    def watch(self, widgets: Sequence[Explained]) -> None:
+    def add_to_navigation(self, widgets: Sequence[FigureWidget]) -> None:
         """Let the arrows reach figures that were laid out elsewhere."""
         for widget in widgets:
-            widget.read_by(self)
+            widget.set_navigator(self)
 
-    def let_tab_in(self) -> None:
+    def ensure_tab_stop(self) -> None:
         """Give the first figure the Tab stop, where none has it."""
-        found = explained_in(self.content)
+        found = figure_widgets_in(self.content)
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def reached(self, figure: Explained) -> None:
+    def on_focused(self, figure: FigureWidget) -> None:
         """The one that has the focus keeps the Tab stop."""
-        for other in self.content.findChildren(Explained):
+        for other in self.content.findChildren(FigureWidget):
             other.setFocusPolicy(Qt.FocusPolicy.StrongFocus if other is figure else Qt.FocusPolicy.ClickFocus)
         self.ensureWidgetVisible(figure, 0, 24)
 
-    def step_from(self, figure: Explained, key: Qt.Key) -> bool:
+    def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
         """Arrows go from figure to figure; False where another key was pressed."""
-        found = explained_in(self.content)
+        found = figure_widgets_in(self.content)
         if key in _STEPS and figure in found:
             wanted = min(max(found.index(figure) + _STEPS[key], 0), len(found) - 1)
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):

@@ -89,17 +89,17 @@ class StatsPanel(QFrame):
     """Takes `RunStats` a few times a second; asks for sums only while they are looked at.
 
     Signals:
-        sources_wanted(object): the frozenset of `Source` whose tokens are to be marked in the answers.
-        sums_wanted(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
-        export_wanted(str): "answer", "chat", "everything" or "totals" into a file.
-        reset_wanted(): the lifetime totals are to begin anew; it was confirmed.
+        sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
+        sums_requested(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
+        export_requested(str): "answer", "chat", "everything" or "totals" into a file.
+        reset_requested(): the lifetime totals are to begin anew; it was confirmed.
     """
 
-    sources_wanted = Signal(object)
-    refused_wanted = Signal(bool)
-    sums_wanted = Signal(str)
-    export_wanted = Signal(str)
-    reset_wanted = Signal()
+    sources_selected = Signal(object)
+    refused_toggled = Signal(bool)
+    sums_requested = Signal(str)
+    export_requested = Signal(str)
+    reset_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,8 +115,8 @@ class StatsPanel(QFrame):
         self.table: TotalsTable | None = None
         self._ask = QTimer(self, singleShot=True, interval=0)
         self._ask.timeout.connect(self._ask_for_sums)
-        self.now.sources_wanted.connect(self.sources_wanted)
-        self.now.refused_wanted.connect(self.refused_wanted)
+        self.now.sources_selected.connect(self.sources_selected)
+        self.now.refused_toggled.connect(self.refused_toggled)
         self._arrange()
         self.show_page(NOW)
 
@@ -138,7 +138,7 @@ class StatsPanel(QFrame):
         menu = QMenu(self.export_button)
         for scope, words in SCOPES:
             menu.addAction(translate("StatsPanel", words)).triggered.connect(
-                lambda _checked=False, scope=scope: self.export_wanted.emit(scope)
+                lambda _checked=False, scope=scope: self.export_requested.emit(scope)
             )
         self.export_button.setMenu(menu)
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -184,7 +184,7 @@ class StatsPanel(QFrame):
         if key not in self._sums:
             self._sums[key] = TotalsPage(self._theme, name, empty)
             self.stack.addWidget(self._sums[key])
-            self._theme.fit(self._sums[key])
+            self._theme.apply_density(self._sums[key])
         return self._sums[key]
 
     def page_of(self, key: str) -> StatsPage:
@@ -202,7 +202,7 @@ class StatsPanel(QFrame):
         page = self.page_of(key)
         self.stack.setCurrentWidget(page)
         self.table_button.setVisible(key == ALL)
-        page.let_tab_in()
+        page.ensure_tab_stop()
         self._summarise()
         self._ask.start()
 
@@ -220,7 +220,7 @@ class StatsPanel(QFrame):
 
     def _ask_for_sums(self) -> None:
         if self.page != NOW:
-            self.sums_wanted.emit(self.page)
+            self.sums_requested.emit(self.page)
 
     def _summarise(self) -> None:
         page = self.pages[self.page]
@@ -268,8 +268,8 @@ class StatsPanel(QFrame):
         """Show the totals of all time as a table."""
         self.table = TotalsTable(self.window())
         self.table.show_rows(self.all.rows)
-        self.table.export_wanted.connect(lambda: self.export_wanted.emit("totals"))
-        self.table.reset_wanted.connect(self.reset_wanted)
+        self.table.export_requested.connect(lambda: self.export_requested.emit("totals"))
+        self.table.reset_requested.connect(self.reset_requested)
         self.table.finished.connect(self._forget_table)
         self.table.open()
 

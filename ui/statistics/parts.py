@@ -10,7 +10,7 @@ from ui.statistics.words import SOURCES, SPLIT, help_of, name_of, split_of
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import INSET_PX, LargeFigure, LineFigure
 
 
@@ -24,7 +24,7 @@ def line(theme: Theme, key: str) -> LineFigure:
     return LineFigure(theme, name_of(key), help_of(key))
 
 
-def grid(cells: tuple[Explained, Explained, Explained, Explained]) -> QGridLayout:
+def grid(cells: tuple[FigureWidget, FigureWidget, FigureWidget, FigureWidget]) -> QGridLayout:
     """Four figures, two by two, of the same width."""
     layout = QGridLayout()
     layout.setContentsMargins(0, 0, INSET_PX, 0)

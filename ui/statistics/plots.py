@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QSizePolicy
 from ui.text.formatting import UNKNOWN, figure, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import baseline
 
 SPARK_POINTS = 120
@@ -24,54 +24,54 @@ DEPTH_ROW_PX = 19
 BAR_PX = 8
 
 
-class _Plot(Explained):
+class _Plot(FigureWidget):
     """A painted picture that says its numbers as text, too."""
 
     def __init__(self, theme: Theme, name: str, help_text: str, height: int) -> None:
         super().__init__(theme, name, help_text)
-        self._said: str | None = None  # None: not put into words yet
-        self._is_owed = False  # to screen readers
-        self._is_hushed = False
+        self._description: str | None = None  # None: not put into words yet
+        self._is_outdated = False  # to screen readers
+        self._is_silent = False
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def hush(self, hushed: bool) -> None:
-        """Put nothing into words while nobody hears them; what was not said is said afterwards."""
-        self._is_hushed = hushed
-        self._tell()
+    def set_silent(self, silent: bool) -> None:
+        """Make no description while no screen reader is active; it is made up for afterwards."""
+        self._is_silent = silent
+        self._publish_description()
 
-    def say_anew(self) -> None:
-        """The numbers are others."""
-        self._said, self._is_owed = None, True
-        self._tell()
+    def update_description(self) -> None:
+        """The numbers have changed."""
+        self._description, self._is_outdated = None, True
+        self._publish_description()
 
-    def _tell(self) -> None:
-        if self._is_owed and not self._is_hushed:
-            self._is_owed = False
-            self.setAccessibleDescription(f"{self.said}. {self.help_text}")
+    def _publish_description(self) -> None:
+        if self._is_outdated and not self._is_silent:
+            self._is_outdated = False
+            self.setAccessibleDescription(f"{self.description}. {self.help_text}")
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What a screen reader says in place of the picture."""
-        if self._said is None:
-            self._said = self.in_words()
-        return self._said
+        if self._description is None:
+            self._description = self.describe()
+        return self._description
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Put the numbers into words."""
         raise NotImplementedError
 
     @property
     def words(self) -> str:
         """The name with the numbers."""
-        return f"{self.name}: {self.said}"
+        return f"{self.name}: {self.description}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, and the ring around it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.draw(painter, event.rect())
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
         """Draw the picture, or at least what reaches into ``asked``."""
@@ -79,13 +79,13 @@ class _Plot(Explained):
 
     def draw_base(self, painter: QPainter, y: float) -> None:
         """The line on which values stand."""
-        painter.setPen(QPen(self.theme.inks.color(self.theme.tokens.border), 1.0))
+        painter.setPen(QPen(self.theme.paint_cache.color(self.theme.tokens.border), 1.0))
         painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
 
     def draw_bars(self, painter: QPainter, bars: Iterable[QRectF], color: str) -> None:
         """Filled bars with softened corners."""
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.theme.inks.color(color))
+        painter.setBrush(self.theme.paint_cache.color(color))
         for bar in bars:
             radius = min(2.0, bar.width() / 2)
             painter.drawRoundedRect(bar, radius, radius)
@@ -117,9 +117,9 @@ class Sparkline(_Plot):
     def show_values(self) -> None:
         """Draw what was added."""
         self.update()
-        self.say_anew()
+        self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """The newest, the highest and the lowest."""
         if not self._values:
             return translate("Sparkline", "No values yet")
@@ -134,7 +134,7 @@ class Sparkline(_Plot):
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
         """Draw the line, the newest value at the right."""
-        tokens, inks = self.theme.tokens, self.theme.inks
+        tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 1.5
         self.draw_base(painter, base)
         num = len(self._values)
@@ -146,7 +146,7 @@ class Sparkline(_Plot):
         below = QPolygonF(line)
         below.append(QPointF((num - 1) * step, base))
         below.append(QPointF(0, base))
-        area = QColor(inks.color(tokens.accent))
+        area = QColor(paint_cache.color(tokens.accent))
         area.setAlpha(38)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(area)
@@ -155,7 +155,7 @@ class Sparkline(_Plot):
         )  # its edge lies under the line; a third of the time
         painter.drawPolygon(below)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(inks.color(tokens.accent_text), 1.0))
+        painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
         painter.drawPolyline(line)
 
 
@@ -176,7 +176,7 @@ class DepthBars(_Plot):
 
     def _fit_rows(self) -> None:
         """Another text size needs other room."""
-        metrics = self.theme.inks.metrics(-1)
+        metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("16") + 8
         self._right = metrics.horizontalAdvance("100 %") + 8
@@ -205,9 +205,9 @@ class DepthBars(_Plot):
             self._rows = rows
             left = self._left_px if same_depths else 0
             self.update(left, 0, self.width() - left, self.height())
-            self.say_anew()
+            self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each depth with its share."""
         lines = (
             translate("DepthBars", "depth {depth}: {share}").format(depth=i, share=percent(share))
@@ -217,7 +217,7 @@ class DepthBars(_Plot):
 
     def draw(self, painter: QPainter, asked: QRect) -> None:
         """One line a depth."""
-        tokens, inks, row_px = self.theme.tokens, self.theme.inks, self._row_px
+        tokens, paint_cache, row_px = self.theme.tokens, self.theme.paint_cache, self._row_px
         width = self.width()
         long = width - self._left - self._right
         tops = [row * row_px + (row_px - BAR_PX) / 2 for row in range(len(self._rows))]
@@ -225,9 +225,9 @@ class DepthBars(_Plot):
         shares = [(top, share) for top, (_, share) in zip(tops, self._lines, strict=False) if share]
         bars = [QRectF(self._left, top, long * share, BAR_PX) for top, share in shares]
         self.draw_bars(painter, bars, tokens.accent)
-        painter.setFont(inks.font(-1))
-        painter.setPen(inks.color(tokens.text_muted))
-        metrics, has_depths = inks.metrics(-1), asked.left() < self._left_px
+        painter.setFont(paint_cache.font(-1))
+        painter.setPen(paint_cache.color(tokens.text_muted))
+        metrics, has_depths = paint_cache.metrics(-1), asked.left() < self._left_px
         for row, (depth, share) in enumerate(self._rows):
             y = row * row_px + self._baseline
             painter.drawText(QPointF(width - metrics.horizontalAdvance(share), y), share)
@@ -243,7 +243,7 @@ class LengthBars(_Plot):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 58)
         self._counts: tuple[int, ...] = ()
-        self.say_anew()
+        self.update_description()
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -260,13 +260,13 @@ class LengthBars(_Plot):
         self._counts = shown
         high = math.ceil(self._base) + 1 if same_columns else self.height()  # what is written below them may stay
         self.update(0, 0, self.width(), high)
-        self.say_anew()
+        self.update_description()
 
     @property
     def _base(self) -> float:
-        return self.height() - self.theme.inks.metrics(-1).height() - 2
+        return self.height() - self.theme.paint_cache.metrics(-1).height() - 2
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each length with its passes."""
         words = (
             translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
@@ -289,10 +289,10 @@ class LengthBars(_Plot):
             self._write_lengths(painter, base, columns)
 
     def _write_lengths(self, painter: QPainter, base: float, columns: int) -> None:
-        inks, width = self.theme.inks, self.width()
-        metrics, step = inks.metrics(-1), width / columns
-        painter.setFont(inks.font(-1))
-        painter.setPen(inks.color(self.theme.tokens.text_muted))
+        paint_cache, width = self.theme.paint_cache, self.width()
+        metrics, step = paint_cache.metrics(-1), width / columns
+        painter.setFont(paint_cache.font(-1))
+        painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
         for i in range(0, columns, 1 if columns <= 9 else 4):
             label = f"{i}+" if i == self.MOST_COLUMNS - 1 else str(i)
             wide = metrics.horizontalAdvance(label)
@@ -326,9 +326,9 @@ class StackedBar(_Plot):
         if shares != self._shares:
             self._shares = shares
             self.update()
-            self.say_anew()
+            self.update_description()
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """Each part with its share."""
         words = (f"{part.name} {share}" for part, share in zip(self._parts, self._shares or (), strict=False))
         return ", ".join(words) or translate("StackedBar", "No values yet")

@@ -11,7 +11,7 @@ from ui.statistics.words import mode_title, sums_texts
 from ui.text.formatting import figure, percent
 from ui.text.language import translate
 from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import LegendRow
 
 TIMES = (50, 95, 99)  # percentiles of the time between tokens
@@ -23,7 +23,7 @@ def page_text(page: StatsPage) -> str:
     for widget in _from_top(page.content):
         if isinstance(widget, LegendRow):
             lines.append(f"{widget.name}: {widget.value}")
-        elif isinstance(widget, Explained):
+        elif isinstance(widget, FigureWidget):
             lines.append(widget.words)
         elif isinstance(widget, QLabel) and widget.property("kind") == "section":
             lines += ["", widget.text()]

@@ -1,4 +1,4 @@
-"""The page of several answers together: of this chat, or of all time. Filled with sums; knows no store."""
+"""The page of several answers together: of this chat, or of all time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TotalsPage(StatsPage):
         )
         cells = (self.speed, self.speedup, self.per_pass, self.answers)
         self.column.addLayout(grid(cells))
-        self.watch(cells)
+        self.add_to_navigation(cells)
         self.lines = {key: LineFigure(theme, name_of(key), sums_help_of(key)) for key in ROWS}
         self.add_section(translate("StatsPanel", "Together"), list(self.lines.values()))
         self.by_pair = QWidget()
@@ -61,9 +61,9 @@ class TotalsPage(StatsPage):
         self.times_lines: dict[tuple[str, str], LineFigure] = {}
         self.add_section(name_of("pair"), ())
         self.column.addWidget(self.by_pair)
-        self.kept = AcceptedPart(theme)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.kept.rate, self.kept.by_depth])
-        self.add_section(name_of("lengths"), [self.kept.lengths])
+        self.acceptance = AcceptedPart(theme)
+        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
+        self.add_section(name_of("lengths"), [self.acceptance.lengths])
         self.split = SplitPart(theme)
         self.add_section(name_of("split"), self.split.widgets)
         self.origin = StackedBar(theme, name_of("source"), help_of("source"))
@@ -81,7 +81,7 @@ class TotalsPage(StatsPage):
         self.answers.set_value(texts["answers"])
         for key, figure_line in self.lines.items():
             figure_line.set_value(texts[key])
-        self.kept.show(sums.stats, texts["accepted"])
+        self.acceptance.show(sums.stats, texts["accepted"])
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         self._show_pairs()
@@ -125,6 +125,6 @@ class TotalsPage(StatsPage):
             self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.watch([*self.pair_lines.values(), *self.times_lines.values()])
+        self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values()])
         self.column.activate()
         self._pairs.activate()  # at once: what is read or copied now must stand in its order

@@ -1,6 +1,6 @@
 """What the figures of the statistics are called and mean, one sentence each, and counters put into these words.
 
-Knows no widget. The window, its text for the clipboard and its list of explanations all take their words from here.
+The window, its text for the clipboard and its list of explanations all take their words from here.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ui.text.formatting import (
     mode_label,
     per_pass,
     percent,
+    shown_speedup,
     size,
     times_plain,
-    told_speedup,
 )
 from ui.text.language import mark, translate
 
@@ -163,7 +163,7 @@ SPLIT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FigureText:
     """One figure in words."""
 
     name: str
@@ -190,11 +190,14 @@ def sums_help_of(key: str) -> str:
     return f"{help_of(key)} {translate('StatsPanel', _TOGETHER)}" if timed else help_of(key)
 
 
-def explanations() -> tuple[Said, ...]:
+def explanations() -> tuple[FigureText, ...]:
     """Every figure with its sentence, in the order of the window."""
-    figures = [Said(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
+    figures = [FigureText(_named(key), sums_help_of(key)) for key in _NAMES if key != "why"]
     parts = [(name, words) for name, words in SPLIT.values()] + [(name, words) for name, _, words in SOURCES.values()]
-    return (*figures, *(Said(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts))
+    return (
+        *figures,
+        *(FigureText(translate("StatsPanel", name), translate("StatsPanel", words)) for name, words in parts),
+    )
 
 
 def _named(key: str) -> str:
@@ -210,7 +213,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(told_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
+        "speedup": times_plain(shown_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
@@ -224,7 +227,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     }
 
 
-def _told_speedup(sums: Sums) -> float | None:
+def _shown_speedup(sums: Sums) -> float | None:
     """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
     known_s, all_s = sums.compared_s, sums.stats.decode_s
     compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
@@ -238,7 +241,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(_told_speedup(sums)),
+        "speedup": times_plain(_shown_speedup(sums)),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
@@ -323,7 +326,7 @@ def times_text(rows: Iterable[PairSums]) -> str:
 def row_text(sums: Sums) -> str:
     """A row's speed: ``41.2 tok/s · 1.62×``."""
     speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
-    speedup = _told_speedup(sums)
+    speedup = _shown_speedup(sums)
     return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 
 

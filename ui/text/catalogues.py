@@ -1,7 +1,4 @@
-"""Which language the window speaks: finds and installs Qt's catalogues, and the way numbers and dates are written.
-
-Knows the catalogues' folder and files; `ui.text.language` asks them.
-"""
+"""Installs the translation catalogues of a language, and the locale by which numbers and dates are written."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ def code_of(language: str) -> str:
     return system_language() if language == SYSTEM or language not in LANGUAGES else language
 
 
-def speak(application: QCoreApplication, folder: Path, language: str) -> str:
+def install_language(application: QCoreApplication, folder: Path, language: str) -> str:
     """Use the catalogues of ``language`` ("system", "en" or "de") in ``folder``, and Qt's own; return its code.
 
     What is shown already keeps its words. A missing catalogue leaves the English of the code.

@@ -1,7 +1,4 @@
-"""Which day it is, asked in one place.
-
-Owns: the day of here. Does not know: what is listed by days.
-"""
+"""Which day it is, asked in one place."""
 
 from __future__ import annotations
 

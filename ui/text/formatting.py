@@ -118,7 +118,7 @@ def acceptance(stats: RunStats) -> str:
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
 
 
-def told_speedup(stats: RunStats) -> float | None:
+def shown_speedup(stats: RunStats) -> float | None:
     """Speed over that of plain decoding; None also where passes are so short that it would tell of the window."""
     return stats.speedup if stats.plain_ms is not None and stats.plain_ms >= TRUSTED_PASS_MS else None
 
@@ -135,7 +135,7 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
             translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
         ),
     ]
-    speedup = told_speedup(stats)
+    speedup = shown_speedup(stats)
     if stats.proposed and speedup is not None:
         parts.append(_plain_part(stats, speedup))
     how = translate("Figures", "How tokens were proposed.")
@@ -151,7 +151,7 @@ def _why(stats: RunStats) -> str:
 def _speed_words(stats: RunStats) -> str:
     """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
     words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
-    if not stats.proposed or told_speedup(stats) is not None:
+    if not stats.proposed or shown_speedup(stats) is not None:
         return words
     if stats.plain_ms is None:
         why = translate(

@@ -1,4 +1,4 @@
-"""The words of the window in the user's language: Qt's catalogues, asked in one place. Knows no catalogue's file.
+"""Translations: Qt's catalogues, asked in one place.
 
 `lupdate` finds the calls by the functions' names; so the text is always a literal; its fields are filled afterwards.
 """

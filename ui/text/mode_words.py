@@ -1,4 +1,4 @@
-"""What each mode of speculation is called, does, needs and costs, one sentence each. Knows no widget."""
+"""What each mode of speculation is called, does, needs and costs, one sentence each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text on one line: cut to a width, with its dots where its end is, whichever way it is read. Knows no widget."""
+"""A text on one line: cut to a width, with its dots where its end is, whichever way it is read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How much room is left between things: layouts and the stylesheet's paddings, as drawn or closer. No state but a name.
+"""Density: the spacing of layouts and the paddings of the stylesheet, as designed or compact.
 
-What a layout was made with is kept on it, so that both ways can be gone any number of times.
+A layout's own spacing is kept in a property of it, so that the density can be changed any number of times.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import re
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLayout, QWidget
 
 DENSITIES = ("comfortable", "compact")
-CLOSER = 0.6  # of the room that is left in comfort
+COMPACT_SHARE = 0.6  # of the comfortable spacing
 PADDING_LESS_PX = 2
-_MADE = "madeWith"
+_SPACING = "comfortableSpacing"
 _PADDING = re.compile(r"(?<!-)padding: ([^;}]+)")
 
 
-def closer(pixels: int) -> int:
-    """Compact room for ``pixels`` of comfort; what is there stays visible."""
-    return pixels if pixels <= 2 else max(round(pixels * CLOSER), 2)
+def compacted(pixels: int) -> int:
+    """The compact spacing for ``pixels`` of the comfortable one; what is there stays visible."""
+    return pixels if pixels <= 2 else max(round(pixels * COMPACT_SHARE), 2)
 
 
-def tightened(sheet: str) -> str:
+def compacted_stylesheet(sheet: str) -> str:
     """A stylesheet with less padding above and below; a border that grows with the focus still fits in."""
 
     def shorter(match: re.Match[str]) -> str:
@@ -37,8 +37,8 @@ def tightened(sheet: str) -> str:
     return _PADDING.sub(shorter, sheet)
 
 
-def fit_layouts(root: QWidget, density: str) -> None:
-    """Give all layouts below ``root`` the room of ``density``; those never made compact are not touched by comfort."""
+def apply_density(root: QWidget, density: str) -> None:
+    """Give all layouts below ``root`` the spacing of ``density``; those that were never compact keep theirs."""
     layouts = root.findChildren(QLayout)
     compact = density == "compact"
     if compact:
@@ -49,18 +49,18 @@ def fit_layouts(root: QWidget, density: str) -> None:
 
 
 def _note(layout: QLayout) -> None:
-    if layout.property(_MADE) is None:
+    if layout.property(_SPACING) is None:
         margins = layout.contentsMargins()
         room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
-        layout.setProperty(_MADE, room)
+        layout.setProperty(_SPACING, room)
 
 
 def _fit(layout: QLayout, *, compact: bool) -> None:
-    made = layout.property(_MADE)
+    made = layout.property(_SPACING)
     if made is None:
         return
     numbers = [int(number) for number in made]
-    left, top, right, bottom, *spacings = [closer(number) for number in numbers] if compact else numbers
+    left, top, right, bottom, *spacings = [compacted(number) for number in numbers] if compact else numbers
     layout.setContentsMargins(left, top, right, bottom)
     if isinstance(layout, QGridLayout):
         layout.setHorizontalSpacing(numbers[4])  # columns that stand close are hard to tell apart

@@ -112,7 +112,7 @@ class RangeHighlighter(QSyntaxHighlighter):
         """Another text is about to come."""
         self._marks.clear()
 
-    def let_go(self) -> None:
+    def reset(self) -> None:
         """Another text is about to come, and nothing is known of it."""
         self._ranges = []
         self._marks.clear()

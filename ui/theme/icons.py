@@ -1,4 +1,4 @@
-"""The bundled Lucide icons, recoloured with the palette. Reads `assets/icons/*.svg` once each; knows no widget."""
+"""The bundled Lucide icons, recoloured with the palette. Reads `assets/icons/*.svg` once each."""
 
 from __future__ import annotations
 

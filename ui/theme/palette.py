@@ -1,4 +1,4 @@
-"""Two palettes of our own, light and dark: neutral greys and one accent, as plain strings. Knows no Qt."""
+"""Two palettes of our own, light and dark: neutral greys and one accent, as plain strings."""
 
 from __future__ import annotations
 

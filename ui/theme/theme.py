@@ -1,4 +1,4 @@
-"""The look in force: palette, type sizes and recoloured icons, applied to Fusion. Knows the palettes, no window."""
+"""The theme in force: palette, type sizes and recoloured icons, applied to Fusion."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
-from ui.formulas.formulas import FormulaBook
-from ui.theme.code_colours import CodeColours
-from ui.theme.density import DENSITIES, fit_layouts, tightened
+from ui.formulas.formulas import FormulaCache
+from ui.theme.density import DENSITIES, apply_density, compacted_stylesheet
+from ui.theme.highlight_queue import HighlightQueue
 from ui.theme.icons import IconSet
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
@@ -20,7 +20,8 @@ from ui.theme.stylesheet import TypeScale, stylesheet
 THEME_NAMES = ("system", "light", "dark")
 TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5}  # pixels from the system's own size
 SMALLEST_BASE_PX = 13
-SEMIBOLD = QFont.Weight.DemiBold
+REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
+FontKey = tuple[int, QFont.Weight]  # pixels from the base size, and the weight
 
 
 def qt_palette(tokens: Palette) -> QPalette:
@@ -56,6 +57,51 @@ def qt_palette(tokens: Palette) -> QPalette:
     return palette
 
 
+class PaintCache:
+    """Fonts, font metrics and colours of the theme for painting, each made once.
+
+    They are shared: do not change them, and ask again after `Theme.changed`.
+    """
+
+    def __init__(self, base_px: int) -> None:
+        self._base_px = base_px
+        self._fonts: dict[FontKey, QFont] = {}
+        self._metrics: dict[FontKey, QFontMetricsF] = {}
+        self._colors: dict[str, QColor] = {}
+
+    def clear(self, base_px: int) -> None:
+        """Forget everything: text now has a size of ``base_px`` pixels, or the system another font or palette."""
+        self._base_px = base_px
+        for cache in (self._fonts, self._metrics, self._colors):
+            cache.clear()
+
+    def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
+        """The system's font ``step`` pixels from the base, with tabular figures."""
+        key = (step, weight)
+        found = self._fonts.get(key)
+        if found is None:
+            found = self._fonts[key] = QFont(QApplication.font())
+            found.setPixelSize(self._base_px + step)
+            found.setWeight(weight)
+            found.setFeature(QFont.Tag("tnum"), 1)
+        return found
+
+    def metrics(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFontMetricsF:
+        """The measures of that font, in logical pixels."""
+        key = (step, weight)
+        found = self._metrics.get(key)
+        if found is None:
+            found = self._metrics[key] = QFontMetricsF(self.font(step, weight))
+        return found
+
+    def color(self, name: str) -> QColor:
+        """A colour of the palette by what it holds: ``#2b2f36``."""
+        found = self._colors.get(name)
+        if found is None:
+            found = self._colors[name] = QColor(name)
+        return found
+
+
 class Theme(QObject):
     """What every widget asks for colours, fonts and icons.
 
@@ -69,8 +115,8 @@ class Theme(QObject):
         super().__init__(parent)
         self._folder = icons_folder
         self._icons = IconSet(icons_folder)
-        self.formulas = FormulaBook()
-        self.code_colours = CodeColours(self)
+        self.formulas = FormulaCache()
+        self.highlight_queue = HighlightQueue(self)
         self._name = "system"
         self._density = DENSITIES[0]
         self._text_size = "normal"
@@ -78,8 +124,8 @@ class Theme(QObject):
         base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
         self._system_base = base
         self.type = TypeScale(base)
-        self.inks = Inks(base)
-        self._dressed: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
+        self.paint_cache = PaintCache(base)
+        self._widgets_with_fonts: WeakKeyDictionary[QWidget, tuple[int, bool]] = WeakKeyDictionary()
         QApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
         application = QApplication.instance()
         if isinstance(application, QApplication):
@@ -100,7 +146,7 @@ class Theme(QObject):
         if tokens is self.tokens and window.styleSheet():
             return
         self.tokens = tokens
-        self.inks.begin_anew(self.type.base)
+        self.paint_cache.clear(self.type.base)
         if QApplication.style().objectName() != "fusion":
             QApplication.setStyle(QStyleFactory.create("Fusion"))
         QApplication.setPalette(qt_palette(self.tokens))
@@ -118,18 +164,18 @@ class Theme(QObject):
         return self._density == "compact"
 
     def set_density(self, name: str, window: QWidget) -> None:
-        """Leave more or less room between things: one of `DENSITIES`."""
+        """Leave more or less space between things: one of `DENSITIES`."""
         if name == self._density or name not in DENSITIES:
             return
         self._density = name
-        fit_layouts(window, name)
+        apply_density(window, name)
         window.setStyleSheet(self._sheet())
         self.changed.emit()
 
-    def fit(self, widget: QWidget) -> None:
-        """Give what is made later the room of the others."""
+    def apply_density(self, widget: QWidget) -> None:
+        """Give a widget that was made later the spacing of the others."""
         if self.compact:
-            fit_layouts(widget, self._density)
+            apply_density(widget, self._density)
 
     def set_text_size(self, name: str, window: QWidget) -> None:
         """Make all text smaller or larger: a key of `TEXT_SIZES`."""
@@ -138,21 +184,21 @@ class Theme(QObject):
         if size == self.type:
             return
         self.type = size
-        self.inks.begin_anew(size.base)
+        self.paint_cache.clear(size.base)
         window.setStyleSheet(self._sheet())
-        for widget, (step, code) in list(self._dressed.items()):
+        for widget, (step, code) in list(self._widgets_with_fonts.items()):
             if isValid(widget):
                 widget.setFont(self.code_font() if code else self.font(step))
         self.changed.emit()
 
-    def dress(self, widget: QWidget, step: int = 0, *, code: bool = False) -> None:
+    def set_font(self, widget: QWidget, step: int = 0, *, code: bool = False) -> None:
         """Give a widget `font` or `code_font`, and keep it so when the text size changes."""
         widget.setFont(self.code_font() if code else self.font(step))
-        self._dressed[widget] = (step, code)
+        self._widgets_with_fonts[widget] = (step, code)
 
     def _sheet(self) -> str:
         sheet = stylesheet(self.tokens, self.type, self._images())
-        return tightened(sheet) if self.compact else sheet
+        return compacted_stylesheet(sheet) if self.compact else sheet
 
     def _resolve(self) -> Palette:
         if self._name == "system":
@@ -172,7 +218,7 @@ class Theme(QObject):
 
     def _follow_font(self) -> None:
         """The system has another font."""
-        self.inks.begin_anew(self.type.base)
+        self.paint_cache.clear(self.type.base)
         self.changed.emit()
 
     def _watch_screen(self, screen: QScreen) -> None:
@@ -196,9 +242,9 @@ class Theme(QObject):
         """The application's own icon."""
         return self._icons.application()
 
-    def font(self, step: int = 0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
         """The system's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
-        return QFont(self.inks.font(step, weight))
+        return QFont(self.paint_cache.font(step, weight))
 
     def code_font(self) -> QFont:
         """The system's fixed-width font at the base size."""
@@ -211,54 +257,8 @@ class Theme(QObject):
 
     def text_height(self, step: int = 0) -> float:
         """Height of a line in the base font, in logical pixels."""
-        return self.inks.metrics(step).height()
+        return self.paint_cache.metrics(step).height()
 
     def text_width(self, text: str, step: int = 0) -> float:
         """Width of ``text`` in the base font, in logical pixels."""
-        return self.inks.metrics(step).horizontalAdvance(text)
-
-
-_Face = tuple[int, QFont.Weight]
-NORMAL = QFont.Weight.Normal
-
-
-class Inks:
-    """What it gives is shared: nobody changes it, and who keeps it asks again when the look changes."""
-
-    def __init__(self, base_px: int) -> None:
-        self._base_px = base_px
-        self._fonts: dict[_Face, QFont] = {}
-        self._metrics: dict[_Face, QFontMetricsF] = {}
-        self._colors: dict[str, QColor] = {}
-
-    def begin_anew(self, base_px: int) -> None:
-        """Forget everything: text has another size of ``base_px`` pixels, or the system another font or palette."""
-        self._base_px = base_px
-        for kept in (self._fonts, self._metrics, self._colors):
-            kept.clear()
-
-    def font(self, step: int = 0, weight: QFont.Weight = NORMAL) -> QFont:
-        """The system's font ``step`` pixels from the base, with tabular figures."""
-        face = (step, weight)
-        found = self._fonts.get(face)
-        if found is None:
-            found = self._fonts[face] = QFont(QApplication.font())
-            found.setPixelSize(self._base_px + step)
-            found.setWeight(weight)
-            found.setFeature(QFont.Tag("tnum"), 1)
-        return found
-
-    def metrics(self, step: int = 0, weight: QFont.Weight = NORMAL) -> QFontMetricsF:
-        """The measures of that font, in logical pixels."""
-        face = (step, weight)
-        found = self._metrics.get(face)
-        if found is None:
-            found = self._metrics[face] = QFontMetricsF(self.font(step, weight))
-        return found
-
-    def color(self, name: str) -> QColor:
-        """A colour of the palette by what it holds: ``#2b2f36``."""
-        found = self._colors.get(name)
-        if found is None:
-            found = self._colors[name] = QColor(name)
-        return found
+        return self.paint_cache.metrics(step).horizontalAdvance(text)

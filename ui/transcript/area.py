@@ -1,4 +1,4 @@
-"""A scrolled area of messages: makes their cards, and hands on what is asked of them. Knows neither order nor place."""
+"""The scroll area of the messages: makes their cards, marks tokens in them, and forwards their signals."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.context_summary import SummaryLines
 from ui.transcript.menus import MessageMenus
-from ui.transcript.recycling.card_pool import CardPool
-from ui.widgets.known_viewport import know_viewport
+from ui.transcript.recycling.pool import CardPool
+from ui.widgets.pyside_wrappers import wrap_viewport
 
 # A layout that has grown asks the one around it, up to the page, whose scroll bar may then narrow them all again.
 LAYOUT_ROUNDS = 6
@@ -23,7 +23,7 @@ CARD_PADDING_PX = 76  # column and card margins around the text
 
 
 class MessageArea(QScrollArea):
-    """Whatever is marked is marked in all cards, also in those made later.
+    """What is marked is marked in all cards, also in those made later.
 
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version of an
@@ -32,7 +32,7 @@ class MessageArea(QScrollArea):
         edited(int, str): a question is to be asked in other words, as another version.
         edit_typed(int, str): a message and what its editor holds; empty where it was left.
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
-        version_wanted(int), delete_requested(int): another version is to be shown; a message and all after it goes.
+        version_requested(int), delete_requested(int): another version is to be shown; a message and all after it goes.
         link_activated(str): a link was activated; nothing has been opened.
     """
 
@@ -44,18 +44,18 @@ class MessageArea(QScrollArea):
     edit_typed = Signal(int, str)
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
-    version_wanted = Signal(int)
+    version_requested = Signal(int)
     delete_requested = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        know_viewport(self)
+        wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
         self._shows_refused = False
         self.edits: dict[int, str] = {}  # what editors hold, by message: the cards of these open theirs
-        self.idle = CardPool()
+        self.pool = CardPool()
         self.menus = MessageMenus()
         self.summaries = SummaryLines(theme, lambda: self.cards)
         theme.changed.connect(self._mark_again)
@@ -86,24 +86,24 @@ class MessageArea(QScrollArea):
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
-        """The card of a message, connected and marked; it is put nowhere, and `build_one` fills it."""
+        """The card of a message, connected and marked; it is in no layout, and `build_next` fills it."""
         width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
-        card = self.idle.take(view, width)
+        card = self.pool.take(view, width)
         if card is None:
-            card = self._make_new(view, width)
+            card = self._create_card(view, width)
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
             card.show_refused(self._shows_refused)
         elif isinstance(card, UserCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
-        self.summaries.dress(card)
+        self.summaries.attach_line(card)
         return card
 
-    def make_blank(self, view: MessageView) -> MessageCard:
-        """A card made for nobody yet, as `make_card` would make that of this message."""
-        return self._make_new(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
+    def make_empty_card(self, view: MessageView) -> MessageCard:
+        """A card for the pool, as `make_card` would make it for this message."""
+        return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
-    def _make_new(self, view: MessageView, width: int) -> MessageCard:
+    def _create_card(self, view: MessageView, width: int) -> MessageCard:
         card: MessageCard
         if view.role == "user":
             card = question = UserCard(self._theme, view, width)
@@ -119,18 +119,18 @@ class MessageArea(QScrollArea):
             answer.unfolded.connect(self.on_unfolded)
             answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
-        card.version_wanted.connect(self.version_wanted)
+        card.version_requested.connect(self.version_requested)
         card.delete_requested.connect(self.delete_requested)
-        self.menus.serve(card)
+        self.menus.connect_card(card)
         return card
 
     def _on_edit_typed(self, message_id: int, text: str) -> None:
         self.edits[message_id] = text
         self.edit_typed.emit(message_id, text)
 
-    def put_by(self, card: MessageCard) -> None:
-        """A card is hidden and in no layout any more: it may show another message later, or goes."""
-        if self.summaries.line_of(card) is not None or not self.idle.offer(card):
+    def recycle_card(self, card: MessageCard) -> None:
+        """Take a card that is hidden and in no layout into the pool, or delete it."""
+        if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
             card.deleteLater()
 
     def on_unfolded(self, card: AnswerCard) -> None:
@@ -139,6 +139,6 @@ class MessageArea(QScrollArea):
 
     @staticmethod
     def lay_out() -> None:
-        """Carry out what the layouts have asked for: nothing half laid out is ever painted."""
+        """Carry out pending layout requests: nothing half laid out is ever painted."""
         for _ in range(LAYOUT_ROUNDS):
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)

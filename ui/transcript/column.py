@@ -1,6 +1,6 @@
-"""Holds the messages in one centred column: cards, and room of the same height for those that are far from sight.
+"""The messages in one centred column: cards, and spacers of the same height for those that were recycled.
 
-Lets go of a replaced column without restyling it.
+A replaced column is deleted without restyling it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
 from ui.transcript.cards.card import MessageCard
-from ui.transcript.cards.kept_card import KeptCard
+from ui.transcript.cards.card_state import CardState
 from ui.widgets.gutter import GUTTER_PX
-from ui.widgets.layout_items import let_go
+from ui.widgets.pyside_wrappers import invalidate_item
 
 COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 
@@ -22,12 +22,12 @@ COLUMN_PX = 760  # with 24 px at both sides, some of which the gutters hold
 class MessageColumn(QWidget):
     """The messages from top to bottom, at most `COLUMN_PX` wide; as far from the left edge as the scroll bar is wide.
 
-    ``entries``: for each its card, or what is kept of it; each is one item of the layout.
+    ``entries``: for each message its card, or the state of a recycled one; each is one item of the layout.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries: list[MessageCard | KeptCard] = []
+        self.entries: list[MessageCard | CardState] = []
         column = self._inner = QWidget()
         column.setMaximumWidth(COLUMN_PX - 2 * GUTTER_PX)
         self._layout = QVBoxLayout(column)
@@ -46,8 +46,8 @@ class MessageColumn(QWidget):
         return [entry for entry in self.entries if isinstance(entry, MessageCard)]
 
     @property
-    def waits_above(self) -> bool:
-        """Whether the first message has no place yet: its card is hidden."""
+    def has_hidden_first(self) -> bool:
+        """Whether the first message's card is still hidden: it takes no room yet."""
         first = self.entries[0] if self.entries else None
         return isinstance(first, MessageCard) and first.isHidden()
 
@@ -68,8 +68,8 @@ class MessageColumn(QWidget):
         card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
 
-    def house(self, card: QWidget) -> None:
-        """Have a card without a message here, hidden, with the style of the others."""
+    def adopt(self, card: QWidget) -> None:
+        """Make a card without a message a hidden child, so that it is styled like the others."""
         card.setParent(self._inner)
         card.hide()
 
@@ -78,23 +78,23 @@ class MessageColumn(QWidget):
         self._layout.takeAt(index)
         self._discard(self.entries.pop(index))
 
-    def put_away(self, index: int, kept: KeptCard) -> MessageCard:
-        """Keep room in the place of a card, and return it: it is hidden, and in no layout."""
+    def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
+        """Replace a card by a spacer, and return it: it is hidden, and in no layout."""
         card, place = self.entries[index], self._geometry(index)
         if not isinstance(card, MessageCard):
-            raise TypeError(f"message {index} was put away before")
+            raise TypeError(f"message {index} is recycled already")
         card.hide()
         self._layout.takeAt(index)
         # A layout leaves no room of its own beside a spacer: what was below the card is part of it.
-        height = kept.height + self._layout.spacing()
+        height = state.height + self._layout.spacing()
         room = QSpacerItem(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._layout.insertSpacerItem(index, room)
         room.setGeometry(QRect(place.left(), place.top(), place.width(), height))
-        self.entries[index] = kept
+        self.entries[index] = state
         return card
 
-    def bring_back(self, index: int, card: MessageCard, height: int) -> None:
-        """Put a card, which may be incomplete, in the place of what was kept of it; it is as high as it was."""
+    def replace_spacer(self, index: int, card: MessageCard, height: int) -> None:
+        """Put a card, which may be incomplete, in the place of a spacer; its height is fixed to that of the spacer."""
         place = self._geometry(index)
         self._layout.takeAt(index)
         self.entries[index] = card
@@ -103,15 +103,15 @@ class MessageColumn(QWidget):
         card.setGeometry(QRect(place.left(), place.top(), place.width(), height))
         card.show()
 
-    def fit_rooms(self, fitted: Callable[[KeptCard], KeptCard]) -> None:
-        """Give what is kept of messages, and the room for them, other heights."""
+    def resize_spacers(self, rescaled: Callable[[CardState], CardState]) -> None:
+        """Give the recycled messages, and their spacers, other heights."""
         for index, entry in enumerate(self.entries):
             item = self._layout.itemAt(index)
             room = item.spacerItem() if item is not None else None
-            let_go(item)
-            if isinstance(entry, KeptCard) and room is not None:
-                kept = self.entries[index] = fitted(entry)
-                height = kept.height + self._layout.spacing()
+            invalidate_item(item)
+            if isinstance(entry, CardState) and room is not None:
+                state = self.entries[index] = rescaled(entry)
+                height = state.height + self._layout.spacing()
                 room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self._layout.invalidate()
         self._layout.update()
@@ -129,18 +129,18 @@ class MessageColumn(QWidget):
         if item is None:
             raise IndexError(f"there are {len(self.entries)} messages, none is number {index}")
         place = item.geometry()
-        let_go(item)
+        invalidate_item(item)
         return place
 
     @staticmethod
-    def _discard(entry: MessageCard | KeptCard) -> None:
+    def _discard(entry: MessageCard | CardState) -> None:
         if isinstance(entry, MessageCard):
             entry.hide()
             entry.deleteLater()
 
 
-class MessagePages(QWidget):
-    """Holds the column in sight. A replaced one is hidden, not taken out: that would restyle all of it."""
+class TranscriptContent(QWidget):
+    """The content of the scroll area. A replaced column is hidden, not removed: that would restyle all of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class MessagePages(QWidget):
         self._layout.addWidget(self.column)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The ground, all of it."""
+        """The background, opaque."""
         QPainter(self).fillRect(event.rect(), self.palette().window())
 
     def replace(self) -> list[QWidget]:

@@ -68,11 +68,11 @@ class SummaryLine(QFrame):
         self._recolor()
 
     @staticmethod
-    def _button(deed: Callable[[], None]) -> QPushButton:
+    def _button(slot: Callable[[], None]) -> QPushButton:
         button = QPushButton()
         button.setProperty("kind", "link")
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.clicked.connect(lambda _checked: deed())
+        button.clicked.connect(lambda _checked: slot())
         return button
 
     def show_summary(self, view: SummaryView) -> None:
@@ -145,15 +145,15 @@ class SummaryLines(QObject):
         self._views = dict(views)
         self._unfolded &= self._views.keys()
         for card in self._cards():
-            self.dress(card)
+            self.attach_line(card)
 
     def line_of(self, card: MessageCard) -> SummaryLine | None:
         """The line below a message, if there is one."""
         line = card.findChild(SummaryLine, "summaryLine", Qt.FindChildOption.FindDirectChildrenOnly)
         return line if isinstance(line, SummaryLine) else None
 
-    def dress(self, card: MessageCard) -> None:
-        """Give a card its line, or take it away."""
+    def attach_line(self, card: MessageCard) -> None:
+        """Add the summary line of a card, or remove it."""
         view, line = self._views.get(card.message_id), self.line_of(card)
         if view is None:
             if line is not None:

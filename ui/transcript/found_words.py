@@ -1,7 +1,4 @@
-"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked.
-
-Knows the cards; nothing of the search, nor of scrolling.
-"""
+"""Where the words of a search stand in a message on the page: what hides them is opened, and they are marked."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.user_card import UserCard
 
 Excerpt = tuple[tuple[str, bool], ...]
@@ -49,19 +46,19 @@ class FoundWords:
 
     def open(self, card: MessageCard) -> bool:
         """Unfold the reasoning where the words stand in it; False while it is still being laid out."""
-        if not isinstance(card, AnswerCard) or card.thought is None or not self._place(card)[0]:
+        if not isinstance(card, AnswerCard) or card.reasoning is None or not self._place(card)[0]:
             return True
-        card.thought.set_open(True)
-        return not card.thought.is_building
+        card.reasoning.set_open(True)
+        return not card.reasoning.is_building
 
     def mark(self, card: MessageCard, tokens: Palette) -> tuple[View, QTextCursor] | None:
         """Mark the words in a card that `open` has opened; give the view and the place of the excerpt's first."""
-        in_thought, number = self._place(card)
+        in_reasoning, number = self._place(card)
         for view in _views(card):
             _show(view, self._cursors(view), tokens)
-        thought = _views(card.thought) if isinstance(card, AnswerCard) and card.thought is not None else []
-        words = _views(card)[len(thought) :]
-        for views in (thought, words) if in_thought else (words, thought):
+        reasoning = _views(card.reasoning) if isinstance(card, AnswerCard) and card.reasoning is not None else []
+        words = _views(card)[len(reasoning) :]
+        for views in (reasoning, words) if in_reasoning else (words, reasoning):
             found = [(view, cursor) for view in views for cursor in self._cursors(view)]
             if found:
                 return found[min(number, len(found) - 1)]
@@ -85,8 +82,8 @@ class FoundWords:
         place = at + self._first if at >= 0 else next(iter(starts), 0)
         split = split_thinking(raw)
         words_at = len(_on_one_line(raw[: split.thought_end])) if isinstance(card, AnswerCard) and split.opened else 0
-        in_thought = place < words_at
-        return in_thought, sum((0 if in_thought else words_at) <= start < place for start in starts)
+        in_reasoning = place < words_at
+        return in_reasoning, sum((0 if in_reasoning else words_at) <= start < place for start in starts)
 
 
 def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
@@ -119,9 +116,9 @@ def _views(part: QWidget) -> list[View]:
     if isinstance(part, UserCard):
         return [part.body]
     if isinstance(part, AnswerCard):
-        thought = [] if part.thought is None else _views(part.thought)
-        return [*thought, *_views(part.body)]
-    if isinstance(part, ThoughtBlock):
+        reasoning = [] if part.reasoning is None else _views(part.reasoning)
+        return [*reasoning, *_views(part.body)]
+    if isinstance(part, ReasoningBlock):
         return [] if part.body is None else _views(part.body)
     if isinstance(part, AnswerBody):
         return [one.view if isinstance(one, CodeBlock) else one for one in part.segments]

@@ -59,9 +59,9 @@ def _add_of_answer(
     theme, clipboard = card.theme, QApplication.clipboard()
     menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
     menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
-    if card.thought is not None:
+    if card.reasoning is not None:
         whole = translate("MessageMenu", "Copy with reasoning")
-        menu.addAction(whole, lambda: clipboard.setText(card.text_with_thought))
+        menu.addAction(whole, lambda: clipboard.setText(card.text_with_reasoning))
     menu.addSeparator()
     again = menu.addMenu(theme.icon("refresh-cw"), translate("MessageMenu", "Regenerate in mode"))
     again.setToolTipsVisible(True)

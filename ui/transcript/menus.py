@@ -1,7 +1,4 @@
-"""Opens the menus of messages: below their button, or where the pointer or a key asks for one over their text.
-
-Knows where a menu goes and what the text under it offers; what a message offers is the menu's own.
-"""
+"""Opens the menus of messages: below their button, or where the pointer or a key asks for one over their text."""
 
 from __future__ import annotations
 
@@ -26,14 +23,14 @@ class MessageMenus:
         self._unavailable: Mapping[Mode, str] = {}
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """Have the models that an answer can be given by told whenever a menu wants them."""
+        """Ask this function for the models that can give an answer whenever a menu lists them."""
         self._targets = source
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         """Which modes cannot run now, and why."""
         self._unavailable = reasons
 
-    def serve(self, card: MessageCard) -> None:
+    def connect_card(self, card: MessageCard) -> None:
         """Open the menus of a card from now on."""
         card.menu_requested.connect(self._open_below_button)
         card.context_menu_requested.connect(self._open_over_text)
@@ -85,7 +82,7 @@ def _offer_of_text(menu: QMenu, view: QTextEdit | QPlainTextEdit, place: QPoint)
         menu.insertSeparator(first)
 
 
-def _action(menu: QMenu, words: str, deed: Callable[[], object]) -> QAction:
+def _action(menu: QMenu, words: str, slot: Callable[[], object]) -> QAction:
     action = QAction(words, menu)
-    action.triggered.connect(lambda: deed())  # noqa: PLW0108 (the signal brings an argument of its own)
+    action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)
     return action

@@ -1,7 +1,4 @@
-"""The key that tells the pass of the token at the caret of an answer, as the pointer does; goes along with the caret.
-
-Knows the transcript and where its caret is; what a pass was like is told by the answers.
-"""
+"""The key that shows the pass of the token at the caret of an answer, as a hover does; the tip follows the caret."""
 
 from __future__ import annotations
 
@@ -28,14 +25,14 @@ class PassKeys(QObject):
     def __init__(self, transcript: Transcript, commands: Commands) -> None:
         super().__init__(transcript)
         self._transcript = transcript
-        self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is being told
-        self._said: PassView | None = None
+        self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is shown
+        self._announced: PassView | None = None
         words = mark("Commands", "Tell the pass at the caret of an answer")
-        commands.add(CHAT, words, "Ctrl+I", self.tell)
-        commands.tell(CHAT, mark("Commands", "Move the caret through the messages"), ("Up", "Down"))
+        commands.add(CHAT, words, "Ctrl+I", self.show_pass)
+        commands.describe(CHAT, mark("Commands", "Move the caret through the messages"), ("Up", "Down"))
 
-    def tell(self) -> None:
-        """Tell the pass at the caret; from elsewhere, put the caret into the last answer first."""
+    def show_pass(self) -> None:
+        """Show the pass at the caret; from elsewhere, put the caret into the last answer first."""
         view = self._focused() or self._last_text()
         if view is None:
             return
@@ -47,11 +44,11 @@ class PassKeys(QObject):
             self._view = view
             view.cursorPositionChanged.connect(self._follow)
             view.installEventFilter(self)
-        self._said = None
+        self._announced = None
         self._show(view)
 
     def _follow(self) -> None:
-        """The caret moved while a pass was told."""
+        """The caret moved while a pass was shown."""
         view = self._view
         if view is not None and view.hasFocus() and QToolTip.isVisible():
             self._show(view)
@@ -59,7 +56,7 @@ class PassKeys(QObject):
             self._leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Esc sends away what is told, and nothing else."""
+        """Esc closes the tip, and does nothing else."""
         if watched is self._view and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if not QToolTip.isVisible():
                 return False
@@ -83,10 +80,10 @@ class PassKeys(QObject):
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         place.setY(place.y() + BELOW_PX)
         QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), KEPT_MS)
-        if found is None or found != self._said:
+        if found is None or found != self._announced:
             said = none if found is None else pass_words(found)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, said))
-        self._said = found
+        self._announced = found
 
     def _focused(self) -> QTextEdit | QPlainTextEdit | None:
         focus = QApplication.focusWidget()

@@ -1,8 +1,6 @@
 """The caret in texts that are only read: arrow keys move it, also from one text of the chat into the next.
 
 A text that is shown whole stays where it is meanwhile: Qt would scroll it under a pointer that selects beyond its edge.
-
-Knows where the texts of a chat stand; nothing of what they say.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ def texts_of(card: MessageCard) -> list[QTextEdit | QPlainTextEdit]:
         return [card.body] if not card.body.isHidden() else []
     if not isinstance(card, AnswerCard):
         return []
-    thought = card.thought.body if card.thought is not None and card.thought.is_open else None
+    thought = card.reasoning.body if card.reasoning is not None and card.reasoning.is_open else None
     parts = [*(thought.segments if thought is not None else ()), *card.body.segments]
     return [part.view if isinstance(part, CodeBlock) else part for part in parts]
 

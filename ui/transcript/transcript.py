@@ -20,22 +20,25 @@ from ui.transcript.area import MessageArea
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.page_growth import grow
-from ui.transcript.column import MessageColumn, MessagePages
+from ui.transcript.column import MessageColumn, TranscriptContent
 from ui.transcript.found_words import Excerpt, FoundWords, forget_found
-from ui.transcript.recycling.far_cards import FarCards
-from ui.transcript.recycling.far_heights import FarHeights
-from ui.transcript.recycling.growth_above import show_above
-from ui.transcript.recycling.spare_cards import SpareCards
-from ui.widgets.far_turns import FarTurns
+from ui.transcript.recycling.offscreen_heights import OffscreenHeights
+from ui.transcript.recycling.prefetcher import CardPrefetcher
+from ui.transcript.recycling.recycler import CardRecycler
+from ui.transcript.recycling.show_above import show_above
 from ui.widgets.focus_ring import FocusRing
-from ui.widgets.gutter import keep_room
+from ui.widgets.gutter import reserve_scroll_bar
+from ui.widgets.offscreen_scheduler import OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
 
 NEAR_END_PX = 32
 BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
-AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
+BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16
+JUMP_MARGIN_PX = 12
+FIRST_FRAME_S = 0.060  # a first frame that is not whole is better than one that is late
+FIRST_FRAME_SLICE_S = 0.004
 
 
 class Transcript(MessageArea):
@@ -57,34 +60,39 @@ class Transcript(MessageArea):
         self._is_filled = False  # all that is left is to show it
         self._discarded: list[QWidget] = []
         self._streaming: AnswerCard | None = None
-        self._wanted: int | None = None  # a message to scroll to
+        self._scroll_target: int | None = None  # a message to scroll to
         self._found = FoundWords(())  # words in the message that was wanted last
         self._found_in: int | None = None
-        self._turns = FarTurns()
-        self._slice = QTimer(self, singleShot=True)
-        self._slice.timeout.connect(lambda: self._turns.take(self._slice, self._work))
-        self._order = TabOrder(self, lambda: self.cards)
+        self._scheduler = OffscreenScheduler()
+        self._build_timer = QTimer(self, singleShot=True)
+        self._build_timer.timeout.connect(lambda: self._scheduler.run(self._build_timer, self._build_slice))
+        self._tab_order = TabOrder(self, lambda: self.cards)
         self.setObjectName("transcript")
         self.setAccessibleName(translate("Transcript", "Conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        keep_room(self)
+        reserve_scroll_bar(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._pages = MessagePages()
-        self.setWidget(self._pages)
-        self.jump = JumpButton(theme, self, self._pages)
-        self.jump.clicked.connect(self.jump_to_end)
-        self.spares = SpareCards(self.idle, self.make_blank, lambda: self._column)
-        self._far = FarCards(
-            self, lambda: self._column, self._make_again, self.spares.ready_one, self.put_by, self._turns
+        self._content = TranscriptContent()
+        self.setWidget(self._content)
+        self.jump_button = JumpButton(theme, self, self._content)
+        self.jump_button.clicked.connect(self.jump_to_end)
+        self.prefetcher = CardPrefetcher(self.pool, self.make_empty_card, lambda: self._column)
+        self._recycler = CardRecycler(
+            self,
+            lambda: self._column,
+            self._restore_card,
+            self.prefetcher.prefetch_step,
+            self.recycle_card,
+            self._scheduler,
         )
-        self._far.woken_above.connect(lambda: setattr(self, "_grows_above", True))
-        self._far.woken.connect(self._on_woken)
-        self._far.changed.connect(self.lay_out)
-        self._heights = FarHeights(self, lambda: self._column, lambda: self.sticks)
-        self._far.calm.connect(self._heights.note)
-        self._heights.changed.connect(self.lay_out)
+        self._recycler.restored_above.connect(lambda: setattr(self, "_grows_above", True))
+        self._recycler.restored.connect(self._on_restored)
+        self._recycler.layout_changed.connect(self.lay_out)
+        self._heights = OffscreenHeights(self, lambda: self._column, lambda: self.sticks)
+        self._recycler.settled.connect(self._heights.record)
+        self._heights.layout_changed.connect(self.lay_out)
         self._theme.changed.connect(self._on_look)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
@@ -92,65 +100,79 @@ class Transcript(MessageArea):
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _on_look(self) -> None:
-        """Another density, text size or palette: what is near takes it up by itself, in this turn."""
-        self._heights.begin()
+        """Another density, text size or palette: the cards follow it by themselves, in this turn."""
+        self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_look_changed)
 
     def _on_look_changed(self) -> None:
         self.lay_out()
-        self._heights.end(settled=False)
+        self._heights.end_relayout(is_final=False)
 
     @property
     def _column(self) -> MessageColumn:
-        return self._pages.column
+        return self._content.column
 
     # ---- messages ----------------------------------------------------------------------------------------------
 
     @property
     def cards(self) -> list[MessageCard]:
-        """The cards that there are, from top to bottom: those of messages far from sight were put away."""
+        """The cards that there are, from top to bottom: those of messages far from the viewport are recycled."""
         return self._column.cards
 
     @property
     def is_building(self) -> bool:
         """Whether older messages are still to come without being asked for."""
-        return self._far.building is not None or (bool(self._waiting) and not self._has_enough())
+        return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
         if self._streaming is not None and self._stick and self.verticalScrollBar().maximum() > 0:
-            return self._wanted is None  # nobody looks up while text arrives below
-        return self._wanted is None and self.verticalScrollBar().value() > AHEAD_PAGES * self.viewport().height()
+            return self._scroll_target is None  # nobody looks up while text arrives below
+        return (
+            self._scroll_target is None
+            and self.verticalScrollBar().value() > BUILD_AHEAD_PAGES * self.viewport().height()
+        )
 
-    def _go_on_building(self) -> None:
-        if self.is_building and not self._slice.isActive():
-            self._slice.start(0)
+    def _schedule_build(self) -> None:
+        if self.is_building and not self._build_timer.isActive():
+            self._build_timer.start(0)
 
     def show_messages(self, messages: Sequence[MessageView]) -> None:
         """Replace everything; the last messages appear at once."""
-        old, *cards = self._pages.replace()
-        self._discarded += [old, *cards, *self.idle.empty(), *self.spares.forget()]
-        self._far.forget()
-        self._heights.forget()
+        old, *cards = self._content.replace()
+        self._discarded += [old, *cards, *self.pool.clear(), *self.prefetcher.reset()]
+        self._recycler.reset()
+        self._heights.reset()
         self._streaming = None
         self._stick, self._last_maximum, self._grows_above = True, 0, True
-        self._wanted = None
-        self.jump.hide()
+        self._scroll_target = None
+        self.jump_button.hide()
         self._waiting = list(messages)
-        self._work(FIRST_SLICE_S)
+        self._build_slice(FIRST_SLICE_S)
 
     def add(self, view: MessageView) -> None:
         """Show one more message at the end and go there."""
         self._grows_above = False
         card = self._make(view)
-        while card.build_one():
+        while card.build_next():
             pass
         self._column.add(card)
-        self._theme.fit(card)
-        self._mark_last()
+        self._theme.apply_density(card)
+        self._update_last()
         self._stick = True
-        self._heights.leave()
+        self._heights.release_anchor()
         self.lay_out()
-        self._order.soon(0)
+        self._tab_order.schedule(0)
+
+    def fill_viewport(self) -> None:
+        """Build what is in sight now, at the size that the window has, instead of between its first frames.
+
+        What was built before the window was shown took as little time as it could; the rest would wait for all that
+        begins with the first frame.
+        """
+        self.lay_out()
+        until = time.thread_time() + FIRST_FRAME_S
+        while self.is_building and self.verticalScrollBar().maximum() == 0 and time.thread_time() < until:
+            self._build_slice(FIRST_FRAME_SLICE_S)
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer that is being made; one with the same id is replaced."""
@@ -168,11 +190,11 @@ class Transcript(MessageArea):
                 self._grow(card.body, lambda: card.append(text, spans), only_words=card.body.takes_words(text))
             else:  # more than the words may change
                 card.append(text, spans)
-                card.body.around = self._grow
+                card.body.grow_in = self._grow
                 self.lay_out()
 
     def _grow(self, body: QWidget, change: Callable[[], None], *, only_words: bool = False) -> None:
-        grow(self._pages, body, change, self.lay_out, only_words=only_words)
+        grow(self._content, body, change, self.lay_out, only_words=only_words)
 
     def show_prefill(self, done: int, total: int) -> None:
         """How far the prompt has been read."""
@@ -185,8 +207,8 @@ class Transcript(MessageArea):
             self._streaming.finish(view)
             self._streaming = None
             self.lay_out()
-            self._order.soon(0)
-            self._go_on_building()  # it waited for the answer
+            self._tab_order.schedule(0)
+            self._schedule_build()  # it waited for the answer
 
     @property
     def is_streaming(self) -> bool:
@@ -199,10 +221,10 @@ class Transcript(MessageArea):
         return card if isinstance(card, AnswerCard) else None
 
     def last_card(self, fits: Callable[[MessageView], bool]) -> MessageCard | None:
-        """The card of the last message that fits; it is made again where it was put away."""
+        """The card of the last message that fits, restored where it was recycled."""
         places = range(len(self._column.entries) - 1, -1, -1)
         index = next((place for place in places if fits(self._column.entries[place].view)), None)
-        return None if index is None else self._far.wake(index)
+        return None if index is None else self._recycler.restore(index)
 
     def _make(self, view: MessageView) -> MessageCard:
         card = self.make_card(view)
@@ -210,22 +232,22 @@ class Transcript(MessageArea):
             self._streaming = card
         return card
 
-    def _make_again(self, index: int) -> MessageCard:
-        """Put a card, which is still to be filled, in the place of what was kept of it."""
-        kept = self._column.entries[index]
-        if isinstance(kept, MessageCard):
-            return kept
-        card = self.make_card(kept.view)
-        card.take_up(kept)
-        self._column.bring_back(index, card, kept.height)
-        self._theme.fit(card)
-        self._mark_last()
+    def _restore_card(self, index: int) -> MessageCard:
+        """Put a card, which is still to be filled, in the place of the spacer."""
+        state = self._column.entries[index]
+        if isinstance(state, MessageCard):
+            return state
+        card = self.make_card(state.view)
+        card.restore_state(state)
+        self._column.replace_spacer(index, card, state.height)
+        self._theme.apply_density(card)
+        self._update_last()
         return card
 
-    def _on_woken(self, card: MessageCard) -> None:
+    def _on_restored(self, card: MessageCard) -> None:
         self.lay_out()
-        self._order.soon()
-        if self._found and card.message_id == self._found_in and self._wanted is None:
+        self._tab_order.schedule()
+        if self._found and card.message_id == self._found_in and self._scroll_target is None:
             self._found.mark(card, self._theme.tokens)
 
     def on_unfolded(self, card: AnswerCard) -> None:
@@ -236,34 +258,34 @@ class Transcript(MessageArea):
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
         self.forget_found()
-        self._wanted = self._found_in = message_id
+        self._scroll_target = self._found_in = message_id
         self._found = FoundWords(found)
-        self._scroll_to_wanted()
+        self._scroll_to_target()
 
-    def _scroll_to_wanted(self) -> None:
+    def _scroll_to_target(self) -> None:
         ids = [entry.message_id for entry in self._column.entries]
-        if self._wanted not in ids or self._far.building is not None:
-            self._go_on_building()
+        if self._scroll_target not in ids or self._recycler.building is not None:
+            self._schedule_build()
             return
-        card = self._far.wake(ids.index(self._wanted))
+        card = self._recycler.restore(ids.index(self._scroll_target))
         if self._found and not self._found.open(card):
-            self._slice.start(BETWEEN_SLICES_MS)
+            self._build_timer.start(BETWEEN_SLICES_MS)
             return
-        self._wanted, self._stick = None, False
+        self._scroll_target, self._stick = None, False
         self.lay_out()
-        self.verticalScrollBar().setValue(max(0, self._place_in(card) - GO_TO_MARGIN_PX))
-        self._heights.leave()
+        self.verticalScrollBar().setValue(max(0, self._target_top(card) - GO_TO_MARGIN_PX))
+        self._heights.release_anchor()
         card.set_revealed(True)
         self.arrived.emit(card.message_id)
 
-    def _place_in(self, card: MessageCard) -> int:
+    def _target_top(self, card: MessageCard) -> int:
         """The top of a card, or where its found words are seen, if they would not be otherwise."""
-        top, height = card.mapTo(self._pages, card.rect().topLeft()).y(), self.viewport().height()
+        top, height = card.mapTo(self._content, card.rect().topLeft()).y(), self.viewport().height()
         found = self._found.mark(card, self._theme.tokens) if self._found else None
         if found is None:
             return top
         view, cursor = found
-        words = view.viewport().mapTo(self._pages, view.cursorRect(cursor).center()).y()
+        words = view.viewport().mapTo(self._content, view.cursorRect(cursor).center()).y()
         return top if words - top < height * 2 // 3 else words - height // 3
 
     def forget_found(self) -> None:
@@ -275,11 +297,11 @@ class Transcript(MessageArea):
         self._waiting = [view for view in self._waiting if view.id != message_id]
         for index, entry in reversed(list(enumerate(self._column.entries))):
             if entry.message_id == message_id:
-                if entry is self._far.building:
-                    self._far.building = None
+                if entry is self._recycler.building:
+                    self._recycler.building = None
                 self._column.remove(index)
 
-    def _mark_last(self) -> None:
+    def _update_last(self) -> None:
         last = self._column.entries[-1] if self._column.entries else None
         for card in self.cards:
             if isinstance(card, AnswerCard):
@@ -287,51 +309,51 @@ class Transcript(MessageArea):
 
     # ---- slices ------------------------------------------------------------------------------------------------
 
-    def _work(self, budget_s: float = 0) -> None:
+    def _build_slice(self, budget_s: float = 0) -> None:
         """Build older messages from the end, then let go of replaced ones, a few milliseconds at a time."""
         # First, since its card can show what is built next.
-        if self.is_building and self._far.building is None and self._far.rest_one():
-            self._slice.start(self._far.pause_ms)
+        if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
+            self._build_timer.start(self._recycler.pause_ms)
             return
-        until = time.thread_time() + (budget_s or self._turns.slice_s(self._far.room))
+        until = time.thread_time() + (budget_s or self._scheduler.slice_s(self._recycler.pages_above))
         self._grows_above = self._grows_above or self.is_building
         wanted = self.is_building or not self._column.entries  # else only what was replaced goes
-        while wanted and self._build_one() and time.thread_time() < until:
+        while wanted and self._build_step() and time.thread_time() < until:
             pass
         if not self.is_building and self._discarded:
             self._discarded.pop().deleteLater()  # one a turn: the deleting itself happens after this one
         self.lay_out()
-        if self._wanted is not None:
-            self._scroll_to_wanted()
+        if self._scroll_target is not None:
+            self._scroll_to_target()
         if self.is_building or self._discarded:
-            self._slice.start(self._far.pause_ms)
+            self._build_timer.start(self._recycler.pause_ms)
         else:
-            self._order.soon(REST_MS if self._turns.is_scrolling else 0)
+            self._tab_order.schedule(REST_MS if self._scheduler.is_scrolling else 0)
 
-    def _build_one(self) -> bool:
+    def _build_step(self) -> bool:
         """One step; False where none is left, or one out of sight that takes a turn of its own was done."""
-        card = self._far.building
-        is_seen = self.verticalScrollBar().value() == 0
+        card = self._recycler.building
+        is_visible = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
-            if is_seen or not self.spares.ready_one(self._waiting[-1]):
-                self._begin_above(self._waiting.pop(), is_seen=is_seen)
-            return is_seen and self.is_building
+            if is_visible or not self.prefetcher.prefetch_step(self._waiting[-1]):
+                self._begin_above(self._waiting.pop(), is_visible=is_visible)
+            return is_visible and self.is_building
         if card is not None and not self._is_filled:
-            self._is_filled = not card.build_one()
+            self._is_filled = not card.build_next()
             if not self._is_filled or card.isHidden():
                 return not self._is_filled
-        self._far.building = None
+        self._recycler.building = None
         if card is not None and card.isHidden():
-            show_above(self, self._pages, card, [other for other in self.cards if other is not card], self.lay_out)
+            show_above(self, self._content, card, [other for other in self.cards if other is not card], self.lay_out)
         return self.is_building
 
-    def _begin_above(self, view: MessageView, *, is_seen: bool) -> None:
-        card = self._far.building = self._make(view)
+    def _begin_above(self, view: MessageView, *, is_visible: bool) -> None:
+        card = self._recycler.building = self._make(view)
         self._is_filled = False
         # Out of sight it takes its room when it is whole: with every part of it all in sight would be laid out.
-        self._column.add_above(card, shown=is_seen)
-        self._theme.fit(card)
-        self._mark_last()
+        self._column.add_above(card, shown=is_visible)
+        self._theme.apply_density(card)
+        self._update_last()
 
     # ---- scrolling ---------------------------------------------------------------------------------------------
 
@@ -339,8 +361,8 @@ class Transcript(MessageArea):
         """Go to the end and stay there."""
         self._stick = True
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
-        self._heights.leave()
-        self.jump.hide()
+        self._heights.release_anchor()
+        self.jump_button.hide()
 
     @property
     def sticks(self) -> bool:
@@ -349,15 +371,15 @@ class Transcript(MessageArea):
 
     def _on_value(self, value: int) -> None:
         self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
-        self._go_on_building()
-        if self.jump.isHidden() != self._stick:
-            self.jump.setVisible(not self._stick)
-        self.jump.place()
+        self._schedule_build()
+        if self.jump_button.isHidden() != self._stick:
+            self.jump_button.setVisible(not self._stick)
+        self.jump_button.place()
 
     def _on_range(self, _minimum: int, maximum: int) -> None:
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
-        with self._turns.following():
+        with self._scheduler.auto_scrolling():
             if self._stick:
                 bar.setValue(maximum)
             elif self._grows_above:
@@ -373,7 +395,7 @@ class Transcript(MessageArea):
 
     def focusNextPrevChild(self, forth: bool) -> bool:
         """Tab, somewhere in the messages."""
-        self._order.catch_up()
+        self._tab_order.apply_now()
         return super().focusNextPrevChild(forth)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -388,21 +410,18 @@ class Transcript(MessageArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The button stays at the lower edge, and a higher page has more in sight."""
-        self._heights.begin()
+        self._heights.begin_relayout()
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.lay_out()
-        self._heights.end()
+        self._heights.end_relayout()
         self._ring.follow()
-        self.jump.place()
-        self._far.look()
-
-
-MARGIN_PX = 12
+        self.jump_button.place()
+        self._recycler.check()
 
 
 class JumpButton(QToolButton):
-    """Stands on what scrolls: above it, it would have all of it painted for every line."""
+    """A child of what scrolls: above the viewport, it would have all of it painted for every line."""
 
     def __init__(self, theme: Theme, page: QScrollArea, content: QWidget) -> None:
         super().__init__(content)
@@ -423,11 +442,11 @@ class JumpButton(QToolButton):
         self.setIcon(self._theme.icon("arrow-down", size=14))
 
     def place(self) -> None:
-        """Stand at the lower edge of what is in sight."""
+        """Move to the lower edge of the viewport."""
         if self.isHidden():
             return
         self.adjustSize()
         page = self._page
         x = (page.width() - self.width()) // 2
-        self.move(x, page.viewport().height() - self.height() - MARGIN_PX - self._content.y())
+        self.move(x, page.viewport().height() - self.height() - JUMP_MARGIN_PX - self._content.y())
         self.raise_()

@@ -1,4 +1,4 @@
-"""Keeps the keyboard at a message while its versions are gone through. Knows the transcript, not what shows a version.
+"""Keeps the focus at a message while its versions are gone through.
 
 With another version the page is shown anew and what had the focus is gone: the next key would be for the composer.
 """
@@ -19,7 +19,7 @@ SOON_S = 0.5  # what takes longer to come has lost the keyboard to whatever was 
 
 
 class VersionFocus(QObject):
-    """Lives as long as its transcript, and is told of a wanted version before anybody shows it."""
+    """Made before whoever shows the requested version connects to the signal: it must note the focus first."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -27,7 +27,7 @@ class VersionFocus(QObject):
         self._wanted: int | None = None
         self._by = 0  # the arrow that was pressed; 0: none, the keyboard was elsewhere in a message
         self._since_s = 0.0
-        transcript.version_wanted.connect(self._note)
+        transcript.version_requested.connect(self._note)
         transcript.arrived.connect(self._on_arrived)
 
     def _note(self, message_id: int) -> None:

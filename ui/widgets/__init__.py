@@ -1,1 +1,1 @@
-"""Small widgets and helpers that know nothing of chats."""
+"""Small widgets and helpers of general use."""

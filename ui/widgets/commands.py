@@ -1,7 +1,4 @@
-"""What can be done by keyboard, each with its words and keys: the shortcuts themselves, and the overview made of them.
-
-Knows no part of the window: each part, or who wires it, adds what it can do.
-"""
+"""The window's keyboard commands, each with its description and keys: the shortcuts, and the overview made of them."""
 
 from __future__ import annotations
 
@@ -35,42 +32,43 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._rows: list[tuple[str, str, tuple[QKeySequence, ...]]] = []
-        self._resting: dict[str, list[QAction]] = {}  # those that can rest, by their group
+        self._suspendable: dict[str, list[QAction]] = {}  # by group
 
     def add(
-        self, group: str, words: str, keys: str | Sequence[str], deed: Callable[[], object], *, rests: bool = True
+        self, group: str, words: str, keys: str | Sequence[str], slot: Callable[[], object], *, suspendable: bool = True
     ) -> QAction:
-        """Let ``keys`` ("Ctrl+N", or several of which each does it) do ``deed`` anywhere in the window.
+        """Let ``keys`` ("Ctrl+N", or several) call ``slot`` anywhere in the window.
 
-        ``group`` and ``words`` are marked texts of the context "Commands". What ``rests`` does so with its group.
+        ``group`` and ``words`` are marked texts of the context "Commands". A ``suspendable`` command is disabled with
+        its group.
         """
         sequences = [QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys)]
         action = QAction(translate("Commands", words), self._window)
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        action.triggered.connect(lambda: deed())  # noqa: PLW0108 (the signal brings an argument of its own)
+        action.triggered.connect(lambda: slot())  # noqa: PLW0108 (the signal brings an argument of its own)
         self._window.addAction(action)
         self._rows.append((group, words, tuple(sequences)))
-        if rests:
-            self._resting.setdefault(group, []).append(action)
+        if suspendable:
+            self._suspendable.setdefault(group, []).append(action)
         return action
 
-    def rest(self, group: str, resting: bool) -> None:
-        """Leave the keys of a group to whatever has the keyboard, or take them again."""
-        for action in self._resting.get(group, ()):
-            action.setEnabled(not resting)
+    def set_suspended(self, group: str, suspended: bool) -> None:
+        """Disable the commands of a group, so that their keys go to the focus, or enable them again."""
+        for action in self._suspendable.get(group, ()):
+            action.setEnabled(not suspended)
 
-    def bind(self, group: str, key: str, deed: Callable[[], object]) -> None:
-        """Let ``key`` do ``deed`` anywhere in the window; somebody else tells of it."""
+    def bind(self, group: str, key: str, slot: Callable[[], object]) -> None:
+        """Let ``key`` call ``slot`` anywhere in the window, without a line in the overview."""
         action = QAction(self._window)
-        self._resting.setdefault(group, []).append(action)
+        self._suspendable.setdefault(group, []).append(action)
         action.setShortcut(QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        action.triggered.connect(lambda _checked=False: deed())
+        action.triggered.connect(lambda _checked=False: slot())
         self._window.addAction(action)
 
-    def tell(self, group: str, words: str, keys: str | Sequence[str]) -> None:
-        """Name keys that a part answers itself while it has the focus."""
+    def describe(self, group: str, words: str, keys: str | Sequence[str]) -> None:
+        """Add keys to the overview that a part handles itself while it has the focus."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))
         self._rows.append((group, words, tuple(sequences)))
 

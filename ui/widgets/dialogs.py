@@ -27,10 +27,10 @@ def within_screen(dialog: QWidget, size: QSize) -> QSize:
     return size.boundedTo(dialog.screen().availableSize() - _FRAME)
 
 
-class Question(QDialog):
+class ConfirmDialog(QDialog):
     """A question with one deed and Cancel; Cancel is what Esc does."""
 
-    def __init__(self, parent: QWidget, title: str, text: str, deed: str, *, danger: bool = False) -> None:
+    def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
         super().__init__(parent)
         EnterInDialog(self)
         self.setWindowTitle(title)
@@ -47,19 +47,19 @@ class Question(QDialog):
         self.column.setSpacing(8)
         self.column.addWidget(heading)
         self.column.addWidget(words)
-        self.deed_button = QPushButton(deed)
-        self.deed_button.setProperty("kind", "danger" if danger else "primary")
-        self.cancel_button = QPushButton(translate("Question", "Cancel"))
+        self.accept_button = QPushButton(accept_text)
+        self.accept_button.setProperty("kind", "danger" if danger else "primary")
+        self.cancel_button = QPushButton(translate("ConfirmDialog", "Cancel"))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
         buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.deed_button)
-        for button in (self.deed_button, self.cancel_button):
+        buttons.addWidget(self.accept_button)
+        for button in (self.accept_button, self.cancel_button):
             button.setAccessibleName(button.text())
             button.setAutoDefault(False)
-        (self.cancel_button if danger else self.deed_button).setDefault(True)
-        self.deed_button.clicked.connect(self.accept)
+        (self.cancel_button if danger else self.accept_button).setDefault(True)
+        self.accept_button.clicked.connect(self.accept)
         self.cancel_button.clicked.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 20, 24, 20)
@@ -68,11 +68,11 @@ class Question(QDialog):
         layout.addLayout(buttons)
 
 
-def link_question(parent: QWidget, address: str) -> Question | None:
+def link_dialog(parent: QWidget, address: str) -> ConfirmDialog | None:
     """Show the real address and ask; None where it may not be opened at all."""
     if not is_safe(address):
         return None
-    question = Question(
+    question = ConfirmDialog(
         parent,
         translate("Dialogs", "Open this link?"),
         translate("Dialogs", "The answer names this address. Your browser will open it."),
@@ -93,7 +93,7 @@ def link_question(parent: QWidget, address: str) -> Question | None:
     return question
 
 
-def copy_by(button: QPushButton, text: str) -> None:
+def copy_with_feedback(button: QPushButton, text: str) -> None:
     """Put a text on the clipboard and have the button say so for a moment, to screen readers too."""
     QGuiApplication.clipboard().setText(text)
     said, words = translate("Dialogs", "Copied"), button.accessibleName()

@@ -1,4 +1,4 @@
-"""A label of one line that ends in an ellipsis where it does not fit, and tells the whole on hover."""
+"""A label of one line that ends in an ellipsis where it does not fit, and shows the whole on hover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A named number in three shapes: on a line, large, and as a row of the legend. Knows no statistics.
+"""A named number in three shapes: on a line, large, and as a row of the legend.
 
 They paint themselves: a number that changes ten times a second asks no layout for anything. What stands where is worked
 out when it changes, and only the place of the number is painted anew.
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.theme.theme import SEMIBOLD, Theme
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 
 LEGEND_PX = 18
 INSET_PX = 6  # what can be clicked has its ground drawn this far around it
@@ -41,12 +41,12 @@ class _Line:
 
     def fit(self, size: QSize) -> None:
         """Stand in a line of this size, in the look in force."""
-        inks, tokens = self._theme.inks, self._theme.tokens
+        paint_cache, tokens = self._theme.paint_cache, self._theme.tokens
         self._width, self._height = size.width(), size.height()
-        self._font, self._small = inks.font(), inks.font(-1)
-        self._metrics, self._small_metrics = inks.metrics(), inks.metrics(-1)
-        self._text, self._muted = inks.color(tokens.text), inks.color(tokens.text_muted)
-        self._swatch = inks.color(str(getattr(tokens, self._field))) if self._field else None
+        self._font, self._small = paint_cache.font(), paint_cache.font(-1)
+        self._metrics, self._small_metrics = paint_cache.metrics(), paint_cache.metrics(-1)
+        self._text, self._muted = paint_cache.color(tokens.text), paint_cache.color(tokens.text_muted)
+        self._swatch = paint_cache.color(str(getattr(tokens, self._field))) if self._field else None
         self._left = INSET_PX + (SWATCH_PX + GAP_PX if self._field else 0)
         self._name_px = self._small_metrics.horizontalAdvance(self._name)
         self._em_px = self._font.pixelSize()
@@ -96,7 +96,7 @@ class _Line:
         painter.drawText(self._name_room, _LEFT, self._shown)
 
 
-class _Figure(Explained):
+class _Figure(FigureWidget):
     """A name and a number."""
 
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
@@ -147,7 +147,7 @@ class LineFigure(_Figure):
 
     def fit(self) -> None:
         """One line of text."""
-        self.setFixedHeight(round(self.theme.inks.metrics().height()) + 2)
+        self.setFixedHeight(round(self.theme.paint_cache.metrics().height()) + 2)
         self._line.fit(self.size())
         self.update()
 
@@ -160,7 +160,7 @@ class LineFigure(_Figure):
         """The number whole, the name as far as there is room."""
         painter = QPainter(self)
         self._line.paint(painter, event.rect().left())
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
 
 class LargeFigure(_Figure):
@@ -181,22 +181,22 @@ class LargeFigure(_Figure):
 
     def fit(self) -> None:
         """Two lines, the first of them large."""
-        inks = self.theme.inks
-        height = inks.metrics(self._step, SEMIBOLD).height() + inks.metrics(-1).height()
+        paint_cache = self.theme.paint_cache
+        height = paint_cache.metrics(self._step, SEMIBOLD).height() + paint_cache.metrics(-1).height()
         self.setFixedHeight(round(height))
         self._lay(self.size())
         self.update()
 
     def _lay(self, size: QSize) -> None:
-        inks, tokens = self.theme.inks, self.theme.tokens
-        self._large, self._small = inks.font(self._step, SEMIBOLD), inks.font(-1)
-        self._metrics = inks.metrics(self._step, SEMIBOLD)
-        self._text, self._muted = inks.color(tokens.text), inks.color(tokens.text_muted)
-        caption = inks.metrics(-1).height()
+        paint_cache, tokens = self.theme.paint_cache, self.theme.tokens
+        self._large, self._small = paint_cache.font(self._step, SEMIBOLD), paint_cache.font(-1)
+        self._metrics = paint_cache.metrics(self._step, SEMIBOLD)
+        self._text, self._muted = paint_cache.color(tokens.text), paint_cache.color(tokens.text_muted)
+        caption = paint_cache.metrics(-1).height()
         top = size.height() - caption
         self._place = QPointF(INSET_PX, baseline(0.0, top, self._metrics))
         self._room = QRectF(INSET_PX, top, size.width() - INSET_PX, caption)
-        self._caption = inks.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, self._room.width())
+        self._caption = paint_cache.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, self._room.width())
 
     def take(self, text: str) -> QRect:
         """Have another number; what has to be painted anew."""
@@ -219,7 +219,7 @@ class LargeFigure(_Figure):
             painter.setFont(self._small)
             painter.setPen(self._muted)
             painter.drawText(self._room, _LEFT, self._caption)
-        self.paint_focus(painter)
+        self.paint_focus_ring(painter)
 
 
 class LegendRow(QPushButton):
@@ -273,4 +273,4 @@ class LegendRow(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As high as its neighbours."""
-        return QSize(120, max(LEGEND_PX, round(self._theme.inks.metrics().height()) + 2))
+        return QSize(120, max(LEGEND_PX, round(self._theme.paint_cache.metrics().height()) + 2))

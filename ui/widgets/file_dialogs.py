@@ -1,4 +1,4 @@
-"""Asks for files: where chats and statistics are to be written, what is to be imported or attached. Opens none."""
+"""File dialogs: where chats and statistics are written, what is imported or attached. They open no file themselves."""
 
 from __future__ import annotations
 
@@ -10,20 +10,32 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ui.text.language import mark, translate
 
-ENDINGS = {
+CHAT_FILTERS = {  # by the file's extension
     "md": mark("ChatFiles", "Markdown (*.md)"),
     "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
     "json": mark("ChatFiles", "JSON (*.json)"),
 }
-EXPORTS = mark("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
+IMPORT_FILTERS = mark("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
+STATISTICS_FORMATS = ("csv", "json")
+STATISTICS_NAMES = {  # by scope
+    "answer": mark("StatsFiles", "Paceline answer"),
+    "chat": mark("StatsFiles", "Paceline chat statistics"),
+    "everything": mark("StatsFiles", "Paceline answers"),
+    "totals": mark("StatsFiles", "Paceline totals"),
+}
+ATTACHMENT_PATTERNS = (
+    "*.txt *.md *.markdown *.csv *.tsv *.pdf *.json *.log *.py *.js *.ts *.c *.h *.cpp *.java *.go *.rs *.html *.xml "
+    "*.yaml *.toml"
+)
 
 
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose where to write; ``take`` gets the path, with the ending of ``name``."""
-    ending = name.rsplit(".", 1)[-1]
-    dialog = QFileDialog(parent, translate("ChatFiles", "Export chats"), "", translate("ChatFiles", ENDINGS[ending]))
+    """Let the user choose where to write chats; ``take`` gets the path, with the extension of ``name``."""
+    extension = name.rsplit(".", 1)[-1]
+    chosen = translate("ChatFiles", CHAT_FILTERS[extension])
+    dialog = QFileDialog(parent, translate("ChatFiles", "Export chats"), "", chosen)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(ending)
+    dialog.setDefaultSuffix(extension)
     dialog.selectFile(name)
     dialog.fileSelected.connect(take)
     return _open(dialog)
@@ -35,65 +47,47 @@ def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QF
         parent,
         translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown"),
         "",
-        translate("ChatFiles", EXPORTS),
+        translate("ChatFiles", IMPORT_FILTERS),
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(take)
     return _open(dialog)
 
 
-def _open(dialog: QFileDialog) -> QFileDialog:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog
-
-
-NAMES = {
-    "answer": mark("StatsFiles", "Paceline answer"),
-    "chat": mark("StatsFiles", "Paceline chat statistics"),
-    "everything": mark("StatsFiles", "Paceline answers"),
-    "totals": mark("StatsFiles", "Paceline totals"),
-}
-FORMS = ("csv", "json")
-
-
 def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
-    """Let the user choose a file and its kind; ``take`` gets the path and "csv" or "json"."""
+    """Let the user choose where to write statistics; ``take`` gets the path, and "csv" or "json"."""
     filters = (
         translate("StatsFiles", "Table for spreadsheets (*.csv)"),
         translate("StatsFiles", "JSON (*.json)"),
     )
+    usual = STATISTICS_FORMATS[0]
     dialog = QFileDialog(parent, translate("StatsFiles", "Export statistics"), "", ";;".join(filters))
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(FORMS[0])
-    dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(FORMS[filters.index(name)]))
-    dialog.selectFile(f"{translate('StatsFiles', NAMES[scope])}.{FORMS[0]}")
-    dialog.fileSelected.connect(lambda path: take(path, form_of(path)))
-    dialog.open()
-    return dialog
+    dialog.setDefaultSuffix(usual)
+    dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
+    dialog.selectFile(f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{usual}")
+    dialog.fileSelected.connect(lambda path: take(path, statistics_format(path)))
+    return _open(dialog)
 
 
-def form_of(path: str) -> str:
-    """What a file's ending asks for; a table where it asks for nothing known."""
-    ending = Path(path).suffix.lower().lstrip(".")
-    return ending if ending in FORMS else FORMS[0]
-
-
-COMMON = (
-    "*.txt *.md *.markdown *.csv *.tsv *.pdf *.json *.log *.py *.js *.ts *.c *.h *.cpp *.java *.go *.rs *.html *.xml "
-    "*.yaml *.toml"
-)
+def statistics_format(path: str) -> str:
+    """The format that a file's extension asks for; a table where it asks for nothing known."""
+    extension = Path(path).suffix.lower().lstrip(".")
+    return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
 
 
 def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
-    """Let the user choose files; ``take`` gets their paths."""
+    """Let the user choose files to attach; ``take`` gets their paths."""
     dialog = QFileDialog(parent, translate("AttachmentDialog", "Attach files"))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     everything = translate("AttachmentDialog", "All files")
     usual = translate("AttachmentDialog", "Text, code, tables and PDF")
-    dialog.setNameFilters([f"{everything} (*)", f"{usual} ({COMMON})"])
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
     dialog.filesSelected.connect(take)
+    return _open(dialog)
+
+
+def _open(dialog: QFileDialog) -> QFileDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog

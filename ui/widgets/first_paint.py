@@ -1,4 +1,4 @@
-"""Tells when a window has been painted for the first time: what the picture does not need begins then."""
+"""Calls a function once a window has been painted for the first time: what the first frame does not need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the room of a vertical scroll bar free, so that nothing moves aside when there is more to scroll."""
+"""Reserves the width of a vertical scroll bar, so that nothing moves aside when there is more to scroll."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea
 GUTTER_PX = 12  # as wide as the stylesheet draws the bar
 
 
-def keep_room(area: QAbstractScrollArea) -> None:
+def reserve_scroll_bar(area: QAbstractScrollArea) -> None:
     """Show the bar always, but its handle only where there is something to scroll to."""
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     bar = area.verticalScrollBar()

@@ -8,8 +8,8 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QWidget
 
-from ui.widgets.layout_items import let_go
-from ui.widgets.segment_column import SegmentColumn
+from ui.widgets.pyside_wrappers import invalidate_item
+from ui.widgets.segment_layout import SegmentLayout
 
 REST_MS = 250  # nobody presses Tab while somebody scrolls
 
@@ -24,17 +24,17 @@ def tab_stops(layout: QLayout | None) -> Iterator[QWidget]:
 
 def _parts_of(layout: QLayout) -> Iterator[tuple[QWidget | None, QLayout | None]]:
     """Each widget or inner layout of a layout, in order."""
-    if isinstance(layout, SegmentColumn):
+    if isinstance(layout, SegmentLayout):
         yield from ((widget, None) for widget in layout.widgets)
     for index in range(layout.count()):
         item = layout.itemAt(index)
         if item is not None:
             found = item.widget(), item.layout()
-            let_go(item)
+            invalidate_item(item)
             yield found
 
 
-def put_in_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
+def set_tab_order(widgets: Iterable[QWidget], after: QWidget | None = None) -> None:
     """Have Tab go through what is laid out in these, one after another, behind ``after``; else the first stop stays."""
     first = [] if after is None else [after]
     stops = [*first, *(stop for widget in widgets for stop in tab_stops(widget.layout()))]
@@ -53,19 +53,19 @@ class TabOrder(QObject):
         self._parent = parent
         self._widgets = widgets
         self._timer = QTimer(self, singleShot=True, interval=REST_MS)
-        self._timer.timeout.connect(lambda: put_in_order(self._widgets(), self._parent))
+        self._timer.timeout.connect(lambda: set_tab_order(self._widgets(), self._parent))
 
     @property
     def is_due(self) -> bool:
-        """Whether something came that has no place in the order yet."""
+        """Whether something was added that has no place in the order yet."""
         return self._timer.isActive()
 
-    def soon(self, rest_ms: int = REST_MS) -> None:
-        """Something came; nothing is to have come for so long before it finds its place."""
+    def schedule(self, rest_ms: int = REST_MS) -> None:
+        """Something was added: set the order once nothing was added for so long."""
         self._timer.start(rest_ms)
 
-    def catch_up(self) -> None:
-        """Tab was pressed: no time to wait."""
+    def apply_now(self) -> None:
+        """Set the order now, if it is due: Tab was pressed."""
         if self.is_due:
             self._timer.stop()
-            put_in_order(self._widgets(), self._parent)
+            set_tab_order(self._widgets(), self._parent)

@@ -1,7 +1,4 @@
-"""The doors to the settings of a chat, its presets and reusable prompts: button, keys, dialog and prompt list.
-
-Holds what is to be shown and says what is wanted; the app keeps it.
-"""
+"""Opens the settings of a chat, its presets and reusable prompts: button, shortcuts, dialog and prompt list."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:  # the first paint waits for no dialog
 
 
 class ChatSettings(QObject):
-    """One for each window.
+    """The button, the shortcuts and the dialog; what the user changes goes out by signals.
 
     Signals:
         changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
@@ -39,7 +36,7 @@ class ChatSettings(QObject):
         preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): what is to become of presets.
         prompts_changed(object): all prompts as they are to be.
         manage_prompts: the page of the prompts is wanted.
-        told(str): why something cannot be done.
+        notice(str): why something cannot be done.
     """
 
     changed = Signal(object, dict)
@@ -50,7 +47,7 @@ class ChatSettings(QObject):
     preset_deleted = Signal(str)
     prompts_changed = Signal(object)
     manage_prompts = Signal()
-    told = Signal(str)
+    notice = Signal(str)
 
     def __init__(self, window: QWidget, theme: Theme, header: Header, composer: Composer) -> None:
         super().__init__(window)
@@ -76,8 +73,8 @@ class ChatSettings(QObject):
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
             commands.bind(CHAT, key, partial(self.take_mode, mode))
-        commands.tell(CHAT, mark("Commands", "Take one of the modes of speculation"), keys)
-        commands.tell(CHAT, mark("Commands", "Insert a prompt, in an empty message"), "/")
+        commands.describe(CHAT, mark("Commands", "Take one of the modes of speculation"), keys)
+        commands.describe(CHAT, mark("Commands", "Insert a prompt, in an empty message"), "/")
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -106,7 +103,7 @@ class ChatSettings(QObject):
             self.dialog.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
-        """Tell what was typed and is not told yet: another chat is about to be opened."""
+        """Emit pending edits: another chat is about to be opened."""
         if self.dialog is not None:
             self.dialog.flush()
 
@@ -149,7 +146,7 @@ class ChatSettings(QObject):
         reason = self._engine.unavailable.get(mode, "")
         if reason:
             words = translate("ChatSettings", "{mode} cannot run now. {reason}")
-            self.told.emit(words.format(mode=mode_words(mode).name, reason=reason))
+            self.notice.emit(words.format(mode=mode_words(mode).name, reason=reason))
             return
         self._composer.set_mode(mode)
         self._composer.mode_chosen.emit(mode)

@@ -1,6 +1,6 @@
 """The dialogs that the window opens: settings, prompts, shortcuts, and questions about a file or a link.
 
-Owns the values of the settings as they are shown; does not know what saves them, and outlives the window's parts.
+Keeps the values of the settings that the dialogs show; what saves them follows `saved`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.domain.settings.fields import SettingField, SettingValue
 from ui.text.language import translate
-from ui.widgets.dialogs import link_question
+from ui.widgets.dialogs import link_dialog
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
     from ui.settings.dialog import SettingsDialog
@@ -25,12 +25,10 @@ class WindowDialogs(QObject):
 
     Signals:
         saved(dict): settings were changed in their dialog; only those.
-        language_tried(str): the window is to speak another language while the settings are open.
         file_chosen(str, str): a path, to be the "target" or the "draft".
     """
 
     saved = Signal(dict)
-    language_tried = Signal(str)
     file_chosen = Signal(str, str)
 
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
@@ -67,8 +65,7 @@ class WindowDialogs(QObject):
                 )
             )
         dialog.saved.connect(self._on_saved)
-        dialog.language_tried.connect(self.language_tried)
-        dialog.look_tried.connect(self._try_look)
+        dialog.look_previewed.connect(self._try_look)
         return dialog
 
     def _try_look(self, key: str, value: str) -> None:
@@ -95,6 +92,6 @@ class WindowDialogs(QObject):
 
     def ask_link(self, address: str) -> None:
         """Ask before a link is opened."""
-        question = link_question(self._window, address)
+        question = link_dialog(self._window, address)
         if question is not None:
             question.open()

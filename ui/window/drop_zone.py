@@ -1,4 +1,4 @@
-"""Files dragged over the window: says what dropping them will do, and who is told of it. Opens no file."""
+"""Files dragged over the window: says what dropping them will do. Opens no file."""
 
 from __future__ import annotations
 

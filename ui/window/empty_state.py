@@ -22,7 +22,7 @@ from ui.text.formatting import hover, percent
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
-from ui.widgets.gutter import GUTTER_PX, keep_room
+from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
 from ui.window.prompt_card import PromptCard
 
 PROMPTS = (
@@ -81,7 +81,7 @@ class EmptyState(QScrollArea):
         self._builtin = True
         self._missing = True
         self.setWidgetResizable(True)
-        keep_room(self)
+        reserve_scroll_bar(self)
         self.setAccessibleName(translate("EmptyState", "Start"))
         self.mark = QLabel()
         self.title = QLabel()

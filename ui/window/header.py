@@ -18,7 +18,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
-from ui.widgets.tab_order import put_in_order
+from ui.widgets.tab_order import set_tab_order
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 CHROME_PX = 40  # of the button of the models, around its words
@@ -160,7 +160,7 @@ class Header(QFrame):
     def add_indicator(self, indicator: QWidget) -> None:
         """Put a sign of something under way beside the models."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
-        put_in_order((self,))
+        set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
         """Name the conversation."""

@@ -1,4 +1,4 @@
-"""Which panes are open and how wide, and what is marked in answers, remembered as bytes. Knows no chat."""
+"""Which panes are open and how wide, and what is marked in answers, remembered as bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
-LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the Models place would cover each other
+LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
 FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there
 VERSION = 1
 
@@ -64,8 +64,8 @@ class WindowLayout(QObject):
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
         self.fit_text(DRAWN_FOR_PX)
-        for told in (splitter.splitterMoved, stats.sources_wanted, stats.refused_wanted):
-            told.connect(self.changed)
+        for signal in (splitter.splitterMoved, stats.sources_selected, stats.refused_toggled):
+            signal.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
         """Make the side panes as much wider as text of this size is than that which they were drawn for."""
@@ -84,7 +84,7 @@ class WindowLayout(QObject):
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
-        elif not self._is_restored:  # a splitter that nobody sees would tell a third of some small width for each
+        elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
             self._widen(FIRST_SIZES, scale)
         self.changed.emit()
 
@@ -118,7 +118,7 @@ class WindowLayout(QObject):
         self._stats_wanted = self._stats.isHidden()
         self._stats.setVisible(self._stats_wanted)
         self._make_room(self._sidebar)
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         self.show_buttons()
         self.changed.emit()
 
@@ -137,10 +137,10 @@ class WindowLayout(QObject):
             self._stats.setVisible(self._stats_wanted)
         elif is_narrower:
             self._stats.hide()
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         self.show_buttons()
 
-    def _bring_sidebar_back(self) -> None:
+    def _restore_sidebar(self) -> None:
         """Show it where it went only because there was no room, which there is now."""
         if self._sidebar_wanted and self._sidebar.isHidden():
             more = self._sidebar.minimumWidth() + self._splitter.handleWidth()
@@ -158,7 +158,7 @@ class WindowLayout(QObject):
         for pane in (self._stats, self._sidebar):
             if self._splitter.minimumSizeHint().width() > self._window.width():
                 pane.hide()
-        self._bring_sidebar_back()
+        self._restore_sidebar()
         if self._window.width() >= self._narrow_px():
             self._stats.setVisible(self._stats_wanted)
         self.show_buttons()

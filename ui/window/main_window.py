@@ -1,4 +1,4 @@
-"""The window: its parts together. Values come in by methods, intentions go out by signals."""
+"""The main window: its parts together. Values come in by methods, requests go out by signals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
-from ui.transcript.opening_page import OpeningPage
+from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
 from ui.widgets.commands import Commands
 from ui.widgets.enter_key import press_button
@@ -42,9 +42,9 @@ from ui.window.drop_overlay import DropOverlay
 from ui.window.drop_zone import DropZone
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
+from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
-from ui.window.navigation import HubDoors
-from ui.window.stray_keys import StrayKeys
+from ui.window.navigation import ModelsNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -53,7 +53,7 @@ MINIMUM_HEIGHT = 440
 
 
 class MainWindow(QMainWindow):
-    """Everything the user sees.
+    """The chat with its panes, and the panel of the models.
 
     Signals:
         message_submitted(str), stop_requested, regenerate_requested(int): the conversation.
@@ -66,8 +66,6 @@ class MainWindow(QMainWindow):
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
         layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
-        language_wanted(str): it is to speak another one, until told otherwise.
-        rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
     """
 
     message_submitted = Signal(str)
@@ -88,8 +86,6 @@ class MainWindow(QMainWindow):
     draft_text_changed = Signal(str)
     closing = Signal()
     layout_changed = Signal()
-    language_wanted = Signal(str)
-    rebuilt = Signal()
     _is_made = False
     _problem_goes = False
 
@@ -97,16 +93,16 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.dialogs = WindowDialogs(self, fields)
         self.dialogs.saved.connect(self.settings_changed)
-        self.dialogs.language_tried.connect(self.language_wanted)
         self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
-        self._builtin = BuiltinNote(assets_dir)
+        self._assets_dir = assets_dir
+        self._demo_active = False
         self._title = ""  # of the open chat
         self.setWindowTitle("Paceline")
         self.theme = Theme(assets_dir / "icons", self)
         self.setWindowIcon(self.theme.application_icon())
         self.theme.apply("system", self)
-        self._build()
+        self._make_parts()
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
@@ -115,16 +111,16 @@ class MainWindow(QMainWindow):
 
     # ---- building ----------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
         self.header = Header(self.theme)
-        self.transcript = OpeningPage(self.theme)
+        self.transcript = Transcript(self.theme)
         self.empty = EmptyState(self.theme)
         self.problem_banner = Banner(self.theme, problem=True)
         self.notice_banner = Banner(self.theme, problem=False)
         self.space_banner = Banner(self.theme, problem=True)
         self.composer = Composer(self.theme)
-        self._stray_keys = StrayKeys(self.composer.edit)
+        self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
         self._arrange()
@@ -132,38 +128,21 @@ class MainWindow(QMainWindow):
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
-        self.chat_settings.told.connect(self.show_notice)
+        self.chat_settings.notice.connect(self.show_notice)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
 
-    def rebuild(self) -> None:
-        """Make every part again in the language in force, have the app fill them, and put back what a person did."""
-        from ui.window.handover import Handover, let_go  # noqa: PLC0415  (another language: few windows ever take one)
-
-        kept = Handover(self)
-        self.setUpdatesEnabled(False)
-        self._is_made = False
-        let_go(self)
-        self.unsetLocale()
-        self._build()
-        self.theme.fit(self)
-        kept.give_first(self)
-        self._is_made = True
-        self.rebuilt.emit()
-        kept.give(self)
-        self.setUpdatesEnabled(True)
-
     def _arrange(self) -> None:
-        self.pages = stacked((self.empty, self.transcript))
+        self.pages = _stacked((self.empty, self.transcript))
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
-        middle = page_with_foot(self.header, self.pages, foot)
-        self.splitter = side_by_side((self.sidebar, middle, self.stats))
-        self.hub = HubDoors(self.theme, self.splitter)
-        self.setCentralWidget(self.hub.stack)
-        self.hub.stack.show()
+        middle = _page_with_foot(self.header, self.pages, foot)
+        self.splitter = _side_by_side((self.sidebar, middle, self.stats))
+        self.models = ModelsNavigation(self.theme, self.splitter)
+        self.setCentralWidget(self.models.stack)
+        self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
         self.layout_state.changed.connect(self.layout_changed)
 
@@ -202,7 +181,7 @@ class MainWindow(QMainWindow):
 
     def name_window(self) -> None:
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
-        seen = translate("HubPlace", "Models") if self.hub.is_open else self._title
+        seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -256,7 +235,7 @@ class MainWindow(QMainWindow):
         self.stats.set_engine(view)
         self.transcript.menus.set_unavailable(view.unavailable)
         self.chat_settings.set_engine(view)
-        self._builtin.show(self.engine_view, self.header, self.empty)
+        self._show_builtin_note()
 
     def set_mode(self, mode: Mode) -> None:
         """The mode of the next message."""
@@ -286,10 +265,18 @@ class MainWindow(QMainWindow):
 
     def set_padded_demo(self, state: str, fraction: float | None) -> None:
         """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._builtin.set_demo(state)
+        self._demo_active = state == "active"
         self.header.set_demo(state)
         self.empty.set_demo(state, fraction)
-        self._builtin.show(self.engine_view, self.header, self.empty)
+        self._show_builtin_note()
+
+    def _show_builtin_note(self) -> None:
+        """Say what the built-in model is, in the header and on the empty page; nothing where another is in use."""
+        target = self.engine_view.target
+        is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
+        note = DEMO_NOTE if self._demo_active else TINY_NOTE if is_tiny else ""
+        self.header.set_note(translate("Header", note) if note else "")
+        self.empty.set_engine(self.engine_view, builtin=is_tiny or self._demo_active)
 
     # ---- banners -----------------------------------------------------------------------------------------------
 
@@ -328,7 +315,7 @@ class MainWindow(QMainWindow):
 
     def focus_search(self) -> None:
         """Go to the search of the chats."""
-        self.hub.leave()
+        self.models.leave()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
@@ -336,8 +323,8 @@ class MainWindow(QMainWindow):
         """Take back what is in the way, or stop the answer."""
         if self.drop_overlay.isVisible():
             self.drop_overlay.leave()
-        elif self.hub.is_open:
-            self.hub.place.leave()
+        elif self.models.is_open:
+            self.models.panel.leave()
         elif self.composer.is_busy:
             self.stop_requested.emit()
 
@@ -364,12 +351,12 @@ class MainWindow(QMainWindow):
             return  # asking Qt for the child first would make all its classes known to Python before the first paint
         child = event.child()
         if isinstance(child, QWidget):
-            QTimer.singleShot(0, child, lambda: self.theme.fit(child))
+            QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
-        in_chat = not self.hub.is_open and not self.drop_overlay.isVisible()
-        if not (press_button(event) or (in_chat and self._stray_keys.take(event))):
+        in_chat = not self.models.is_open and not self.drop_overlay.isVisible()
+        if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -398,7 +385,7 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
 
-def stacked(pages: Sequence[QWidget]) -> QStackedWidget:
+def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     """Pages of which one is seen."""
     stack = QStackedWidget()
     for page in pages:
@@ -406,7 +393,7 @@ def stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
+def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
     """The middle of the window: a header, the pages, and the foot below them, as wide as the text."""
     foot = QWidget()
     foot.setMaximumWidth(COLUMN_PX)
@@ -430,30 +417,10 @@ def page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget
     return middle
 
 
-def side_by_side(panes: Sequence[QWidget]) -> QSplitter:
+def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
     """Panes with handles between them."""
     splitter = QSplitter(Qt.Orientation.Horizontal)
     splitter.setHandleWidth(1)
     for pane in panes:
         splitter.addWidget(pane)
     return splitter
-
-
-class BuiltinNote:
-    """Outlives the parts that it speaks in: they are given with every call."""
-
-    def __init__(self, assets_dir: Path) -> None:
-        self._assets_dir = assets_dir
-        self._demo_active = False
-
-    def set_demo(self, state: str) -> None:
-        """How far the demo at real weight is: "absent", "making", "ready" or "active"."""
-        self._demo_active = state == "active"
-
-    def show(self, view: EngineView, header: Header, empty: EmptyState) -> None:
-        """Show it, or nothing where other models are in use."""
-        target = view.target
-        tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        note = DEMO_NOTE if self._demo_active else TINY_NOTE if tiny else ""
-        header.set_note(translate("Header", note) if note else "")
-        empty.set_engine(view, builtin=tiny or self._demo_active)

@@ -1,24 +1,24 @@
-"""How the Models place is reached from the chat and left again, and what tells in the chat that something downloads."""
+"""Switches between the chat and the panel of the models; the indicator of downloads in the header."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from ui.conversations.sidebar import Sidebar
-from ui.models.intentions import WELCOME
+from ui.models.requests import WELCOME
 from ui.text.formatting import percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
 
-if TYPE_CHECKING:  # most chats begin and end without the place: a start waits for none of it
+if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.domain.models import DownloadRow
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 
 class DownloadIndicator(IconButton):
@@ -31,7 +31,7 @@ class DownloadIndicator(IconButton):
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:
         """Show the share of all that is on its way."""
         from app.domain.models import DownloadState  # noqa: PLC0415
-        from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole place)
+        from ui.models.downloads_page import overall, summary  # noqa: PLC0415  (brings the whole panel)
 
         moving = overall(rows)
         failed = sum(row.state is DownloadState.FAILED for row in rows)
@@ -45,60 +45,58 @@ class DownloadIndicator(IconButton):
         self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
 
 
-class HubDoors(QObject):
-    """Holds the chat and the place one above the other. The place is made when it is first wanted."""
+class ModelsNavigation(QObject):
+    """Holds the chat and the panel one above the other. The panel is made when it is first wanted.
+
+    Signals:
+        panel_created(object): the `ModelsPanel`, once; whoever serves it connects to it.
+    """
+
+    panel_created = Signal(object)
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__()
         self._theme = theme
         self._chat = chat
         self._focus: QWidget | None = None
-        self._place: HubPlace | None = None
-        self._fillers: list[Callable[[HubPlace], None]] = []
+        self._panel: ModelsPanel | None = None
         self._downloads: Sequence[DownloadRow] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
         self.stack.addWidget(chat)
 
     @property
-    def place(self) -> HubPlace:
-        """The place; asking for it makes it."""
-        if self._place is None:
-            self._place = self._make_place()
-            for fill in tuple(self._fillers):  # one that is added meanwhile is called at once
-                fill(self._place)
-        return self._place
+    def panel(self) -> ModelsPanel:
+        """The panel; asking for it makes it."""
+        if self._panel is None:
+            self._panel = self._make_panel()
+            self.panel_created.emit(self._panel)
+        return self._panel
 
-    def _make_place(self) -> HubPlace:
-        from ui.models.place import HubPlace  # noqa: PLC0415
+    def _make_panel(self) -> ModelsPanel:
+        from ui.models.panel import ModelsPanel  # noqa: PLC0415
 
-        place = HubPlace(self._theme)
+        panel = ModelsPanel(self._theme)
         # A page that is not seen must not keep the window wide.
-        place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.stack.addWidget(place)
-        self._theme.fit(place)
-        place.back.connect(self.leave)
+        panel.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.stack.addWidget(panel)
+        self._theme.apply_density(panel)
+        panel.back.connect(self.leave)
         if self._downloads:
-            place.set_downloads(self._downloads)
-        return place
-
-    def when_made(self, fill: Callable[[HubPlace], None]) -> None:
-        """Call ``fill`` with the place as soon as there is one, which may be never."""
-        self._fillers.append(fill)
-        if self._place is not None:
-            fill(self._place)
+            panel.set_downloads(self._downloads)
+        return panel
 
     @property
-    def is_made(self) -> bool:
-        """Whether the place was wanted yet."""
-        return self._place is not None
+    def is_created(self) -> bool:
+        """Whether the panel was wanted yet."""
+        return self._panel is not None
 
     @property
     def page(self) -> str:
-        """Which page of the place is shown, or was last; empty where none was."""
-        return "" if self._place is None else self._place.page
+        """Which page of the panel is shown, or was last; empty where none was."""
+        return "" if self._panel is None else self._panel.page
 
-    def connect_doors(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
+    def connect_entry_points(self, header: Header, sidebar: Sidebar, buttons: Sequence[QObject]) -> None:
         """Every way in; ``buttons`` have a signal ``browse``."""
         header.add_indicator(self.indicator)
         self.indicator.clicked.connect(lambda: self.open("downloads"))
@@ -110,31 +108,23 @@ class HubDoors(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether the place is seen."""
-        return self._place is not None and self.stack.currentWidget() is self._place
+        """Whether the panel is seen."""
+        return self._panel is not None and self.stack.currentWidget() is self._panel
 
     def open(self, page: str = "") -> None:
-        """Show the place, at a page or where it was left."""
-        place = self.place
+        """Show the panel, at a page or where it was left."""
+        panel = self.panel
         if not self.is_open:
             self._focus = self.stack.window().focusWidget()
-            self.stack.setCurrentWidget(place)
-        place.open(page or ("" if place.page != WELCOME else "recommended"))
+            self.stack.setCurrentWidget(panel)
+        panel.open(page or ("" if panel.page != WELCOME else "recommended"))
 
     def toggle(self) -> None:
         """Open it, or go back to the chat."""
         if self.is_open:
-            self.place.leave()
+            self.panel.leave()
         else:
             self.open()
-
-    def take_over(self, other: HubDoors) -> None:
-        """Be where another was."""
-        if not other.is_made:
-            return
-        self.place.take_over(other.place)
-        if other.is_open:
-            self.open(other.place.page)
 
     def leave(self) -> None:
         """Back to the chat, with the focus where it was."""
@@ -148,6 +138,6 @@ class HubDoors(QObject):
         if not rows and not self._downloads:
             return
         self._downloads = rows
-        if self._place is not None:
-            self._place.set_downloads(rows)
+        if self._panel is not None:
+            self._panel.set_downloads(rows)
         self.indicator.set_rows(rows)

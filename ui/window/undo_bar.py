@@ -1,4 +1,4 @@
-"""A line above the composer for some seconds: what was just deleted, and Undo. Knows nothing of what it was."""
+"""A line above the composer for some seconds: what was just deleted, and Undo."""
 
 from __future__ import annotations
 

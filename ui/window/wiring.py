@@ -1,7 +1,4 @@
-"""Connects the parts of the window with one another and with its signals, and adds its commands.
-
-Knows every part's signals; nothing of what is behind the window's own.
-"""
+"""Connects the parts of the window with one another and with its signals, and adds its commands."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from ui.transcript.pass_keys import PassKeys
 from ui.transcript.text_caret import TextCaret
 from ui.transcript.version_focus import VersionFocus
 from ui.widgets.commands import CHAT, CHATS, WINDOW
-from ui.widgets.tab_order import put_in_order
+from ui.widgets.tab_order import set_tab_order
 
 if TYPE_CHECKING:
     from ui.window.main_window import MainWindow
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
 
 def connect_parts(window: MainWindow) -> None:
     """Connect what the parts want with who does it."""
-    window.hub.connect_doors(window.header, window.sidebar, (window.empty,))
-    window.hub.stack.currentChanged.connect(lambda _place: _show_place(window))
+    window.models.connect_entry_points(window.header, window.sidebar, (window.empty,))
+    window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
     _connect_sidebar(window)
     _connect_models(window)
     _connect_conversation(window)
@@ -42,7 +39,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar.rename_requested.connect(window.conversation_rename_requested)
     sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
     sidebar.left.connect(window.composer.setFocus)
-    sidebar.search_wanted.connect(lambda _words: window.transcript.forget_found())
+    sidebar.search_requested.connect(lambda _words: window.transcript.forget_found())
     sidebar.hide_requested.connect(layout.toggle_sidebar)
     window.header.show_sidebar.connect(layout.toggle_sidebar)
     window.header.toggle_stats.connect(layout.toggle_stats)
@@ -80,17 +77,17 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
-    window.stats.sources_wanted.connect(window.transcript.mark_sources)
-    window.stats.refused_wanted.connect(window.transcript.show_refused)
+    window.stats.sources_selected.connect(window.transcript.mark_sources)
+    window.stats.refused_toggled.connect(window.transcript.show_refused)
 
 
 def add_commands(window: MainWindow) -> None:
-    """Give the window its commands. Keys that a part answers itself are told, so that the overview has them."""
+    """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
     commands, layout = window.commands, window.layout_state
-    commands.tell(CHAT, mark("Commands", "Send the message"), "Enter")
-    commands.tell(CHAT, mark("Commands", "Break the line"), "Shift+Return")
+    commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
+    commands.describe(CHAT, mark("Commands", "Break the line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
-    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, rests=False)
+    commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
     commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     _add_source_switch(window)
@@ -102,10 +99,10 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: _step(window, 1))
     commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
     commands.add(CHATS, mark("Commands", "Rename the chosen chat, or the open one"), "F2", lambda: _rename(window))
-    commands.tell(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
+    commands.describe(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
     commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
-    commands.tell(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
-    commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.hub.toggle)
+    commands.describe(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
+    commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.models.toggle)
     commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
     commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
@@ -122,13 +119,13 @@ def add_commands(window: MainWindow) -> None:
 
 
 def _step(window: MainWindow, by: int) -> None:
-    window.hub.leave()
+    window.models.leave()
     window.sidebar.list.step(by)
 
 
-def _show_place(window: MainWindow) -> None:
+def _on_view_changed(window: MainWindow) -> None:
     """The keys of a chat that nobody sees must not change it."""
-    window.commands.rest(CHAT, window.hub.is_open)
+    window.commands.set_suspended(CHAT, window.models.is_open)
     window.name_window()
 
 
@@ -136,7 +133,7 @@ def _rename(window: MainWindow) -> None:
     sidebar = window.sidebar
     if sidebar.list.hasFocus():
         sidebar.list.rename()
-    elif not window.hub.is_open and sidebar.list.has_open:
+    elif not window.models.is_open and sidebar.list.has_open:
         window.layout_state.show_sidebar()
         sidebar.search.clear()
         sidebar.list.rename()
@@ -160,7 +157,7 @@ def _fill_screen(window: MainWindow) -> None:
 def _add_source_switch(window: MainWindow) -> None:
     bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
-    put_in_order((window.header,))
+    set_tab_order((window.header,))
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)

@@ -42,23 +42,22 @@ class LibraryController(QObject):
         self._branches = branches
         self.found.connect(self._on_found)
         conversations.on_listed = self._search_again
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
 
-    def _attach(self) -> None:
+    def _connect(self) -> None:
         sidebar, library = self._window.sidebar, self._library
-        wishes = sidebar.wishes
-        sidebar.search_wanted.connect(self.search)
+        library_signals = sidebar.library_signals
+        sidebar.search_requested.connect(self.search)
         sidebar.result_chosen.connect(self._branches.open_at)
-        wishes.pinned.connect(self._then_refresh(library.set_pinned))
-        wishes.archived.connect(self._then_refresh(library.set_archived))
-        wishes.foldered.connect(self._then_refresh(library.move_to_folder))
-        wishes.arranged.connect(self._then_refresh(self._arrange))
-        wishes.duplicated.connect(self.duplicate)
-        wishes.folder_made.connect(self.make_folder)
-        wishes.folder_renamed.connect(self._then_refresh(library.rename_folder))
-        wishes.folder_folded.connect(self._then_refresh(library.fold))
-        wishes.folders_arranged.connect(self._then_refresh(library.arrange_folders))
+        library_signals.pinned.connect(self._then_refresh(library.set_pinned))
+        library_signals.archived.connect(self._then_refresh(library.set_archived))
+        library_signals.foldered.connect(self._then_refresh(library.move_to_folder))
+        library_signals.arranged.connect(self._then_refresh(self._arrange))
+        library_signals.duplicated.connect(self.duplicate)
+        library_signals.folder_made.connect(self.make_folder)
+        library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
+        library_signals.folder_folded.connect(self._then_refresh(library.fold))
+        library_signals.folders_arranged.connect(self._then_refresh(library.arrange_folders))
 
     def search(self, typed: str) -> None:
         """Look for words on the store's thread; what is found comes back as a signal."""

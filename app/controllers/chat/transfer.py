@@ -45,13 +45,9 @@ class TransferController(QObject):
         self._thread: threading.Thread | None = None
         self._waiting: list[Path] = []
         self.ended.connect(self._on_ended)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
-        wishes = self._window.sidebar.wishes
-        wishes.exported.connect(self.ask_export)
-        wishes.imported.connect(self.ask_import)
+        library_signals = self._window.sidebar.library_signals
+        library_signals.exported.connect(self.ask_export)
+        library_signals.imported.connect(self.ask_import)
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
         """Ask where to write one conversation, or all."""

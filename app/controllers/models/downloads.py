@@ -15,13 +15,13 @@ from app.controllers.models.views import arrived
 from app.controllers.parts import Parts
 from app.storage.window_state import note_welcomed
 from engine.records import Problem
-from ui.models.intentions import WELCOME
-from ui.window.navigation import HubDoors
+from ui.models.requests import WELCOME
+from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import Shelf
     from app.domain.models import DownloadRow, ModelRef
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 Tell = Callable[[Problem], None]
 
@@ -54,17 +54,13 @@ class HubDownloadsController(QObject):
         self._chat_after: tuple[ModelRef, ...] = ()
 
     @property
-    def _doors(self) -> HubDoors:
-        return self._window.hub
+    def _doors(self) -> ModelsNavigation:
+        return self._window.models
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of downloads in a place that was made."""
-        place.wants.pull_wanted.connect(self.pull)
-        place.wants.download_deed.connect(self._on_deed)
-
-    def fill(self) -> None:
-        """Fill a place that is built anew."""
-        self._doors.set_downloads(self._rows)
+        place.requests.pull_requested.connect(self.pull)
+        place.requests.download_action_requested.connect(self._on_deed)
 
     def start(self) -> None:
         """Go on with the downloads of last time."""

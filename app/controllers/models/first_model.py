@@ -23,7 +23,7 @@ from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
 from app.hub.records import DownloadStatus, LibraryModel
 from engine.records import Problem
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
@@ -57,10 +57,10 @@ class HubFirstController(QObject):
         self._view = _offer()
         self._watch: _Watch | None = None  # of the download that is under way
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
-        place.wants.first_wanted.connect(self.fetch)
-        place.wants.first_stopped.connect(self.stop)
+        place.requests.first_requested.connect(self.fetch)
+        place.requests.first_stopped.connect(self.stop)
         place.welcome.set_first(self._view)
 
     def look(self) -> None:
@@ -102,7 +102,7 @@ class HubFirstController(QObject):
 
     def _show(self, view: FirstModelView) -> None:
         self._view = view
-        self._window.hub.place.welcome.set_first(view)
+        self._window.models.panel.welcome.set_first(view)
 
     def _on_news(self, watch: FirstWatch, change: Change) -> None:
         if watch is self._watch:
@@ -123,7 +123,7 @@ class HubFirstController(QObject):
         self._on_found(model)
         self._begin(str(model.path), dict(SMALL.own))
         self.came.emit()
-        if self._window.hub.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+        if self._window.models.is_open:  # whoever went back to a chat meanwhile is not torn out of it
             self.complete.emit(str(model.path), "")
         else:
             words = translate("HubController", "{name} has come and is in the library: Models, or Ctrl+M.")

@@ -25,11 +25,11 @@ from engine.loading.loading import draft_options
 from engine.records import LoadRequest, ModelInfo, Problem
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
-from ui.models.intentions import WELCOME
+from ui.models.requests import WELCOME
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
-from ui.widgets.dialogs import link_question
-from ui.window.navigation import HubDoors
+from ui.widgets.dialogs import link_dialog
+from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.first_model import HubFirstController
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.domain.models import ModelRef, RepoRow, SearchQuery
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +80,7 @@ class HubController(QObject):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
         self._first: HubFirstController | None = None  # likewise
-        self._doors.when_made(self._attach)
-        parts.window.rebuilt.connect(self._on_rebuilt)
+        self._doors.panel_created.connect(self._attach)
 
     @property
     def shelf(self) -> Shelf:
@@ -89,12 +88,12 @@ class HubController(QObject):
         return self._shelf()
 
     @property
-    def _doors(self) -> HubDoors:
-        return self._window.hub
+    def _doors(self) -> ModelsNavigation:
+        return self._window.models
 
     @property
-    def _place(self) -> HubPlace:
-        return self._window.hub.place
+    def _place(self) -> ModelsPanel:
+        return self._window.models.panel
 
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
@@ -108,43 +107,35 @@ class HubController(QObject):
         places = DraftPlaces(in_use, paths.cache)
         return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
 
-    def _attach(self, place: HubPlace) -> None:
-        if self._pairs is None:
-            from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
+    def _attach(self, place: ModelsPanel) -> None:
+        from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-            self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
-            self._pairs.set_target(self._loaded)
+        self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+        self._pairs.set_target(self._loaded)
+        self._pairs.attach(place)
         self._attach_first(place)
         self._downloads.attach(place)
         self._library.attach(place)
-        wants = place.wants
-        wants.page_shown.connect(self._on_page)
-        wants.search_wanted.connect(self._search)
-        wants.repo_wanted.connect(self._open_repo)
-        wants.token_given.connect(self._give_token)
-        wants.token_removed.connect(self._remove_token)
-        wants.chat_wanted.connect(self._start_chat)
-        wants.draft_wanted.connect(self._use_draft)
-        wants.builtin_wanted.connect(self._use_builtin)
-        wants.welcome_done.connect(self._end_welcome)
-        wants.link_wanted.connect(self._ask_link)
-        if self._repo is not None:  # the place was there before, in another language
-            self._show_repo(self._repo)
+        requests = place.requests
+        requests.page_shown.connect(self._on_page)
+        requests.search_requested.connect(self._search)
+        requests.repo_requested.connect(self._open_repo)
+        requests.token_entered.connect(self._give_token)
+        requests.token_removed.connect(self._remove_token)
+        requests.chat_requested.connect(self._start_chat)
+        requests.draft_requested.connect(self._use_draft)
+        requests.builtin_requested.connect(self._use_builtin)
+        requests.welcome_done.connect(self._end_welcome)
+        requests.link_requested.connect(self._ask_link)
 
-    def _attach_first(self, place: HubPlace) -> None:
-        if self._first is None:
-            from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
+    def _attach_first(self, place: ModelsPanel) -> None:
+        from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
 
-            self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
-            self._first.came.connect(self._library.show)
-            self._first.came.connect(self._models_changed)
-            self._first.complete.connect(self._chat_now)
+        self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
+        self._first.came.connect(self._library.show)
+        self._first.came.connect(self._models_changed)
+        self._first.complete.connect(self._chat_now)
         self._first.attach(place)
-
-    def _on_rebuilt(self) -> None:
-        """Follow the place that is built anew, and fill it."""
-        self._doors.when_made(self._attach)
-        self._downloads.fill()
 
     def start(self) -> None:
         """Go on with the downloads of last time."""
@@ -305,7 +296,7 @@ class HubController(QObject):
         log.warning("%s: %s", problem.title, problem.message)
 
     def _ask_link(self, address: str) -> None:
-        question = link_question(self._window, address)
+        question = link_dialog(self._window, address)
         if question is not None:
             question.open()
 

@@ -17,11 +17,11 @@ from app.controllers.models.views import freed
 from engine.records import Problem
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
-from ui.window.navigation import HubDoors
+from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import LibraryAnswer, Shelf
-    from ui.models.place import HubPlace
+    from ui.models.panel import ModelsPanel
 
 Tell = Callable[[Problem], None]
 
@@ -46,17 +46,17 @@ class HubLibraryController(QObject):
         self._looked_elsewhere = False
 
     @property
-    def _doors(self) -> HubDoors:
-        return self._window.hub
+    def _doors(self) -> ModelsNavigation:
+        return self._window.models
 
-    def attach(self, place: HubPlace) -> None:
+    def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of the library in a place that was made."""
-        wants = place.wants
-        wants.reveal_wanted.connect(self._reveal)
-        wants.remove_wanted.connect(self._remove)
-        wants.add_wanted.connect(self._add)
-        wants.offer_taken.connect(self._add)
-        wants.look_again.connect(lambda: self.show(look_elsewhere=True))
+        requests = place.requests
+        requests.reveal_requested.connect(self._reveal)
+        requests.remove_requested.connect(self._remove)
+        requests.add_requested.connect(self._add)
+        requests.offer_taken.connect(self._add)
+        requests.rescan_requested.connect(lambda: self.show(look_elsewhere=True))
 
     def use(self, target: str, draft: str) -> None:
         """Note which files are loaded; empty where there is none."""
@@ -71,13 +71,13 @@ class HubLibraryController(QObject):
 
     def show(self, *, look_elsewhere: bool = False) -> None:
         """Read the library again where there is a place to show it; the folders of other apps when asked for."""
-        if not self._doors.is_made:
+        if not self._doors.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
         used, offers = self._used, self._looked_elsewhere
 
         def done(answer: LibraryAnswer) -> None:
-            self._doors.place.library.set_library(answer.rows, answer.offers)
+            self._doors.panel.library.set_library(answer.rows, answer.offers)
 
         self._jobs.run("library", lambda _stop: self._shelf().library_views(*used, offers=offers), done, self._tell)
 
@@ -86,7 +86,7 @@ class HubLibraryController(QObject):
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._doors.place.show_notice(freed(num_bytes))
+            self._doors.panel.show_notice(freed(num_bytes))
             self._changed()
 
         self._jobs.run(f"remove {name}", lambda _stop: self._shelf().library.remove(name), done, self._tell)

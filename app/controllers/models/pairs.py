@@ -14,8 +14,8 @@ from app.domain.lazy import Late
 from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
-from ui.models.intentions import WELCOME
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
+from ui.models.requests import WELCOME
 from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -43,36 +43,32 @@ class HubPairsController:
         self._target: ModelRef | None = None  # in use
         self._chosen: ModelRef | None = None  # drafts are looked for
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
-        self._follow()
-        window.rebuilt.connect(self._follow)
 
     @property
-    def _place(self) -> HubPlace:
-        return self._window.hub.place
+    def _place(self) -> ModelsPanel:
+        return self._window.models.panel
 
-    def _follow(self) -> None:
-        self._window.hub.when_made(self._attach)
-
-    def _attach(self, place: HubPlace) -> None:
-        wants = place.wants
-        wants.page_shown.connect(self._on_page)
-        wants.all_wanted.connect(self._show_all)
-        wants.catalog_wanted.connect(self._open)
-        wants.pair_wanted.connect(self._show_pair)
-        wants.drafts_wanted.connect(self._find_drafts)
+    def attach(self, place: ModelsPanel) -> None:
+        """Follow what is wanted of pairs in a place that was made."""
+        requests = place.requests
+        requests.page_shown.connect(self._on_page)
+        requests.all_requested.connect(self._show_all)
+        requests.catalog_requested.connect(self._open)
+        requests.pair_requested.connect(self._show_pair)
+        requests.drafts_requested.connect(self._find_drafts)
 
     def set_target(self, target: ModelInfo | None) -> None:
         """The engine has another target; the finder follows unless one was chosen by hand."""
         before, self._target = self._target, ModelRef(path=target.path) if target else None
-        if self._chosen == before and before != self._target and self._window.hub.page == "drafts":
+        if self._chosen == before and before != self._target and self._window.models.page == "drafts":
             self._find_drafts(self._target)
 
     def models_changed(self) -> None:
         """Something came or went: what is shown says where it is."""
         self._opened.clear()
-        if self._window.hub.page == "recommended":
+        if self._window.models.page == "recommended":
             self._show_all()
-        if self._pair is not None and self._window.hub.page == "drafts":
+        if self._pair is not None and self._window.models.page == "drafts":
             self._show_pair(*self._pair)
 
     def _on_page(self, page: str) -> None:

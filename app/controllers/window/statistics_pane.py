@@ -54,14 +54,10 @@ class StatisticsController(QObject):
         self._num_asked = 0
         self.read.connect(self._show)
         self.ended.connect(self._on_ended)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         panel = self._window.stats
-        panel.sums_wanted.connect(self.refresh)
-        panel.export_wanted.connect(self.ask_export)
-        panel.reset_wanted.connect(self.reset)
+        panel.sums_requested.connect(self.refresh)
+        panel.export_requested.connect(self.ask_export)
+        panel.reset_requested.connect(self.reset)
 
     def refresh(self, page: str) -> None:
         """Have the sums of a page read: "chat" is the open one, "all" is all time."""

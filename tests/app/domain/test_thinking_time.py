@@ -101,8 +101,8 @@ def test_a_thinking_model_from_question_to_export(qtbot: QtBot, opened: bool) ->
     assert view.thinking_ms is not None
     card = desk.window.transcript.last_answer()
     assert card is not None
-    assert card.thought is not None
-    assert card.thought.header.text().startswith("Thought for ")
+    assert card.reasoning is not None
+    assert card.reasoning.header.text().startswith("Thought for ")
     qtbot.mouseClick(card.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == "It is **4**."
     _check_outside(desk, view)

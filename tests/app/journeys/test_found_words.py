@@ -71,14 +71,14 @@ def in_sight(desk: Desk) -> bool:
 
 
 def answer(desk: Desk) -> AnswerCard:
-    return next(card for card in desk.window.transcript.cards if isinstance(card, AnswerCard) and card.thought)
+    return next(card for card in desk.window.transcript.cards if isinstance(card, AnswerCard) and card.reasoning)
 
 
 def test_a_hit_inside_folded_reasoning_unfolds_it_and_comes_into_sight(desk: Desk, qtbot: QtBot) -> None:
     search(desk, qtbot, "quok")
     card = answer(desk)
-    assert card.thought is not None
-    assert card.thought.is_open
+    assert card.reasoning is not None
+    assert card.reasoning.is_open
     assert marked(desk) == ["quokka"]
     qtbot.waitUntil(lambda: in_sight(desk), timeout=GENEROUS_MS)
     qtbot.waitUntil(lambda: not desk.window.transcript.is_building, timeout=GENEROUS_MS)
@@ -90,8 +90,8 @@ def test_a_hit_inside_folded_reasoning_unfolds_it_and_comes_into_sight(desk: Des
 def test_a_hit_in_the_words_leaves_reasoning_folded(desk: Desk, qtbot: QtBot, typed: str, words: str) -> None:
     search(desk, qtbot, typed)
     card = answer(desk)
-    assert card.thought is not None
-    assert not card.thought.is_open
+    assert card.reasoning is not None
+    assert not card.reasoning.is_open
     assert marked(desk) == [words]
     qtbot.waitUntil(lambda: in_sight(desk), timeout=GENEROUS_MS)
     desk.close()

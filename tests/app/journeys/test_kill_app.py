@@ -85,8 +85,8 @@ def test_a_kill_leaves_how_long_an_answer_reasoned(answer: str, qtbot: QtBot, tm
     view = desk.window.shown[-1][1][-1]
     card = desk.window.transcript.last_answer()
     assert card is not None
-    assert card.thought is not None
-    heading = card.thought.heading
+    assert card.reasoning is not None
+    heading = card.reasoning.heading
     desk.close()
     assert view.state is MessageState.INTERRUPTED
     assert view.text.startswith("<think>")

@@ -18,7 +18,7 @@ from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import Desk
 from tests.menus import come_back, press_menu_key, take
 from ui.settings.chat_dialog import ChatSettingsDialog
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 
 
 def row(desk: Desk, title: str) -> ConversationRow:
@@ -170,7 +170,7 @@ def test_a_preset_is_saved_and_taken_by_another_chat(desk: Desk, qtbot: QtBot) -
     edit.selectAll()
     qtbot.keyClicks(edit, "0.3")
     take_preset(dialog, qtbot, "Save these values")
-    question = dialog.findChild(Question)
+    question = dialog.findChild(ConfirmDialog)
     assert question is not None
     name = question.findChild(QLineEdit)
     assert name is not None

@@ -37,7 +37,7 @@ from app.storage.chats.store import ChatStore
 from app.paths import find_paths
 from app.startup.window import open_window
 from tests.fake_model import ScriptedWorker
-from ui import opening_page, transcript
+from ui.transcript import transcript
 paths = find_paths()
 paths.data.mkdir(parents=True)
 paths.config.mkdir(parents=True)
@@ -47,7 +47,7 @@ assert store.open() is None
 chat = store.create_conversation("long")
 store.add_message(chat, "user", "a word and another one\\n\\n" * 200)
 assert store.close(10)
-transcript.FIRST_SLICE_S, opening_page.LONGEST_S = 1e-9, 30.0
+transcript.FIRST_SLICE_S, transcript.FIRST_FRAME_S = 1e-9, 30.0
 def tell(*_):
     window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
     print("below the first picture:", window.transcript.verticalScrollBar().maximum())

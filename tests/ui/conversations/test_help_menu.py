@@ -25,7 +25,7 @@ def button(window: MainWindow) -> HelpButton:
 
 @pytest.mark.parametrize("words", WORDS)
 def test_each_deed_by_the_pointer(button: HelpButton, qtbot: QtBot, words: str) -> None:
-    menu = button.deeds
+    menu = button.popup_menu
 
     def choose() -> None:
         action = next(each for each in menu.actions() if each.text() == words)
@@ -38,7 +38,7 @@ def test_each_deed_by_the_pointer(button: HelpButton, qtbot: QtBot, words: str) 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_each_deed_by_keys(button: HelpButton, qtbot: QtBot, words: str) -> None:
-    menu = button.deeds
+    menu = button.popup_menu
 
     def choose() -> None:
         for _ in range(WORDS.index(words) + 1):

@@ -57,7 +57,7 @@ def test_enter_on_a_folder_folds_and_on_the_archive_opens(filled: MainWindow, qt
     listing = filled.sidebar.list
     listing.setCurrentIndex(heading(listing.rows, "Play"))
     listing.setFocus()
-    with qtbot.waitSignal(filled.sidebar.wishes.folder_folded) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.folder_folded) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Return)
     assert caught.args == [8, False]
     listing.setCurrentIndex(heading(listing.rows, "Archived"))
@@ -83,10 +83,10 @@ def test_f2_renames_a_folder_and_del_removes_it(filled: MainWindow, qtbot: QtBot
     assert editor is not None
     editor.selectAll()
     qtbot.keyClicks(editor, "Office")
-    with qtbot.waitSignal(filled.sidebar.wishes.folder_renamed) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.folder_renamed) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert caught.args == [7, "Office"]
-    with qtbot.waitSignal(filled.sidebar.wishes.folder_deleted) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.folder_deleted) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Delete)
     assert caught.args == [7]
 
@@ -113,53 +113,53 @@ def drop(model: ConversationModel, conversation_id: int, line: int, onto: QModel
 
 
 def test_dragging_reorders_pinned_ones(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.sidebar.wishes.arranged) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.arranged) as caught:
         drop(filled.sidebar.list.rows, 2, 1)
     assert caught.args == [[2, 3], None]
 
 
 def test_dragging_into_between_a_folders_chats(filled: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(filled.sidebar.wishes.arranged) as caught:
+    with qtbot.waitSignal(filled.sidebar.library_signals.arranged) as caught:
         drop(filled.sidebar.list.rows, 1, 5)
     assert caught.args == [[4, 1, 5], 7]
 
 
 def test_dropping_on_a_folder_the_archive_or_a_day(filled: MainWindow, qtbot: QtBot) -> None:
-    model, wishes = filled.sidebar.list.rows, filled.sidebar.wishes
-    with qtbot.waitSignal(wishes.foldered) as caught:
+    model, library_signals = filled.sidebar.list.rows, filled.sidebar.library_signals
+    with qtbot.waitSignal(library_signals.foldered) as caught:
         drop(model, 1, -1, heading(model, "Play"))
     assert caught.args == [1, 8]
-    with qtbot.waitSignal(wishes.archived) as caught:
+    with qtbot.waitSignal(library_signals.archived) as caught:
         drop(model, 1, -1, heading(model, "Archived"))
     assert caught.args == [1, True]
-    with qtbot.waitSignal(wishes.foldered) as caught:
+    with qtbot.waitSignal(library_signals.foldered) as caught:
         drop(model, 4, 9)
     assert caught.args == [4, None]
 
 
 def test_alt_with_arrows_moves_what_is_ordered_by_hand(filled: MainWindow, qtbot: QtBot) -> None:
-    listing, wishes = filled.sidebar.list, filled.sidebar.wishes
+    listing, library_signals = filled.sidebar.list, filled.sidebar.library_signals
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of(3))
-    with qtbot.waitSignal(wishes.arranged) as caught:
+    with qtbot.waitSignal(library_signals.arranged) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [[2, 3], None]
     listing.setCurrentIndex(listing.rows.index_of(5))
-    with qtbot.waitSignal(wishes.arranged) as caught:
+    with qtbot.waitSignal(library_signals.arranged) as caught:
         qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [[5, 4], 7]
     listing.setCurrentIndex(listing.rows.index_of(1))
-    with qtbot.assertNotEmitted(wishes.arranged):
+    with qtbot.assertNotEmitted(library_signals.arranged):
         qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
 
 
 def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
-    listing, wishes = filled.sidebar.list, filled.sidebar.wishes
+    listing, library_signals = filled.sidebar.list, filled.sidebar.library_signals
     menu = actions(listing.make_menu(listing.rows.index_of(1)))
     for word, signal, wanted in (
-        ("Pin", wishes.pinned, [1, True]),
-        ("Duplicate", wishes.duplicated, [1]),
-        ("Archive", wishes.archived, [1, True]),
+        ("Pin", library_signals.pinned, [1, True]),
+        ("Duplicate", library_signals.duplicated, [1]),
+        ("Archive", library_signals.archived, [1, True]),
     ):
         with qtbot.waitSignal(signal) as caught:
             menu[word].trigger()
@@ -167,12 +167,12 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
     folders = menu["Move to folder"].menu()
     assert isinstance(folders, QMenu)
     assert list(actions(folders)) == ["Work", "Play", "New folder"]
-    with qtbot.waitSignal(wishes.foldered) as caught:
+    with qtbot.waitSignal(library_signals.foldered) as caught:
         actions(folders)["Play"].trigger()
     assert caught.args == [1, 8]
     formats = menu["Export"].menu()
     assert isinstance(formats, QMenu)
-    with qtbot.waitSignal(wishes.exported) as caught:
+    with qtbot.waitSignal(library_signals.exported) as caught:
         formats.actions()[0].trigger()
     assert caught.args == [1, "markdown"]
     assert "Unpin" in actions(listing.make_menu(listing.rows.index_of(2)))
@@ -180,11 +180,11 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_the_menu_of_all_chats(filled: MainWindow, qtbot: QtBot) -> None:
-    wishes = filled.sidebar.wishes
-    menu = actions(make_list_menu(filled, filled.theme, wishes))
-    with qtbot.waitSignal(wishes.folder_made):
+    library_signals = filled.sidebar.library_signals
+    menu = actions(make_list_menu(filled, filled.theme, library_signals))
+    with qtbot.waitSignal(library_signals.folder_made):
         menu["New folder"].trigger()
-    with qtbot.waitSignal(wishes.imported):
+    with qtbot.waitSignal(library_signals.imported):
         menu["Import chats…"].trigger()
 
 

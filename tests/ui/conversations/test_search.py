@@ -36,7 +36,7 @@ def shown(window: MainWindow) -> list[str]:
 
 def test_every_key_asks(window: MainWindow, qtbot: QtBot) -> None:
     asked: list[str] = []
-    window.sidebar.search_wanted.connect(asked.append)
+    window.sidebar.search_requested.connect(asked.append)
     qtbot.keyClicks(window.sidebar.search, "tri")
     assert asked == ["t", "tr", "tri"]
 

@@ -78,15 +78,15 @@ def test_f2_renames(filled: MainWindow, qtbot: QtBot) -> None:
 
 def test_an_answer_that_ends_leaves_a_name_that_is_typed_alone(filled: MainWindow, qtbot: QtBot) -> None:
     listing = filled.sidebar.list
-    listing.rows.set_signs({1: ANSWERING})
+    listing.rows.set_activity({1: ANSWERING})
     listing.setFocus()
     qtbot.keyClick(listing, Qt.Key.Key_F2)
     editor = listing.findChild(QLineEdit)
     assert editor is not None
-    listing.rows.set_signs({1: UNSEEN})
+    listing.rows.set_activity({1: UNSEEN})
     assert editor.selectedText() == editor.text() == "Weekend plans"  # so that what is typed takes its place
     qtbot.keyClicks(editor, "Better")
-    listing.rows.set_signs({})
+    listing.rows.set_activity({})
     qtbot.keyClicks(editor, " title")
     with qtbot.waitSignal(filled.conversation_rename_requested) as caught:
         qtbot.keyClick(editor, Qt.Key.Key_Return)

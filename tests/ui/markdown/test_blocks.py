@@ -92,7 +92,7 @@ def test_what_is_told_to_be_words_only_makes_the_last_block_longer(pieces: list[
         if told:
             assert closed == []
             assert list(feed.tail[:-1]) == before[:-1]
-            assert feed.tail[-1].drawn.text == before[-1].drawn.text + feed.words
+            assert feed.tail[-1].source_map.text == before[-1].source_map.text + feed.words
 
 
 def test_a_long_fence_is_not_parsed_again_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,8 +174,8 @@ def test_words_that_are_not_parsed_are_as_if_they_were(pieces: list[str]) -> Non
         if feed.words:
             at_once = BlockStream()
             at_once.feed("".join(pieces[: number + 1]))
-            num_same = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
-            assert feed.tail[-num_same:] == at_once.tail[-num_same:]
+            common_length = min(len(feed.tail), len(at_once.tail))  # a piece closes only what was open before it
+            assert feed.tail[-common_length:] == at_once.tail[-common_length:]
 
 
 def test_plain_words_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,9 @@ def test_a_long_list_is_closed_part_by_part(step: int) -> None:
         '<ol start="13" class="part">',
         '<ol start="25" class="part">',
     ]
-    assert "".join(text[place] for block in blocks for place in block.drawn.places).startswith("Before.item 1item 2")
+    assert "".join(text[place] for block in blocks for place in block.source_map.places).startswith(
+        "Before.item 1item 2"
+    )
     assert blocks == stream([text])
 
 
@@ -228,8 +230,10 @@ def test_long_lists_in_pieces_equal_those_at_once(lines: list[str], data: st.Dat
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.drawn.places).replace("x t", f"{DONE} t")
-    assert shown.replace("\n", "") == "".join(block.drawn.text for block in stream([text])).replace("\n", "")
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places).replace(
+        "x t", f"{DONE} t"
+    )
+    assert shown.replace("\n", "") == "".join(block.source_map.text for block in stream([text])).replace("\n", "")
 
 
 def table_of(num_rows: int) -> str:
@@ -253,8 +257,8 @@ def test_a_long_table_is_closed_part_by_part(step: int) -> None:
     assert [block.html.count("<thead>") for block in blocks] == [0, 1, 0, 0, 0, 0]
     widths = [[part.split('"')[0] for part in block.html.split('width="')[2:]] for block in blocks[1:5]]
     assert widths == [["33%", "33%", "33%"]] * 4
-    shown = "".join(block.drawn.text for block in blocks)
-    assert "".join(text[place] for block in blocks for place in block.drawn.places) == shown
+    shown = "".join(block.source_map.text for block in blocks)
+    assert "".join(text[place] for block in blocks for place in block.source_map.places) == shown
     assert shown.count("name") == 1
     assert blocks == stream([text])
 
@@ -285,8 +289,8 @@ def test_long_tables_in_pieces_equal_those_at_once(lines: list[str], data: st.Da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
     pieces = [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
     assert stream(pieces) == stream([text])
-    shown = "".join(text[place] for block in stream([text]) for place in block.drawn.places)
-    assert shown.split() == "".join(block.drawn.text for block in stream([text])).split()
+    shown = "".join(text[place] for block in stream([text]) for place in block.source_map.places)
+    assert shown.split() == "".join(block.source_map.text for block in stream([text])).split()
 
 
 def test_the_end_of_a_fence_is_not_lost_where_a_list_is_cut() -> None:

@@ -18,7 +18,7 @@ def html(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    return "".join(block.drawn.text for block in blocks(text))
+    return "".join(block.source_map.text for block in blocks(text))
 
 
 def test_tasks_have_check_marks() -> None:
@@ -29,10 +29,16 @@ def test_a_check_mark_stands_where_its_letter_stands() -> None:
     text = "- [x] done\n- [ ] open"
     (block,) = blocks(text)
     found = [
-        text[place] for place, char in zip(block.drawn.places, block.drawn.text, strict=True) if char in DONE + OPEN
+        text[place]
+        for place, char in zip(block.source_map.places, block.source_map.text, strict=True)
+        if char in DONE + OPEN
     ]
     assert found == ["x", " "]
-    words = [text[place] for char, place in zip(block.drawn.text, block.drawn.places, strict=True) if char.isalpha()]
+    words = [
+        text[place]
+        for char, place in zip(block.source_map.text, block.source_map.places, strict=True)
+        if char.isalpha()
+    ]
     assert "".join(words) == "doneopen"
 
 

@@ -17,7 +17,7 @@ from app.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.garbage import collect_some
 from tests.ui.markdown.documents import SEPARATORS, documents
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
@@ -92,11 +92,11 @@ def marked_documents(draw: st.DrawFn) -> tuple[str, list[str], list[Source]]:
 
 def views(card: AnswerCard) -> Iterator[QTextEdit | QPlainTextEdit]:
     bodies: list[AnswerBody] = [card.body]
-    if card.thought is not None:
-        card.thought.set_open(True)
-        while card.thought.body is not None and card.thought.body.build_one():
+    if card.reasoning is not None:
+        card.reasoning.set_open(True)
+        while card.reasoning.body is not None and card.reasoning.body.build_next():
             pass
-        bodies += [card.thought.body] if card.thought.body is not None else []
+        bodies += [card.reasoning.body] if card.reasoning.body is not None else []
     for body in bodies:
         for part in body.segments:
             yield part.view if isinstance(part, CodeBlock) else part
@@ -116,7 +116,7 @@ def test_every_mark_is_on_its_character(theme: Theme, case: tuple[str, list[str]
     spans = tuple(TokenSpan(len(piece), source) for piece, source in zip(pieces, sources, strict=True))
     true = [source for span in spans for source in [span.source] * span.num_chars]
     whole = AnswerCard(theme, MessageView(1, "assistant", text, spans=spans), 600)
-    while whole.build_one():
+    while whole.build_next():
         pass
     grown = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
     grown.mark_sources(frozenset(Source))
@@ -145,7 +145,7 @@ def test_what_streams_in_equals_what_is_shown_at_once(
     text = f"{tags[0]}{thought}{tags[1]}{words}"
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=40)))
     whole = AnswerCard(theme, MessageView(1, "assistant", text), 600)
-    while whole.build_one():
+    while whole.build_next():
         pass
     grown = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
     for start, end in pairwise([0, *cuts, len(text)]):

@@ -28,7 +28,7 @@ TEXTS += ["", "One line", "```\nno end", "a\r\nb\r\n\r\nc\r\n" * 99, "\n" * 2_00
 
 
 def plain(segments: list[Segment]) -> list[tuple[str, str, str, tuple[int, ...]]]:
-    return [(one.html, one.code, one.language, tuple(one.drawn.places)) for one in segments]
+    return [(one.html, one.code, one.language, tuple(one.source_map.places)) for one in segments]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))

@@ -1,4 +1,4 @@
-"""A shown Models place and what tests do with it."""
+"""A shown models panel and what tests do with it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from PySide6.QtWidgets import QMainWindow
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.theme.theme import Theme
 
 
 @pytest.fixture
-def place(qtbot: QtBot) -> Iterator[HubPlace]:
+def place(qtbot: QtBot) -> Iterator[ModelsPanel]:
     window = QMainWindow()
     qtbot.addWidget(window)
     theme = Theme(ASSETS / "icons", window)
     theme.apply("light", window)
-    made = HubPlace(theme)
+    made = ModelsPanel(theme)
     window.setCentralWidget(made)
     window.resize(1280, 800)
     window.show()

@@ -1,4 +1,4 @@
-"""What tests of the Models place read and press."""
+"""What tests of the models panel read and press."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripted records to fill the Models place with."""
+"""Scripted records to fill the models panel with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Models place in a window of 800 pixels: nothing is cut off, in English and German."""
+"""The models panel in a window of 800 pixels: nothing is cut off, in English and German."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from pytestqt.qtbot import QtBot
 from app.domain.models import DraftList, FirstState, Match, Presence
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
-from ui.models.parts import FoldingRow
-from ui.models.place import PAGES, HubPlace
-from ui.text.catalogues import ENGLISH, speak
+from ui.models.panel import PAGES, ModelsPanel
+from ui.models.parts import WrappingRow
+from ui.text.catalogues import ENGLISH, install_language
 from ui.theme.theme import Theme
 
 WIDTH = 800
 
 
 @pytest.fixture(params=[ENGLISH, "de"])
-def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> Iterator[HubPlace]:
-    speak(qapp, ASSETS / "translations", request.param)
+def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> Iterator[ModelsPanel]:
+    install_language(qapp, ASSETS / "translations", request.param)
     window = QMainWindow()
     qtbot.addWidget(window)
     theme = Theme(ASSETS / "icons", window)
     theme.apply("dark", window)
-    made = HubPlace(theme)
+    made = ModelsPanel(theme)
     window.setCentralWidget(made)
     window.resize(WIDTH, 700)
     window.show()
     qtbot.waitExposed(window)
     yield made
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 @pytest.mark.parametrize("page", [key for key, _name, _icon in PAGES])
-def test_every_page_fits(narrow: HubPlace, qtbot: QtBot, page: str) -> None:
+def test_every_page_fits(narrow: ModelsPanel, qtbot: QtBot, page: str) -> None:
     narrow.drafts.set_drafts(DraftList(r.TARGET))
     narrow.open(page)
     assert narrow.minimumSizeHint().width() <= WIDTH
@@ -51,7 +51,7 @@ def test_every_page_fits(narrow: HubPlace, qtbot: QtBot, page: str) -> None:
 
 
 @pytest.mark.parametrize("state", list(FirstState))
-def test_the_small_model_fits(narrow: HubPlace, qtbot: QtBot, state: FirstState) -> None:
+def test_the_small_model_fits(narrow: ModelsPanel, qtbot: QtBot, state: FirstState) -> None:
     narrow.open("welcome")
     narrow.welcome.set_first(replace(r.FIRST, state=state, done_bytes=1, total_bytes=3, words="It went wrong. " * 9))
     assert narrow.minimumSizeHint().width() <= WIDTH
@@ -62,7 +62,7 @@ def test_the_small_model_fits(narrow: HubPlace, qtbot: QtBot, state: FirstState)
     assert card.width() <= WIDTH
 
 
-def test_the_deeds_of_a_pair_stand_below_each_other(narrow: HubPlace, qtbot: QtBot) -> None:
+def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: QtBot) -> None:
     absent = replace(r.PAIR.target, presence=Presence.ABSENT)
     draft = r.PAIR.draft
     assert draft is not None
@@ -80,7 +80,7 @@ def test_the_deeds_of_a_pair_stand_below_each_other(narrow: HubPlace, qtbot: QtB
 def test_a_row_folds_and_unfolds(qtbot: QtBot) -> None:
     around = QWidget()
     qtbot.addWidget(around)
-    row, one, two = FoldingRow(around), QPushButton("One of two"), QPushButton("The other of two")
+    row, one, two = WrappingRow(around), QPushButton("One of two"), QPushButton("The other of two")
     row.add(one)
     row.add(two)
     row.resize(600, 40)
@@ -90,7 +90,7 @@ def test_a_row_folds_and_unfolds(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: two.y() > one.y())
 
 
-def test_what_is_wrong_with_a_download_has_all_the_width(narrow: HubPlace, qtbot: QtBot) -> None:
+def test_what_is_wrong_with_a_download_has_all_the_width(narrow: ModelsPanel, qtbot: QtBot) -> None:
     narrow.open("downloads")
     narrow.set_downloads(r.downloads())
     line = next(line for line in narrow.downloads.lines.values() if line.error.isVisible())
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_download_has_all_the_width(narrow: HubPlace, qtbot
 
 
 @pytest.mark.parametrize("width", [WIDTH, 1280])
-def test_no_word_is_left_alone_below_the_heading_of_the_pairs(narrow: HubPlace, width: int) -> None:
+def test_no_word_is_left_alone_below_the_heading_of_the_pairs(narrow: ModelsPanel, width: int) -> None:
     narrow.open("recommended")
     narrow.window().resize(width, 800)
     QApplication.processEvents()

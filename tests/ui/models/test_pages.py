@@ -1,4 +1,4 @@
-"""The pages of the Models place by real clicks and keys: what they ask for and what they say."""
+"""The pages of the models panel by real clicks and keys: what they ask for and what they say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, Se
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.models.readme_view import readme_html
 
 LEFT = Qt.MouseButton.LeftButton
@@ -22,8 +22,8 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 # ---- search --------------------------------------------------------------------------------------------------------
 
 
-def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, qtbot: QtBot) -> None:
-    queries = asked(place.wants.search_wanted)
+def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPanel, qtbot: QtBot) -> None:
+    queries = asked(place.requests.search_requested)
     place.open("search")
     assert queries == [(SearchQuery(),)]
     qtbot.keyClicks(place.search.field, "qwen")
@@ -36,8 +36,8 @@ def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: HubPlace, 
     assert place.search.status.text() == "5 models"
 
 
-def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbot: QtBot) -> None:
-    opened = asked(place.wants.repo_wanted)
+def test_enter_walks_into_the_results_and_arrows_open_them(place: ModelsPanel, qtbot: QtBot) -> None:
+    opened = asked(place.requests.repo_requested)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     qtbot.keyClick(place.search.field, Qt.Key.Key_Return)
@@ -46,8 +46,8 @@ def test_enter_walks_into_the_results_and_arrows_open_them(place: HubPlace, qtbo
     assert [repo for (repo,) in opened] == [r.results()[0].repo, r.results()[1].repo]
 
 
-def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
-    opened = asked(place.wants.repo_wanted)
+def test_a_click_on_a_result_opens_it(place: ModelsPanel, qtbot: QtBot) -> None:
+    opened = asked(place.requests.repo_requested)
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     view = place.search.list
@@ -56,15 +56,15 @@ def test_a_click_on_a_result_opens_it(place: HubPlace, qtbot: QtBot) -> None:
     assert opened == [(r.results()[2].repo,)]
 
 
-def test_order_and_filter_ask_again(place: HubPlace, qtbot: QtBot) -> None:
+def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
-    queries = asked(place.wants.search_wanted)
+    queries = asked(place.requests.search_requested)
     place.search.sort.setCurrentIndex(2)
     qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
     assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
 
 
-def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
+def test_a_result_says_size_verdict_and_gate_in_words(place: ModelsPanel) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     rows = place.search.list.rows
@@ -73,11 +73,11 @@ def test_a_result_says_size_verdict_and_gate_in_words(place: HubPlace) -> None:
     assert all(word in spoken for word in ("gemma-3-12b-it-GGUF", "Tight", "Gated", "640 k downloads", "google"))
 
 
-def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtBot) -> None:
+def test_nothing_found_and_no_network_say_what_to_do(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     qtbot.keyClicks(place.search.field, "zzz")
     place.search.search()
-    queries = asked(place.wants.search_wanted)
+    queries = asked(place.requests.search_requested)
     place.search.set_results(place.search.query, [])
     assert "Nothing found" in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
@@ -88,14 +88,14 @@ def test_nothing_found_and_no_network_say_what_to_do(place: HubPlace, qtbot: QtB
     assert len(queries) == 2
 
 
-def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None:
+def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.pane.show_details(r.details())
     shown = said(place.search.pane)
     for words in ("Q4_K_M", "4.68 GB", "3 parts", "Too large", "Image reader (mmproj)", "Quantization data (imatrix)"):
         assert words in shown
-    pulls, drafts = asked(place.wants.pull_wanted), asked(place.wants.drafts_wanted)
-    chats = asked(place.wants.chat_wanted)
+    pulls, drafts = asked(place.requests.pull_requested), asked(place.requests.drafts_requested)
+    chats = asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
     qtbot.mouseClick(pressed(place, "Find a draft for Q4_K_M"), LEFT)
     qtbot.mouseClick(pressed(place, "Chat with Q4_K_M"), LEFT)
@@ -105,7 +105,7 @@ def test_files_are_shown_as_what_they_are(place: HubPlace, qtbot: QtBot) -> None
     assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
 
 
-def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     details = r.details()
     place.search.pane.show_details(details)
@@ -117,7 +117,7 @@ def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: HubPlace, 
     assert focused.accessibleName() == "Find a draft for Q2_K"
 
 
-def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: HubPlace) -> None:
+def test_words_of_results_begin_at_the_same_place_with_an_icon_and_without(place: ModelsPanel) -> None:
     place.open("search")
     view = place.search.list
     place.search.set_results(SearchQuery(), (r.result("a/model"), r.result("b/model", fit=FitLevel.UNKNOWN)))
@@ -141,13 +141,13 @@ def test_the_readme_has_no_html_no_scripts_and_loads_nothing() -> None:
     assert "<h1>" in html
 
 
-def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
     gate = place.search.pane.gate
     assert gate.isVisible()
     assert gate.field.echoMode() is QLineEdit.EchoMode.Password
-    tokens = asked(place.wants.token_given)
+    tokens = asked(place.requests.token_entered)
     qtbot.keyClicks(gate.field, "hf_secret")
     qtbot.keyClick(gate.field, Qt.Key.Key_Return)
     assert tokens == [("hf_secret",)]
@@ -160,16 +160,16 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: HubPlac
 # ---- pairs ---------------------------------------------------------------------------------------------------------
 
 
-def offered(place: HubPlace) -> list[tuple[str, str]]:
+def offered(place: ModelsPanel) -> list[tuple[str, str]]:
     """The deeds of the pair that is shown, each with its kind."""
     QApplication.processEvents()
     buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
 
 
-def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, qtbot: QtBot) -> None:
+def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
-    pairs = asked(place.wants.pair_wanted)
+    pairs = asked(place.requests.pair_requested)
     place.drafts.set_drafts(r.drafts())
     titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
     assert titles[0] == ("", "Matching")
@@ -183,7 +183,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: HubPlace, 
     assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
 
 
-def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     place.drafts.set_drafts(r.drafts())
     place.drafts.set_pair(r.PAIR)
@@ -191,19 +191,19 @@ def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: HubPlace, q
     for words in ("The draft matches", "8,192 tokens", "Weights", "6.54 GB of 7.20 GB free", "Tight", "4,096 tokens"):
         assert words in shown
     assert not place.drafts.card.verdict.picture.pixmap().isNull()
-    pulls = asked(place.wants.pull_wanted)
+    pulls = asked(place.requests.pull_requested)
     qtbot.mouseClick(pressed(place.drafts, "Download both"), LEFT)
     qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
 
 
-def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     place.drafts.set_pair(r.REFUSED)
     shown = said(place.drafts.card)
     assert "The draft does not match" in shown
     assert "Token 139 differs" in shown
-    pulls = asked(place.wants.pull_wanted)
+    pulls = asked(place.requests.pull_requested)
     assert "So only the target is offered" in shown
     assert offered(place) == [("Download the target", ""), ("Download the target and chat", "primary")]
     qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
@@ -215,10 +215,10 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: HubPlace, qtbo
     assert "So only the target is offered" not in said(place.drafts.card)
 
 
-def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qtbot: QtBot) -> None:
+def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
-    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
+    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
     for changes, names in (({}, ["Download both", "Download and chat"]), (here, ["Chat with this pair"])):
         place.drafts.set_pair(replace(r.PAIR, match=Match.CHECKING, **changes))
         assert offered(place) == [(name, "") for name in names]
@@ -233,24 +233,24 @@ def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: HubPlace, qt
     assert (pulls, chats) == ([], [])
 
 
-def test_a_target_alone_needs_no_verdict(place: HubPlace) -> None:
+def test_a_target_alone_needs_no_verdict(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(replace(r.PAIR, draft=None, match=Match.UNCHECKED))
     assert offered(place) == [("Download it", ""), ("Download and chat", "primary")]
 
 
-def test_a_pair_that_is_here_can_be_chatted_with(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_pair_that_is_here_can_be_chatted_with(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     here = replace(
         r.PAIR, target=replace(r.TARGET, presence=Presence.HERE), draft=replace(r.DRAFT, presence=Presence.HERE)
     )
     place.drafts.set_pair(here)
-    chats = asked(place.wants.chat_wanted)
+    chats = asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place.drafts, "Chat with this pair"), LEFT)
     assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
 
 
-def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
+def test_what_is_too_large_is_not_pressed_on_anybody(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(replace(r.PAIR, fit=r.TOO_LARGE))
     names = [one.accessibleName() for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
@@ -258,7 +258,7 @@ def test_what_is_too_large_is_not_pressed_on_anybody(place: HubPlace) -> None:
     assert "Choose a smaller quantization" in said(place.drafts.card)
 
 
-def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     assert "No target chosen" in said(place.drafts)
     place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
@@ -271,19 +271,19 @@ def test_the_finder_is_never_empty_without_words(place: HubPlace, qtbot: QtBot) 
     place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
     assert said(place.drafts).lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)
-    wanted = asked(place.wants.drafts_wanted)
+    wanted = asked(place.requests.drafts_requested)
     qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)
     assert wanted == [(r.TARGET_REF,)]
 
 
-def test_recommended_pairs_are_grouped_by_fit(place: HubPlace) -> None:
-    wanted = asked(place.wants.all_wanted)
+def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
+    wanted = asked(place.requests.all_requested)
     place.open("recommended")
     assert wanted == [()]
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
     assert headings == ["Fit this machine", "A tight fit", "Too large for this machine"]
-    opened = asked(place.wants.catalog_wanted)
+    opened = asked(place.requests.catalog_requested)
     place.recommended.list.choose_first()
     assert opened == [("q3",)]
     assert "1.3 to 2.2 times on code" in said(place.recommended)

@@ -1,4 +1,4 @@
-"""Downloads, library, first run and the ways through the Models place, by real clicks and keys."""
+"""Downloads, library, first run and the ways through the models panel, by real clicks and keys."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from tests.ui.window.test_accessibility import nameless
 from ui.models.downloads_page import progress_words
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.navigation import DownloadIndicator
 
 LEFT = Qt.MouseButton.LeftButton
@@ -35,21 +35,21 @@ def test_downloads_say_progress_speed_and_time_left() -> None:
     assert progress_words(done) == "Complete · 1.32 GB"
 
 
-def test_each_state_has_its_deeds_and_keeps_the_focus(place: HubPlace, qtbot: QtBot) -> None:
+def test_each_state_has_its_deeds_and_keeps_the_focus(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("downloads")
     assert "Nothing is downloading" in said(place.downloads)
     place.set_downloads(r.downloads())
-    deeds = asked(place.wants.download_deed)
+    actions = asked(place.requests.download_action_requested)
     lines = place.downloads.lines
-    for key, deed in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
-        qtbot.mouseClick(lines[key].deeds[deed], LEFT)
-    assert deeds == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
+    for key, action in (("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")):
+        qtbot.mouseClick(lines[key].action_buttons[action], LEFT)
+    assert actions == [("1", "pause"), ("3", "resume"), ("4", "retry"), ("1", "cancel"), ("5", "forget")]
     assert "1.39 GB are missing" in said(place.downloads)
-    lines["1"].deeds["pause"].setFocus()
+    lines["1"].action_buttons["pause"].setFocus()
     place.set_downloads([replace(r.downloads()[0], done_bytes=2 * r.GB), *r.downloads()[1:]])
-    assert lines["1"].deeds["pause"].hasFocus()
+    assert lines["1"].action_buttons["pause"].hasFocus()
     place.set_downloads([replace(r.downloads()[0], state=DownloadState.PAUSED), *r.downloads()[1:]])
-    assert lines["1"].deeds["resume"].hasFocus()
+    assert lines["1"].action_buttons["resume"].hasFocus()
     done = replace(r.downloads()[0], state=DownloadState.DONE, path="/models/one.gguf")
     place.set_downloads([done, *r.downloads()[1:]])
     assert lines["1"].chat.hasFocus(), "not what takes it from the list"
@@ -72,7 +72,7 @@ def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot:
 # ---- library -------------------------------------------------------------------------------------------------------
 
 
-def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_library_offers_chat_draft_reveal_and_remove(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     place.library.set_library(r.library(), r.OFFERS)
     shown = said(place.library)
@@ -85,8 +85,8 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot:
     ):
         assert words in shown
     line = place.library.lines[1]
-    chats, drafts = asked(place.wants.chat_wanted), asked(place.wants.draft_wanted)
-    reveals, taken = asked(place.wants.reveal_wanted), asked(place.wants.offer_taken)
+    chats, drafts = asked(place.requests.chat_requested), asked(place.requests.draft_requested)
+    reveals, taken = asked(place.requests.reveal_requested), asked(place.requests.offer_taken)
     qtbot.mouseClick(line.chat, LEFT)
     line.draft_action.trigger()
     line.reveal_action.trigger()
@@ -99,7 +99,9 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: HubPlace, qtbot:
     assert not place.library.lines[3].chat.isEnabled()
 
 
-def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(
+    place: ModelsPanel, qtbot: QtBot
+) -> None:
     place.open("library")
     page = place.library
     heading = next(one for one in page.findChildren(QLabel) if one.text() == "Library")
@@ -110,7 +112,7 @@ def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(
     assert page.words.isVisible()
 
 
-def test_the_focus_stays_with_its_model_when_the_library_changes(place: HubPlace) -> None:
+def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPanel) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
     QApplication.processEvents()
@@ -122,22 +124,22 @@ def test_the_focus_stays_with_its_model_when_the_library_changes(place: HubPlace
 
 
 @pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
-def test_removing_asks_first_and_says_what_it_frees(place: HubPlace, qtbot: QtBot, line: int, words: str) -> None:
+def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: QtBot, line: int, words: str) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
-    removed = asked(place.wants.remove_wanted)
+    removed = asked(place.requests.remove_requested)
     place.library.lines[line].remove_action.trigger()
-    question = place.window().findChild(Question)
+    question = place.window().findChild(ConfirmDialog)
     assert question is not None
     assert words in said(question)
     qtbot.keyClick(question, Qt.Key.Key_Escape)
     assert removed == []
     question = place.library.lines[line].ask_remove()
-    qtbot.mouseClick(question.deed_button, LEFT)
+    qtbot.mouseClick(question.accept_button, LEFT)
     assert removed == [(r.library()[line].key,)]
 
 
-def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) -> None:
+def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     place.library.set_library([], [])
     assert "No models yet" in said(place.library)
@@ -148,7 +150,7 @@ def test_an_empty_library_offers_pairs_and_files(place: HubPlace, qtbot: QtBot) 
     assert place.page == "recommended"
 
 
-def test_a_file_is_added_in_one_place_with_models_and_without(place: HubPlace) -> None:
+def test_a_file_is_added_in_one_place_with_models_and_without(place: ModelsPanel) -> None:
     place.open("library")
     assert len(adders(place)) == 1
     place.library.set_library(r.library(), [])
@@ -159,7 +161,7 @@ def test_a_file_is_added_in_one_place_with_models_and_without(place: HubPlace) -
     assert place.library.own_button.hasFocus()
 
 
-def adders(place: HubPlace) -> list[QPushButton]:
+def adders(place: ModelsPanel) -> list[QPushButton]:
     """The buttons that add a file, as far as they are seen."""
     QApplication.processEvents()
     buttons = place.library.findChildren(QPushButton)
@@ -169,7 +171,7 @@ def adders(place: HubPlace) -> list[QPushButton]:
 # ---- first run -----------------------------------------------------------------------------------------------------
 
 
-def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubPlace, qtbot: QtBot) -> None:
+def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("welcome")
     assert "Looking for pairs" in said(place.welcome)
     place.welcome.set_hardware(r.HARDWARE)
@@ -179,11 +181,13 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubP
     for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
         assert words in shown
     assert len(place.welcome.cards) == 3
-    pulls, builtin = asked(place.wants.pull_wanted), asked(place.wants.builtin_wanted)
-    done = asked(place.wants.welcome_done)
+    pulls, builtin = asked(place.requests.pull_requested), asked(place.requests.builtin_requested)
+    done = asked(place.requests.welcome_done)
     first = place.welcome.cards[0]
-    qtbot.waitUntil(lambda: first.deed.width() == first.deed.sizeHint().width())  # as wide as its words, not the card
-    qtbot.mouseClick(first.deed, LEFT)
+    qtbot.waitUntil(
+        lambda: first.action_button.width() == first.action_button.sizeHint().width()
+    )  # as wide as its words, not the card
+    qtbot.mouseClick(first.action_button, LEFT)
     qtbot.mouseClick(place.welcome.builtin_button, LEFT)
     qtbot.mouseClick(place.welcome.skip_button, LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
@@ -192,14 +196,14 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: HubP
     assert "None of the recommended pairs fits." in said(place.welcome)
 
 
-def test_the_first_choice_is_what_certainly_works(place: HubPlace) -> None:
+def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
     unchecked, checked = place.welcome.cards
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
-    assert not any(card.deed.property("kind") for card in place.welcome.cards)
+    assert not any(card.action_button.property("kind") for card in place.welcome.cards)
     assert "were not checked with the hub" in place.welcome.words.text()
     assert "Should fit, by its listed size" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
@@ -208,7 +212,7 @@ def test_the_first_choice_is_what_certainly_works(place: HubPlace) -> None:
     assert place.welcome.words.isHidden()
 
 
-def test_cards_stand_below_one_another_where_their_words_need_it(place: HubPlace) -> None:
+def test_cards_stand_below_one_another_where_their_words_need_it(place: ModelsPanel) -> None:
     place.open("welcome")
     place.welcome.set_pairs(r.catalog())
     for width, direction in ((1080, QBoxLayout.Direction.LeftToRight), (600, QBoxLayout.Direction.TopToBottom)):
@@ -216,7 +220,7 @@ def test_cards_stand_below_one_another_where_their_words_need_it(place: HubPlace
         assert place.welcome.pairs.direction() is direction
 
 
-def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     draft = row.pair.draft
@@ -227,15 +231,15 @@ def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: HubPlace, qtbo
         draft=replace(draft, presence=Presence.HERE),
     )
     place.welcome.set_pairs([replace(row, pair=here)])
-    pulls, chats = asked(place.wants.pull_wanted), asked(place.wants.chat_wanted)
-    qtbot.mouseClick(place.welcome.cards[0].deed, LEFT)
+    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
+    qtbot.mouseClick(place.welcome.cards[0].action_button, LEFT)
     assert (pulls, chats) == ([], [(here.target.ref, draft.ref)])
 
 
 # ---- the place -----------------------------------------------------------------------------------------------------
 
 
-def test_arrows_walk_through_the_pages(place: HubPlace, qtbot: QtBot) -> None:
+def test_arrows_walk_through_the_pages(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("recommended")
     place.nav.setFocus()
     seen = [place.page]
@@ -246,7 +250,7 @@ def test_arrows_walk_through_the_pages(place: HubPlace, qtbot: QtBot) -> None:
     assert place.nav.hasFocus()
 
 
-def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
+def test_pages_are_reached_by_a_click(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("recommended")
     spot = place.nav.visualItemRect(place.nav.item(3)).center()
     qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
@@ -255,7 +259,7 @@ def test_pages_are_reached_by_a_click(place: HubPlace, qtbot: QtBot) -> None:
     assert place.page == "welcome"
 
 
-def test_a_click_on_search_is_followed_by_words(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_click_on_search_is_followed_by_words(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("recommended")
     spot = place.nav.visualItemRect(place.nav.item(1)).center()
     qtbot.mouseClick(place.nav.viewport(), LEFT, pos=spot)
@@ -270,7 +274,7 @@ def test_a_click_on_search_is_followed_by_words(place: HubPlace, qtbot: QtBot) -
     assert place.search.field.hasFocus()
 
 
-def test_every_control_of_the_place_has_a_name(place: HubPlace) -> None:
+def test_every_control_of_the_place_has_a_name(place: ModelsPanel) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     place.search.pane.show_details(r.details(gated_words="Accept the terms first."))
@@ -285,10 +289,10 @@ def test_every_control_of_the_place_has_a_name(place: HubPlace) -> None:
     assert nameless(place) == []
 
 
-def test_tab_walks_from_the_query_to_the_files(place: HubPlace, qtbot: QtBot) -> None:
+def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
-    place.wants.repo_wanted.connect(lambda _repo: place.search.pane.show_details(r.details()))
+    place.requests.repo_requested.connect(lambda _repo: place.search.pane.show_details(r.details()))
     place.search.list.choose_first()
     QApplication.processEvents()
     seen = []
@@ -302,7 +306,7 @@ def test_tab_walks_from_the_query_to_the_files(place: HubPlace, qtbot: QtBot) ->
     assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
 
 
-def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: HubPlace, qtbot: QtBot) -> None:
+def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: ModelsPanel, qtbot: QtBot) -> None:
     place.set_downloads(r.downloads())
     place.window().resize(1000, 700)
     qtbot.waitUntil(lambda: place.nav.item(0).text() == "")
@@ -310,14 +314,14 @@ def test_a_narrow_place_keeps_the_names_of_its_pages_for_the_pointer(place: HubP
     assert place.nav.item(4).data(Qt.ItemDataRole.AccessibleTextRole) == "Downloads  4"
 
 
-def test_leaving_the_first_run_ends_it(place: HubPlace, qtbot: QtBot) -> None:
-    done, back = asked(place.wants.welcome_done), asked(place.back)
+def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None:
+    done, back = asked(place.requests.welcome_done), asked(place.back)
     place.open("welcome")
     qtbot.mouseClick(place.back_button, LEFT)
     assert len(done) == len(back) == 1
 
 
-def test_problems_are_told_and_take_no_room_otherwise(place: HubPlace, qtbot: QtBot) -> None:
+def test_problems_are_told_and_take_no_room_otherwise(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     assert place.foot.isHidden()
     place.show_problem(OFFLINE)
@@ -326,7 +330,7 @@ def test_problems_are_told_and_take_no_room_otherwise(place: HubPlace, qtbot: Qt
     assert place.foot.isHidden()
 
 
-def test_a_pair_without_a_draft_says_so(place: HubPlace) -> None:
+def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
     place.open("drafts")
     place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
     assert "No draft: plain decoding and n-grams" in said(place.drafts.card)

@@ -26,7 +26,7 @@ from ui.statistics.panel import ALL, CHAT, NOW, StatsPanel
 from ui.statistics.words import explanations
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained, explained_in
+from ui.widgets.figure_widget import FigureWidget, figure_widgets_in
 from ui.window.main_window import MainWindow
 
 panel, shown = stats_pane.panel, stats_pane.shown  # fixtures
@@ -38,21 +38,21 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     page = panel.now
     assert page.speed.value == "41.2"
     assert page.per_pass.value == "2.71"
-    assert page.kept.rate.value == "68 % of 210"
+    assert page.acceptance.rate.value == "68 % of 210"
     shown = {key: row.value for key, row in page.rows.items()}
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
-    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
+    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
     assert page.sources[Source.RECOVERED].value == "200"
     assert page.context.value == "1,204 of 4,096, 29 %"
-    assert page.context_bar.said == "used 29 %, free 71 %"
+    assert page.context_bar.description == "used 29 %, free 71 %"
 
 
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
-    lengths = panel.now.kept.lengths
+    lengths = panel.now.acceptance.lengths
     assert lengths.counts == (12, 93, 25)
-    assert lengths.said == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    assert lengths.description == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
     lengths.set_counts([1] * 33)
     assert len(lengths.counts) == lengths.MOST_COLUMNS
     assert sum(lengths.counts) == 33
@@ -88,13 +88,17 @@ def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel)
 def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
     panel.show_stats(RunStats())
     values = [
-        each.accessibleName().rsplit(": ", 1)[1] for each in explained_in(panel.now.content) if hasattr(each, "value")
+        each.accessibleName().rsplit(": ", 1)[1]
+        for each in figure_widgets_in(panel.now.content)
+        if hasattr(each, "value")
     ]
     assert len(values) >= 20
     assert set(values) == {"-"}
     panel.show_all((), Sums())
     values = [
-        each.accessibleName().rsplit(": ", 1)[1] for each in panel.all.findChildren(Explained) if hasattr(each, "value")
+        each.accessibleName().rsplit(": ", 1)[1]
+        for each in panel.all.findChildren(FigureWidget)
+        if hasattr(each, "value")
     ]
     assert set(values) == {"-"}
 
@@ -113,16 +117,16 @@ def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
     panel.show_all(ROWS, TOGETHER)
     panel.show_chat(ROWS, TOGETHER)
-    figures = panel.page_of(key).findChildren(Explained)
+    figures = panel.page_of(key).findChildren(FigureWidget)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name
         assert each.accessibleDescription().endswith("."), each.name
         assert each.accessibleName()
-    listed = {said.name.lower() for said in explanations()}
+    listed = {description.name.lower() for description in explanations()}
     pairs = set(panel.all.pair_lines.values()) | set(panel.chat.pair_lines.values())
     assert {each.name.lower() for each in figures if each not in pairs} <= listed
-    assert all(re.fullmatch(r"[A-Z19].*\.", said.value) for said in explanations())
+    assert all(re.fullmatch(r"[A-Z19].*\.", description.value) for description in explanations())
 
 
 def test_live_then_last_answer(window: MainWindow) -> None:
@@ -138,12 +142,12 @@ def test_live_then_last_answer(window: MainWindow) -> None:
 
 def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
     page = panel.now
-    empty = page.kept.by_depth.grab().toImage()
+    empty = page.acceptance.by_depth.grab().toImage()
     panel.show_stats(STATS)
     panel.show_stats(replace(STATS, tokens=500, passes=170))
-    for plot in (page.kept.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
+    for plot in (page.acceptance.by_depth, page.split.bar, page.origin, page.spark, page.context_bar):
         plot.resize(240, plot.height())
-    assert page.kept.by_depth.grab().toImage() != empty
+    assert page.acceptance.by_depth.grab().toImage() != empty
     image = page.split.bar.grab().toImage()
     colours = {image.pixelColor(x, image.height() // 2).name() for x in range(image.width())}
     assert {theme.tokens.draft, theme.tokens.verify} <= colours
@@ -151,7 +155,7 @@ def test_plots_paint_what_they_hold(panel: StatsPanel, theme: Theme) -> None:
 
 def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> None:
     panel.show_stats(RunStats(tokens=24, passes=1, proposed_by_depth=(10,) * 24, accepted_by_depth=(9,) * 24))
-    words = panel.now.kept.by_depth.said.split(", ")
+    words = panel.now.acceptance.by_depth.description.split(", ")
     assert [word.split(":")[0] for word in words] == [f"depth {n}" for n in (1, 2, 3, 4, 6, 8, 16)]
 
 
@@ -165,21 +169,21 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
 def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
     panel.show()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
-    bars = panel.now.kept.by_depth
+    bars = panel.now.acceptance.by_depth
     assert panel.now.rows["tokens"].y() >= bars.y() + bars.height()
 
 
 def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: QtBot) -> None:
     panel.begin()
-    flat = panel.now.kept.by_depth.height()
+    flat = panel.now.acceptance.by_depth.height()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 5, accepted_by_depth=(1,) * 5))
-    qtbot.waitUntil(lambda: panel.now.kept.by_depth.height() > flat, timeout=30_000)
-    tall = panel.now.kept.by_depth.height()
+    qtbot.waitUntil(lambda: panel.now.acceptance.by_depth.height() > flat, timeout=30_000)
+    tall = panel.now.acceptance.by_depth.height()
     panel.end(None)
     panel.begin()
-    assert panel.now.kept.by_depth.height() == tall
+    assert panel.now.acceptance.by_depth.height() == tall
     panel.end(RunStats(tokens=2, passes=1, proposed_by_depth=(1,), accepted_by_depth=(1,)))
-    assert panel.now.kept.by_depth.height() < tall
+    assert panel.now.acceptance.by_depth.height() < tall
 
 
 class _Layouts(QObject):
@@ -221,12 +225,12 @@ def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) ->
 
 
 def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
         qtbot.mouseClick(shown.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
     assert asked.args == ["chat"]
     assert shown.page == CHAT
     shown.switch.buttons[CHAT].setFocus()
-    with qtbot.waitSignal(shown.sums_wanted, timeout=30_000) as asked:
+    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
         qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Right)
     assert asked.args == ["all"]
     assert shown.page == ALL
@@ -241,7 +245,7 @@ def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
 def test_an_ended_answer_asks_for_sums_only_where_they_are_seen(shown: StatsPanel, qtbot: QtBot) -> None:
     QApplication.processEvents()
     asked: list[str] = []
-    shown.sums_wanted.connect(asked.append)
+    shown.sums_requested.connect(asked.append)
     shown.end(STATS)
     QApplication.processEvents()
     assert asked == []
@@ -272,7 +276,7 @@ def test_sums_of_all_time(shown: StatsPanel) -> None:
 
 
 def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:
-    first, second = explained_in(shown.now.content)[:2]
+    first, second = figure_widgets_in(shown.now.content)[:2]
     assert first is shown.now.speed
     assert first.focusPolicy() is Qt.FocusPolicy.StrongFocus
     first.setFocus(Qt.FocusReason.TabFocusReason)
@@ -282,7 +286,7 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
     assert second.grab().toImage() != plain
     assert (first.focusPolicy(), second.focusPolicy()) == (Qt.FocusPolicy.ClickFocus, Qt.FocusPolicy.StrongFocus)
     qtbot.keyClick(second, Qt.Key.Key_End)
-    last = explained_in(shown.now.content)[-1]
+    last = figure_widgets_in(shown.now.content)[-1]
     assert last.hasFocus()
     assert last is shown.now.memory["memory"]
     qtbot.keyClick(last, Qt.Key.Key_Home)
@@ -311,9 +315,9 @@ def test_all_explanations_are_listed(shown: StatsPanel, qtbot: QtBot) -> None:
     qtbot.keyClick(shown.help_button, Qt.Key.Key_Space)
     dialog = shown.window().findChild(ExplanationsDialog)
     assert dialog is not None
-    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    description = " ".join(label.text() for label in dialog.findChildren(QLabel))
     for words in explanations():
-        assert words.value in said
+        assert words.value in description
     assert nameless(dialog) == []
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
@@ -326,7 +330,7 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     qtbot.waitUntil(menu.isVisible)
     for _ in range(line + 1):
         qtbot.keyClick(menu, Qt.Key.Key_Down)
-    with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
+    with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert wanted.args == [scope]
 
@@ -358,11 +362,11 @@ def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel:
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
-    assert page.kept.rate.value == "68 % of 210"
-    assert page.kept.by_depth.said == "depth 1: 91 %, depth 2: 31 %"
-    assert "depth 1: 91 %" not in page.kept.by_depth.accessibleDescription()
+    assert page.acceptance.rate.value == "68 % of 210"
+    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
+    assert "depth 1: 91 %" not in page.acceptance.by_depth.accessibleDescription()
     panel.end(STATS)
-    assert "depth 1: 91 %" in page.kept.by_depth.accessibleDescription()
+    assert "depth 1: 91 %" in page.acceptance.by_depth.accessibleDescription()
 
 
 def test_screen_readers_hear_plots_while_the_answer_is_made(
@@ -372,7 +376,7 @@ def test_screen_readers_hear_plots_while_the_answer_is_made(
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
-    assert "depth 1: 91 %" in panel.now.kept.by_depth.accessibleDescription()
+    assert "depth 1: 91 %" in panel.now.acceptance.by_depth.accessibleDescription()
 
 
 def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:

@@ -134,10 +134,10 @@ def test_words_wait_until_somebody_hears_them(theme: Theme, kind: Callable[[Them
     plot = kind(theme, "name", "help.")
     _show(plot, first)
     heard = plot.accessibleDescription()
-    assert heard == f"{plot.said}. help."
-    plot.hush(True)
+    assert heard == f"{plot.description}. help."
+    plot.set_silent(True)
     _show(plot, second)
     assert plot.accessibleDescription() == heard
-    assert plot.said not in heard, "asked for, they are the newest"
-    plot.hush(False)
-    assert plot.accessibleDescription() == f"{plot.said}. help." != heard
+    assert plot.description not in heard, "asked for, they are the newest"
+    plot.set_silent(False)
+    assert plot.accessibleDescription() == f"{plot.description}. help." != heard

@@ -66,14 +66,14 @@ def test_the_table_is_copied_and_exported(table: TotalsTable, qtbot: QtBot, show
     qtbot.mouseClick(table.copy_button, Qt.MouseButton.LeftButton)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[1].split("\t")[:5] == ["big-Q4_K_M", "small", "Auto", "3", "388"]
-    with qtbot.waitSignal(shown.export_wanted, timeout=30_000) as wanted:
+    with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
         qtbot.mouseClick(table.export_button, Qt.MouseButton.LeftButton)
     assert wanted.args == ["totals"]
 
 
 def test_a_reset_is_asked_for_and_can_be_declined(table: TotalsTable, qtbot: QtBot, shown: StatsPanel) -> None:
     told: list[bool] = []
-    shown.reset_wanted.connect(lambda: told.append(True))
+    shown.reset_requested.connect(lambda: told.append(True))
     qtbot.mouseClick(table.reset_button, Qt.MouseButton.LeftButton)
     question = next(each for each in table.findChildren(QPushButton) if each.text() == "Cancel").window()
     qtbot.keyClick(question, Qt.Key.Key_Escape)

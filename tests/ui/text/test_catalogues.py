@@ -32,12 +32,12 @@ from app.domain.messages import MessageView
 from app.domain.settings.layers import Prompt
 from app.domain.settings.table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.composer.placeholders import placeholders
 from ui.settings.builtin_prompts import builtin_prompts
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
-from ui.text.catalogues import ENGLISH, speak, system_language
+from ui.text.catalogues import ENGLISH, install_language, system_language
 from ui.text.formatting import count, figure, footer, number_text, percent, speed, times_plain
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
@@ -181,8 +181,8 @@ def test_the_germans_typography_is_kept() -> None:
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[str]:
     """Speak German for one test."""
-    yield speak(qapp, FOLDER, "de")
-    speak(qapp, FOLDER, ENGLISH)
+    yield install_language(qapp, FOLDER, "de")
+    install_language(qapp, FOLDER, ENGLISH)
 
 
 def test_numbers_and_plurals_follow_the_language(german: str) -> None:
@@ -226,10 +226,10 @@ def test_qt_speaks_german_too(german: str) -> None:
 def test_the_system_may_choose(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QLocale, "uiLanguages", lambda _self: ["fr-FR", "de-AT", "en-GB"])
     assert system_language() == "de"
-    assert speak(qapp, FOLDER, "system") == "de"
+    assert install_language(qapp, FOLDER, "system") == "de"
     monkeypatch.setattr(QLocale, "uiLanguages", lambda _self: ["fr-FR"])
     assert system_language() == ENGLISH
-    speak(qapp, FOLDER, ENGLISH)
+    install_language(qapp, FOLDER, ENGLISH)
 
 
 def shown_texts(root: QWidget) -> Iterator[str]:
@@ -283,7 +283,7 @@ def german_window(german: str, qtbot: QtBot) -> MainWindow:
 
 
 def test_the_german_window_shows_no_english(german_window: MainWindow, known_english: set[str]) -> None:
-    places = [german_window, german_window.hub.place]
+    places = [german_window, german_window.models.panel]
     places += [SettingsDialog(FIELDS, {}, german_window)]
     places += [ShortcutsDialog(german_window, german_window.commands.rows())]
     found = [text for place in places for text in english_texts(place, known_english)]
@@ -291,11 +291,11 @@ def test_the_german_window_shows_no_english(german_window: MainWindow, known_eng
     assert sorted({text for text in found if text not in ("Weekend plans", "Regex help", "Trip notes")}) == []
 
 
-@pytest.mark.parametrize("name", [*HUB_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
+@pytest.mark.parametrize("name", [*MODELS_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
 def test_every_place_and_dialog_is_german(german: str, known_english: set[str], name: str, qtbot: QtBot) -> None:
     window = make_window(qtbot)
-    if name in HUB_PAGES:
-        root = fill_hub(window, name)
+    if name in MODELS_PAGES:
+        root = fill_models(window, name)
     elif name in DIALOGS:
         root = open_dialog(window, name)
     else:

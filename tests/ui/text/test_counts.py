@@ -23,7 +23,7 @@ from ui.composer.attachments.chips import facts as attachment_facts
 from ui.composer.context_sum import ContextSum, parts_words, sum_words
 from ui.models.repo_pane import facts as repo_facts
 from ui.statistics.plots import LengthBars
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.window.header import describe
@@ -56,9 +56,9 @@ COUNTED = re.compile(r"\{(\w+)(?::,)?\} (?:(?!of |and |for )\w+ )?(?!is\b|was\b|
 
 @pytest.fixture(params=[ENGLISH, "de"])
 def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
-    speak(qapp, ASSETS / "translations", request.param)
+    install_language(qapp, ASSETS / "translations", request.param)
     yield request.param
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 def chip(number: int) -> str:
@@ -117,7 +117,7 @@ def test_the_bars_tell_one_pass(language: str, theme: Theme) -> None:
     wanted = (
         "0 behalten: 3 Durchläufe, 1 behalten: 1 Durchlauf" if language == "de" else "0 kept: 3 passes, 1 kept: 1 pass"
     )
-    assert bars.said == wanted
+    assert bars.description == wanted
 
 
 def test_what_app_and_engine_count_has_words_for_one() -> None:

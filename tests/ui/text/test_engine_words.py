@@ -18,7 +18,7 @@ from engine.session.answer import _messages_left_out, _questions_left_out, _tie_
 from engine.session.summarising import _note
 from engine.tuning.threads import _changed
 from tests.ui.conftest import ASSETS
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.text.engine_words import drafting_reason
 from ui.text.problem_words import in_language
 
@@ -27,9 +27,9 @@ FOLDER = ASSETS / "translations"
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
-    speak(qapp, FOLDER, "de")
+    install_language(qapp, FOLDER, "de")
     yield
-    speak(qapp, FOLDER, ENGLISH)
+    install_language(qapp, FOLDER, ENGLISH)
 
 
 def tie_summary(num_ties: int, num_tokens: int) -> Sentence:

@@ -119,7 +119,7 @@ def test_short_passes_say_that_painting_takes_a_share(plain_ms: float, told: boo
 def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=0.237, plain_ms=plain_ms)
     assert stats.speedup is not None
-    assert formatting.told_speedup(stats) is None
+    assert formatting.shown_speedup(stats) is None
     assert "× plain" not in formatting.footer(stats)
     told = formatting.footer_parts(stats)[0][1]
     assert "not compared with plain decoding" in told

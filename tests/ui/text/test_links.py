@@ -13,7 +13,7 @@ from tests.ui.conftest import STATS
 from ui.text.links import is_safe
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
-from ui.widgets.dialogs import Question, link_question
+from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.window.main_window import MainWindow
 
 
@@ -47,7 +47,7 @@ def test_web_and_mail_are_safe(address: str) -> None:
 )
 def test_everything_else_is_refused(window: MainWindow, address: str) -> None:
     assert not is_safe(address)
-    assert link_question(window, address) is None
+    assert link_dialog(window, address) is None
 
 
 @pytest.fixture
@@ -82,13 +82,13 @@ def _click(prose: ProseView, words: str, qtbot: QtBot) -> None:
 
 def test_a_click_on_a_link_shows_its_real_address_and_asks(window: MainWindow, qtbot: QtBot, opened: list[str]) -> None:
     _click(_answer_with_link(window, qtbot), "shown words", qtbot)
-    question = window.findChild(Question)
+    question = window.findChild(ConfirmDialog)
     assert question is not None
     shown = question.findChild(QPlainTextEdit)
     assert shown is not None
     assert shown.toPlainText() == "https://real.example.org/path"
     assert opened == []
-    qtbot.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(question.accept_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
@@ -100,18 +100,18 @@ def test_a_link_is_opened_by_keys_alone(window: MainWindow, qtbot: QtBot, opened
         qtbot.keyClick(prose, Qt.Key.Key_Tab)
     assert prose.textCursor().selectedText() == "shown words"
     qtbot.keyClick(prose, Qt.Key.Key_Return)
-    question = window.findChild(Question)
+    question = window.findChild(ConfirmDialog)
     assert question is not None
     qtbot.waitUntil(question.isActiveWindow)
-    question.deed_button.setFocus(Qt.FocusReason.TabFocusReason)
-    qtbot.keyClick(question.deed_button, Qt.Key.Key_Return)
+    question.accept_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(question.accept_button, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: opened == ["https://real.example.org/path"])
 
 
 @pytest.mark.parametrize("by_key", [True, False])
 def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, opened: list[str], *, by_key: bool) -> None:
     _click(_answer_with_link(window, qtbot), "shown words", qtbot)
-    question = window.findChild(Question)
+    question = window.findChild(ConfirmDialog)
     assert question is not None
     with qtbot.waitSignal(question.finished):
         if by_key:
@@ -124,7 +124,7 @@ def test_cancel_opens_nothing(window: MainWindow, qtbot: QtBot, opened: list[str
 
 def test_a_forged_anchor_is_not_even_asked_about(window: MainWindow, qtbot: QtBot) -> None:
     _answer_with_link(window, qtbot).anchorClicked.emit(QUrl("file:///etc/passwd"))
-    assert window.findChild(Question) is None
+    assert window.findChild(ConfirmDialog) is None
 
 
 def test_prose_loads_no_resource(theme: Theme, qtbot: QtBot) -> None:
@@ -139,7 +139,7 @@ def test_prose_loads_no_resource(theme: Theme, qtbot: QtBot) -> None:
 
 
 def test_letters_that_look_like_others_are_spelled_out(window: MainWindow) -> None:
-    question = link_question(window, "https://\u0430pple.example/x")
+    question = link_dialog(window, "https://\u0430pple.example/x")
     assert question is not None
     shown = question.findChild(QPlainTextEdit)
     assert shown is not None

@@ -40,7 +40,7 @@ def dots_at(image: QImage, x: int, width: int, middle: int) -> bool:
 def test_the_dots_stand_at_the_end(language: str, theme: Theme, qtbot: QtBot) -> None:
     label = ElidedLabel(LONG[language])
     qtbot.addWidget(label)
-    theme.dress(label)
+    theme.set_font(label)
     metrics = QFontMetricsF(label.font())
     label.resize(160, round(metrics.height()) + 4)
     assert label.is_elided()

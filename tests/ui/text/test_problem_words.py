@@ -18,7 +18,7 @@ from engine.gguf.source import broken
 from engine.records import Problem
 from engine.sentences import joined, said
 from tests.ui.conftest import ASSETS
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent
@@ -30,9 +30,9 @@ TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
-    speak(qapp, ASSETS / "translations", "de")
+    install_language(qapp, ASSETS / "translations", "de")
     yield
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 def calls() -> Iterator[tuple[str, str, ast.Call]]:

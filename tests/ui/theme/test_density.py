@@ -8,11 +8,11 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
-from tests.ui.places import fill_hub
-from ui.theme.density import closer, tightened
+from tests.ui.filled_window import fill_models
+from ui.theme.density import compacted, compacted_stylesheet
 from ui.theme.palette import LIGHT
 from ui.theme.stylesheet import TypeScale, stylesheet
-from ui.widgets.dialogs import link_question
+from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 
 
@@ -49,17 +49,17 @@ def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtb
     views = [MessageView(1, "user", "question"), MessageView(2, "assistant", "answer", stats=STATS)]
     window.show_conversation("t", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)
-    dialog = link_question(window, "https://example.org")
+    dialog = link_dialog(window, "https://example.org")
     assert dialog is not None
     dialog.open()
     margins = dialog.layout().contentsMargins
-    qtbot.waitUntil(lambda: margins().left() == closer(24))
+    qtbot.waitUntil(lambda: margins().left() == compacted(24))
     cards = window.transcript.cards
     assert len(cards) == 2
     for card in cards:
-        made, margins = [int(number) for number in card.layout().property("madeWith")], card.layout().contentsMargins()
+        made, margins = [int(number) for number in card.layout().property("comfortableSpacing")], card.layout().contentsMargins()
         now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
-        assert now == [closer(number) for number in made] != made
+        assert now == [compacted(number) for number in made] != made
     dialog.reject()
 
 
@@ -74,20 +74,20 @@ def test_rows_of_the_list_are_lower(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_paddings_keep_the_place_of_the_focus_ring() -> None:
     sheet = "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
-    assert tightened(sheet) == (
+    assert compacted_stylesheet(sheet) == (
         "A { padding: 4px 12px; } A:focus { border: 2px; padding: 3px 11px; } #x { padding: 0px 2px; }"
     )
     whole = stylesheet(LIGHT, TypeScale(13))
-    assert tightened(whole).count("padding:") == whole.count("padding:")
+    assert compacted_stylesheet(whole).count("padding:") == whole.count("padding:")
 
 
 @pytest.mark.parametrize("density", ["comfortable", "compact"])
 def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
     window.set_conversations(rows(), 1)
-    fill_hub(window, "recommended")
+    fill_models(window, "recommended")
     window.set_density(density)
     window.set_text_size("normal")
-    choices = window.hub.place.recommended.list
+    choices = window.models.panel.recommended.list
     for listing in (window.sidebar.list, choices):
         delegate, index = listing.itemDelegate(), listing.model().index(1, 0)
         option = QStyleOptionViewItem()
@@ -100,8 +100,8 @@ def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, dens
 
 
 def test_the_models_place_gives_larger_text_more_room(window: MainWindow) -> None:
-    place = window.hub.place
-    fill_hub(window, "search")
+    place = window.models.panel
+    fill_models(window, "search")
     lists = place.search.findChildren(QWidget, "hubList")
     assert len(lists) == 1
     widths = place.side.minimumWidth(), lists[0].minimumWidth()

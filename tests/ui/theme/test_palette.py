@@ -85,8 +85,8 @@ def test_every_pair_of_the_stylesheet(palette: Palette) -> None:
     ink, ground = re.compile(r"(?<![-\w])color: (#\w+)"), re.compile(r"(?<![-\w])background: (#\w+)")
     pairs = 0
     for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", stylesheet(palette, TypeScale(13))):
-        inks, grounds = ink.findall(body), ground.findall(body)
-        if inks and grounds and ":disabled" not in selector:
+        paint_cache, grounds = ink.findall(body), ground.findall(body)
+        if paint_cache and grounds and ":disabled" not in selector:
             pairs += 1
-            assert contrast(inks[0], grounds[0]) >= 4.5, selector.strip()
+            assert contrast(paint_cache[0], grounds[0]) >= 4.5, selector.strip()
     assert pairs >= 8

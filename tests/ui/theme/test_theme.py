@@ -22,7 +22,7 @@ def test_dressed_widgets_follow_the_text_size(theme: Theme, qtbot: QtBot) -> Non
     host, label = QWidget(), QLabel("text")
     qtbot.addWidget(host)
     qtbot.addWidget(label)
-    theme.dress(label, -1)
+    theme.set_font(label, -1)
     before = label.font().pixelSize()
     theme.set_text_size("larger", host)
     assert label.font().pixelSize() == before + TEXT_SIZES["larger"]
@@ -32,7 +32,7 @@ def test_dressed_widgets_follow_the_text_size(theme: Theme, qtbot: QtBot) -> Non
 
 def test_a_larger_text_grows_answers_code_and_figures(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation(
-        "Title", [MessageView(1, "user", "Question"), MessageView(2, "assistant", ANSWER, stats=STATS)]
+        "Title", [MessageView(1, "user", "ConfirmDialog"), MessageView(2, "assistant", ANSWER, stats=STATS)]
     )
     window.show()
     qtbot.waitUntil(lambda: not window.transcript.is_building)

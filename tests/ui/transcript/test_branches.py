@@ -122,15 +122,15 @@ def test_versions_switch_by_click_and_by_key(page: MainWindow, qtbot: QtBot) -> 
     assert switch is not None
     assert switch.label.text() == "1 of 3"
     assert not switch.back.isEnabled()
-    with qtbot.waitSignal(page.transcript.version_wanted) as caught:
+    with qtbot.waitSignal(page.transcript.version_requested) as caught:
         qtbot.mouseClick(switch.forth, Qt.MouseButton.LeftButton)
     assert caught.args == [7]
     page.composer.edit.setFocus()
-    with qtbot.waitSignal(page.transcript.version_wanted) as caught:  # the last message with versions
+    with qtbot.waitSignal(page.transcript.version_requested) as caught:  # the last message with versions
         qtbot.keyClick(page, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [2]
     switch.forth.setFocus()
-    with qtbot.waitSignal(page.transcript.version_wanted) as caught:  # the one in focus
+    with qtbot.waitSignal(page.transcript.version_requested) as caught:  # the one in focus
         qtbot.keyClick(page, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert caught.args == [7]
     assert user_card(page, 0).versions is None

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.transcript.marks.test_pass_tip import RAW, SPANS, STATS
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import SourceMap
 from ui.transcript import pass_keys
 from ui.transcript.marks.provenance import nearest_place
 from ui.transcript.text_caret import texts_of
@@ -26,7 +26,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 def page(window: MainWindow, qtbot: QtBot) -> MainWindow:
     QToolTip.hideText()
     views = [
-        MessageView(1, "user", "Question"),
+        MessageView(1, "user", "ConfirmDialog"),
         MessageView(2, "assistant", CODE, stats=STATS, spans=CODE_SPANS),
         MessageView(3, "user", "Another"),
         MessageView(4, "assistant", RAW, stats=STATS, spans=SPANS),
@@ -164,12 +164,12 @@ def test_the_caret_stays_in_sight(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_a_place_between_tokens_belongs_to_what_follows_on_its_line() -> None:
-    drawn = Drawn("one two", (0, 1, 2, 3, 4, 5, 6))
+    source_map = SourceMap("one two", (0, 1, 2, 3, 4, 5, 6))
     shown = "one two\n- \nx"
-    assert nearest_place(shown, drawn, 0) == 0
-    assert nearest_place(shown, drawn, 3) == 4  # the space itself stands nowhere
-    assert nearest_place(shown, drawn, 7) == 6  # at the end of the line
-    assert nearest_place(shown, drawn, 9) is None
+    assert nearest_place(shown, source_map, 0) == 0
+    assert nearest_place(shown, source_map, 3) == 4  # the space itself stands nowhere
+    assert nearest_place(shown, source_map, 7) == 6  # at the end of the line
+    assert nearest_place(shown, source_map, 9) is None
 
 
 def test_selecting_a_word_by_key_does_not_leave_the_view(page: MainWindow, qtbot: QtBot) -> None:

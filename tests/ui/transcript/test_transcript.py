@@ -1,7 +1,11 @@
-"""The page of messages: it follows the end unless told otherwise, and long histories arrive in slices."""
+"""The page of messages: it follows the end unless told otherwise, and long histories arrive in slices.
+
+The first frame of a start has all that is in sight.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +14,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageState, MessageView
-from tests.ui.conftest import STATS
+from tests.ui.conftest import ASSETS, FIELDS, STATS
+from tests.ui.long_chats import history_of
+from ui.transcript import transcript
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.window.main_window import MainWindow
@@ -32,7 +38,7 @@ def test_it_stays_at_the_end_while_text_arrives(window: MainWindow, qtbot: QtBot
         QApplication.processEvents()
         assert at_end(window)
     assert window.transcript.verticalScrollBar().maximum() > 500
-    assert window.transcript.jump.isHidden()
+    assert window.transcript.jump_button.isHidden()
 
 
 def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: QtBot) -> None:
@@ -45,8 +51,8 @@ def test_it_stays_where_the_user_scrolled_until_jump(window: MainWindow, qtbot: 
     window.append_text("\n\n" + LONG, ())
     QApplication.processEvents()
     assert bar.value() == 100
-    assert window.transcript.jump.isVisible()
-    qtbot.mouseClick(window.transcript.jump, Qt.MouseButton.LeftButton)
+    assert window.transcript.jump_button.isVisible()
+    qtbot.mouseClick(window.transcript.jump_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: at_end(window))
     height = bar.maximum()
     window.append_text("\n\n" + LONG, ())
@@ -232,7 +238,7 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
         "t", [MessageView(1, "user", text), MessageView(2, "assistant", text + "\n\n```\ncode\n```")]
     )
     while window.transcript.is_building:
-        window.transcript._work()
+        window.transcript._build_slice()
     first, second = window.transcript.cards
     body = first.body  # type: ignore[attr-defined]
     assert body.height() == round(body.document().size().height() + 0.49)
@@ -240,3 +246,43 @@ def test_nothing_half_laid_out_can_be_painted(window: MainWindow, qtbot: QtBot) 
     assert second.y() >= first.y() + first.height()
     prose, code = second.body.segments  # type: ignore[attr-defined]
     assert code.y() >= prose.y() + prose.height()
+
+
+@pytest.fixture(name="opened")
+def fixture_opened(qapp: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    """A window with a long chat that was just shown: nothing is painted, and hardly anything built."""
+    monkeypatch.setattr(transcript, "FIRST_SLICE_S", 1e-9)
+    window = MainWindow(ASSETS, FIELDS)
+    window.show_conversation("A long chat", history_of(3_000))
+    window.show()
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def test_all_in_sight_is_there_before_anything_is_painted(opened: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript, "FIRST_FRAME_S", 30.0)
+    page = opened.transcript
+    page.lay_out()
+    bar = page.verticalScrollBar()
+    assert bar.maximum() == 0, "or there is nothing to be filled"
+    page.fill_viewport()
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+    assert page.is_building, "what is above is left for later"
+
+
+def test_a_first_frame_does_not_wait_long(opened: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript, "FIRST_FRAME_S", 0.0)
+    page = opened.transcript
+    page.fill_viewport()
+    assert page.verticalScrollBar().maximum() == 0
+    assert page.is_building
+
+
+def test_a_short_chat_and_none_at_all_need_nothing(opened: MainWindow) -> None:
+    page = opened.transcript
+    for messages in (history_of(3_000)[:1], []):
+        opened.show_conversation("A short one", messages)
+        page.fill_viewport()
+        assert len(page.cards) == len(messages)

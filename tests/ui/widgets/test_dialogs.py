@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import make_window, open_dialog
+from tests.ui.filled_window import make_window, open_dialog
 from tests.ui.settings.test_dialog import VALUES
 from ui.composer.attachments.reader import AttachmentReader
 from ui.settings.dialog import SettingsDialog

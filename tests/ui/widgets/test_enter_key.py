@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import DIALOGS, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, make_window, open_dialog, open_settings
 from ui.settings.dialog import SettingsDialog
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
 
@@ -35,9 +35,9 @@ def endings(dialog: QDialog) -> list[str]:
 
 
 @pytest.mark.parametrize("danger", [False, True])
-@pytest.mark.parametrize("name", ["cancel_button", "deed_button"])
+@pytest.mark.parametrize("name", ["cancel_button", "accept_button"])
 def test_enter_does_what_the_focused_button_says(window: MainWindow, name: str, danger: bool, qtbot: QtBot) -> None:
-    question = Question(window, "Sure?", "It goes.", "Do it", danger=danger)
+    question = ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=danger)
     question.open()
     told = endings(question)
     press_enter(question, getattr(question, name), qtbot)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.theme.theme import Theme
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import LargeFigure, LegendRow, LineFigure
 
 LONG = "A name that is far too long for so narrow a line"
@@ -118,7 +118,7 @@ def test_the_ring_follows_the_focus(theme: Theme, qtbot: QtBot) -> None:
     qtbot.waitUntil(host.isActiveWindow, timeout=30_000)
     plain = first.grab().toImage()
 
-    def focused(figure: Explained) -> None:
+    def focused(figure: FigureWidget) -> None:
         figure.setFocus()
         qtbot.waitUntil(figure.hasFocus)
 

@@ -19,17 +19,17 @@ def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) 
     page, passes = QWidget(), []
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
-    monkeypatch.setattr(ui.tab_order, "put_in_order", lambda widgets, _after: passes.append(len(widgets)))
+    monkeypatch.setattr(ui.widgets.tab_order, "set_tab_order", lambda widgets, _after: passes.append(len(widgets)))
     order = TabOrder(page, lambda: [page])
     assert not order.is_due
     for _ in range(9):
         layout.addWidget(QPushButton())
-        order.soon()
+        order.schedule()
     assert order.is_due
     assert passes == []
     qtbot.waitUntil(lambda: not order.is_due)
     assert passes == [1]
-    order.catch_up()
+    order.apply_now()
     assert passes == [1], "nothing came since"
 
 
@@ -37,12 +37,12 @@ def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
     transcript = window.transcript
     window.show_conversation("Chat", history_of(2_000)[:2])
     qtbot.waitUntil(lambda: not transcript.is_building)
-    transcript._order.soon()
+    transcript._tab_order.schedule()
     question = transcript.cards[0]
     assert isinstance(question, UserCard)
     question.body.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(question.body, Qt.Key.Key_Tab)
-    assert not transcript._order.is_due
+    assert not transcript._tab_order.is_due
     focus = window.focusWidget()
     assert focus is not None
     assert transcript.cards[1].isAncestorOf(focus)
@@ -62,7 +62,7 @@ def next_stop(window: MainWindow, qtbot: QtBot, *, back: bool = False) -> QWidge
 def test_messages_come_between_the_header_and_the_composer(window: MainWindow, qtbot: QtBot) -> None:
     transcript, header = window.transcript, window.header
     window.show_conversation("Chat", history_of(2_000)[:2])
-    qtbot.waitUntil(lambda: not transcript.is_building and not transcript._order.is_due)
+    qtbot.waitUntil(lambda: not transcript.is_building and not transcript._tab_order.is_due)
     header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
     seen = [next_stop(window, qtbot) for _ in range(3)]
     assert seen[0] is window.chat_settings.button
@@ -73,7 +73,7 @@ def test_messages_come_between_the_header_and_the_composer(window: MainWindow, q
     assert transcript.cards[0].isAncestorOf(first)
     window.composer.edit.setFocus(Qt.FocusReason.TabFocusReason)
     stop = next_stop(window, qtbot, back=True)
-    if stop is transcript.jump:  # the end of the messages may be out of sight
+    if stop is transcript.jump_button:  # the end of the messages may be out of sight
         stop = next_stop(window, qtbot, back=True)
     assert transcript.cards[1].isAncestorOf(stop)
 

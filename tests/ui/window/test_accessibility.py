@@ -21,10 +21,10 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
 from tests.ui.conftest import STATS, rows
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.settings.dialog import SettingsDialog
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import link_question
+from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
@@ -62,16 +62,16 @@ def test_every_control_of_the_window_has_a_name(filled: MainWindow) -> None:
 def test_every_control_of_the_dialogs_has_a_name(filled: MainWindow) -> None:
     filled.dialogs.open_settings()
     settings = filled.findChild(SettingsDialog)
-    question = link_question(filled, "https://example.org")
+    question = link_dialog(filled, "https://example.org")
     assert settings is not None
     assert question is not None
     for dialog in (settings, question, ShortcutsDialog(filled, filled.commands.rows())):
         assert nameless(dialog) == []
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_every_control_of_the_models_place_has_a_name(page: str, qtbot: QtBot) -> None:
-    assert nameless(fill_hub(make_window(qtbot), page)) == []
+    assert nameless(fill_models(make_window(qtbot), page)) == []
 
 
 @pytest.mark.parametrize("name", DIALOGS)
@@ -113,7 +113,7 @@ def test_focus_is_visible_on_buttons(filled: MainWindow, theme: Theme) -> None:
 
 def test_plots_speak(filled: MainWindow) -> None:
     page = filled.stats.now
-    for plot in (page.spark, page.kept.by_depth, page.kept.lengths, page.split.bar, page.origin, page.context_bar):
+    for plot in (page.spark, page.acceptance.by_depth, page.acceptance.lengths, page.split.bar, page.origin, page.context_bar):
         assert plot.accessibleName()
         assert plot.accessibleDescription()
 

@@ -21,7 +21,7 @@ from ui.settings.mode_cards import ModeRow
 from ui.settings.mode_choice import ModeChoiceRow
 from ui.settings.rows import NumberRow
 from ui.text.mode_words import mode_words
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
 KEYS = ("mode", "depth", "temperature", "system_prompt")
@@ -72,7 +72,7 @@ def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSett
     assert dialog.rows["temperature"].row.value() == 0.8
     assert dialog.rows["temperature"].hidden.text() == "this chat has its own"
     assert dialog.rows["depth"].origin.text() == "this model"
-    assert "tiny" in dialog.explained.text()
+    assert "tiny" in dialog.explanation.text()
 
 
 def test_typing_is_told_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
@@ -175,14 +175,14 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
     deeds = [save, *(menu.actions()[0] for menu in below if isinstance(menu, QMenu))]
     for deed, name in zip(deeds, ("Warm", "Yours", ""), strict=True):
         deed.trigger()
-        question = presets.findChildren(Question)[-1]
+        question = presets.findChildren(ConfirmDialog)[-1]
         if name:
             edit = question.findChild(QLineEdit)
             assert edit is not None
             edit.selectAll()
             QTest.keyClicks(edit, name)
         assert nameless(question) == []
-        QTest.mouseClick(question.deed_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(question.accept_button, Qt.MouseButton.LeftButton)
     assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
 
 
@@ -190,7 +190,7 @@ def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSetting
     presets = dialog.presets
     presets.list_menu.aboutToShow.emit()
     presets.list_menu.actions()[-3].trigger()
-    question = presets.findChildren(Question)[-1]
+    question = presets.findChildren(ConfirmDialog)[-1]
     edit = question.findChild(QLineEdit)
     assert edit is not None
     for name, possible in (
@@ -201,7 +201,7 @@ def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSetting
         (" ", False),
     ):
         edit.setText(name)
-        assert question.deed_button.isEnabled() is possible
+        assert question.accept_button.isEnabled() is possible
     edit.setText("Precise")
     assert edit.accessibleDescription() == "Precise comes with Paceline and stays as it is."
 
@@ -214,12 +214,12 @@ def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDia
     below = presets.list_menu.actions()[-2].menu()
     assert isinstance(below, QMenu)
     below.actions()[0].trigger()
-    question = presets.findChildren(Question)[-1]
+    question = presets.findChildren(ConfirmDialog)[-1]
     edit = question.findChild(QLineEdit)
     assert edit is not None
     for name, possible in (("Warm", False), ("Mine", True), ("mine", True), ("Warmer", True), ("Precise", False)):
         edit.setText(name)
-        assert question.deed_button.isEnabled() is possible
+        assert question.accept_button.isEnabled() is possible
 
 
 def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsDialog) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
@@ -103,9 +103,9 @@ def test_tab_reaches_every_control_of_the_window(window: MainWindow, qtbot: QtBo
     assert unreached(window, qtbot) == []
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_tab_reaches_every_control_of_the_models_place(window: MainWindow, page: str, qtbot: QtBot) -> None:
-    place = fill_hub(window, page)
+    place = fill_models(window, page)
     assert unreached(place, qtbot) == []
 
 
@@ -145,7 +145,7 @@ def ring(widget: QWidget) -> QImage:
 def test_the_focus_is_seen_on_every_control(window: MainWindow, name: str, qtbot: QtBot) -> None:
     roots = {
         "window": lambda: window,
-        "hub": lambda: fill_hub(window, "library"),
+        "hub": lambda: fill_models(window, "library"),
         "settings": lambda: open_settings(window, 2),
     }
     root = roots.get(name, lambda: open_dialog(window, name))()

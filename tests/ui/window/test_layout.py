@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.ui.places import ASSETS, make_window
+from tests.ui.filled_window import ASSETS, make_window
 from ui.window.layout import SIDEBAR_PX, STATS_PX
 from ui.window.main_window import MainWindow
 

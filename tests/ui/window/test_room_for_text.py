@@ -24,11 +24,11 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.context import ContextParts
 from tests.ui.conftest import ASSETS
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.composer.context_meter import ContextMeter
-from ui.text.catalogues import ENGLISH, speak
+from ui.text.catalogues import ENGLISH, install_language
 from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.explained import Explained
+from ui.widgets.figure_widget import FigureWidget
 from ui.window.main_window import MainWindow
 
 SLACK_PX = 1  # of rounding
@@ -65,7 +65,7 @@ def _is_cut(widget: QWidget) -> bool:
     if isinstance(widget, QAbstractButton) and widget.text().strip():
         needed = widget.minimumSizeHint()
         return needed.width() > widget.width() + SLACK_PX or needed.height() > widget.height() + SLACK_PX
-    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | Explained) or not widget.text():
+    if not isinstance(widget, QLabel) or isinstance(widget, ElidedLabel | FigureWidget) or not widget.text():
         return False
     if widget.wordWrap():
         return widget.heightForWidth(widget.width()) > widget.height() + SLACK_PX or _beyond(widget)
@@ -99,8 +99,8 @@ def settle(root: QWidget, qtbot: QtBot) -> list[str]:
 @pytest.fixture
 def spoken(qapp: QApplication) -> Iterator[Callable[[str], None]]:
     """Has the windows that are made speak a language."""
-    yield lambda language: speak(qapp, ASSETS / "translations", language)
-    speak(qapp, ASSETS / "translations", ENGLISH)
+    yield lambda language: install_language(qapp, ASSETS / "translations", language)
+    install_language(qapp, ASSETS / "translations", ENGLISH)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ PLACES: dict[str, Callable[[QtBot], QWidget]] = {
     "window": larger,
     **{name: lambda qtbot, name=name: open_dialog(larger(qtbot), name) for name in DIALOGS},
     **{f"settings {row}": lambda qtbot, row=row: open_settings(larger(qtbot), row) for row in range(NUM_SETTINGS)},
-    **{page: lambda qtbot, page=page: fill_hub(larger(qtbot), page) for page in HUB_PAGES},
+    **{page: lambda qtbot, page=page: fill_models(larger(qtbot), page) for page in MODELS_PAGES},
 }
 
 

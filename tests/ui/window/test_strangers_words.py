@@ -20,11 +20,11 @@ from app.domain.messages import MessageView
 from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView, Preset
 from app.domain.settings.table import FIELDS
 from tests.ui.conftest import READY, STATS, model, rows
+from tests.ui.filled_window import MODELS_PAGES, make_window
 from tests.ui.models import records as hub
-from tests.ui.places import HUB_PAGES, make_window
 from ui.composer.attachments.reader import AttachmentReader
 from ui.text.formatting import as_written, hover
-from ui.widgets.dialogs import Question
+from ui.widgets.dialogs import ConfirmDialog
 from ui.window.main_window import MainWindow
 
 EVIL = "<img src='file:///nowhere/evil.png'> & <b>bold</b>"
@@ -92,7 +92,7 @@ def test_chats_and_messages(window: MainWindow, qtbot: QtBot) -> None:
     window.composer.show_attachments((attachment,), (EVIL,), reading=False)
     hit = SearchHit(1, EVIL, 2, "assistant", ((EVIL, True),), False)
     window.sidebar.results.set_hits((hit,))
-    dialogs = (AttachmentReader(window.theme, attachment, window), Question(window, EVIL, EVIL, "Do it"))
+    dialogs = (AttachmentReader(window.theme, attachment, window), ConfirmDialog(window, EVIL, EVIL, "Do it"))
     for dialog in dialogs:
         dialog.show()
     qtbot.waitUntil(lambda: not window.transcript.is_building)
@@ -109,10 +109,10 @@ def test_settings_of_models_and_chats(window: MainWindow) -> None:
     assert found == [], found
 
 
-@pytest.mark.parametrize("page", HUB_PAGES)
+@pytest.mark.parametrize("page", MODELS_PAGES)
 def test_the_models_place(window: MainWindow, page: str) -> None:
-    window.hub.toggle()
-    place = window.hub.place
+    window.models.toggle()
+    place = window.models.panel
     place.open(page)
     place.search.set_results(place.search.query, evil(hub.results()))
     place.library.set_library(evil(hub.library()), evil(hub.OFFERS))

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import ASSETS
-from tests.ui.places import DIALOGS, HUB_PAGES, fill_hub, make_window, open_dialog, open_settings
-from ui.text.catalogues import ENGLISH, speak
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from ui.text.catalogues import ENGLISH, install_language
 
 # What Qt itself writes into the menus of texts where it has no catalogue.
 ENGLISH_WORDS = {"undo", "redo", "cut", "copy", "copy link location", "paste", "delete", "select all", "step up"}
@@ -30,9 +30,9 @@ ENGLISH_WORDS = {"undo", "redo", "cut", "copy", "copy link location", "paste", "
 
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
-    speak(qapp, Path(ASSETS) / "translations", "de")
+    install_language(qapp, Path(ASSETS) / "translations", "de")
     yield
-    speak(qapp, Path(ASSETS) / "translations", ENGLISH)
+    install_language(qapp, Path(ASSETS) / "translations", ENGLISH)
 
 
 def texts_below(root: QWidget) -> list[QWidget]:
@@ -69,11 +69,11 @@ def plain(word: str) -> str:
     return word.partition("\t")[0].replace("&", "").lower()
 
 
-@pytest.mark.parametrize("name", ["window", *HUB_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
+@pytest.mark.parametrize("name", ["window", *MODELS_PAGES, *DIALOGS, *(f"settings {row}" for row in range(7))])
 def test_the_menus_of_texts_are_german(german: None, qtbot: QtBot, name: str) -> None:
     window = make_window(qtbot)
-    if name in HUB_PAGES:
-        root: QWidget = fill_hub(window, name)
+    if name in MODELS_PAGES:
+        root: QWidget = fill_models(window, name)
     elif name in DIALOGS:
         root = open_dialog(window, name)
     else:

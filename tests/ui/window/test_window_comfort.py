@@ -27,9 +27,9 @@ def test_enter_presses_the_button_in_focus(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_enter_presses_the_buttons_of_the_models_place(window: MainWindow, qtbot: QtBot) -> None:
-    window.hub.toggle()
-    window.hub.place.open("welcome")
-    button = window.hub.place.welcome.builtin_button
+    window.models.toggle()
+    window.models.panel.open("welcome")
+    button = window.models.panel.welcome.builtin_button
     button.setFocus(Qt.FocusReason.TabFocusReason)
     with qtbot.waitSignal(button.clicked, timeout=30_000):
         qtbot.keyClick(button, Qt.Key.Key_Return)

@@ -1,4 +1,4 @@
-"""While the Models place is seen, the chat behind it is left alone, and the window is named after what is seen."""
+"""While the models panel is seen, the chat behind it is left alone, and the window is named after what is seen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
-from tests.ui.places import fill_hub, make_window
+from tests.ui.filled_window import fill_models, make_window
 from ui.window.main_window import MainWindow
 
 CTRL, SHIFT, ALT = (
@@ -20,10 +20,10 @@ CTRL, SHIFT, ALT = (
 
 @pytest.fixture
 def told(qtbot: QtBot) -> tuple[MainWindow, list[str]]:
-    """A window at its Models place, and what its chat asks of the app."""
+    """A window at its models panel, and what its chat asks of the app."""
     window, asked = make_window(qtbot), []
     window.set_mode(Mode.AUTO)
-    fill_hub(window, "search")
+    fill_models(window, "search")
     page = window.transcript
     for name, signal in (
         ("regenerate", window.regenerate_requested),
@@ -47,11 +47,11 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
         (Qt.Key.Key_Return, CTRL | SHIFT),
         (Qt.Key.Key_Left, ALT),
     ]
-    window.hub.place.search.field.setFocus()
+    window.models.panel.search.field.setFocus()
     for key, modifiers in keys:
         press(window, qtbot, key, modifiers)
     assert asked == []
-    window.hub.leave()
+    window.models.leave()
     window.composer.edit.setFocus()
     press(window, qtbot, Qt.Key.Key_R, CTRL)
     press(window, qtbot, Qt.Key.Key_D, CTRL)
@@ -60,16 +60,16 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
 
 def test_escape_leads_back_from_the_models(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
     window, _ = told
-    window.hub.place.nav.setFocus()
+    window.models.panel.nav.setFocus()
     press(window, qtbot, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
-    assert not window.hub.is_open
+    assert not window.models.is_open
 
 
 def test_the_next_chat_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
     window, _ = told
     with qtbot.waitSignal(window.conversation_selected):
         press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
-    assert not window.hub.is_open
+    assert not window.models.is_open
 
 
 def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str]], qtbot: QtBot) -> None:
@@ -77,9 +77,7 @@ def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str
     assert window.windowTitle() == "Models"
     window.name_conversation("Another name")
     assert window.windowTitle() == "Models"
-    window.rebuild()
-    assert window.windowTitle() == "Models"
-    window.hub.leave()
+    window.models.leave()
     assert window.windowTitle() == "Another name"
     window.show_conversation("", ())
     assert window.windowTitle() == "Paceline"

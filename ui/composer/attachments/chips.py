@@ -68,7 +68,7 @@ class AttachmentChip(QPushButton):
         self.facts = QLabel(" · ".join(part for part in (facts(attachment), note) if part))
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setProperty("kind", "caption")
-        theme.dress(self.facts, -1)
+        theme.set_font(self.facts, -1)
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(self.name)

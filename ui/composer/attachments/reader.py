@@ -19,7 +19,7 @@ from ui.composer.message_edit import wrap_for
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.dialogs import copy_by
+from ui.widgets.dialogs import copy_with_feedback
 from ui.widgets.enter_key import EnterInDialog
 
 MOST_CHARS = 200_000  # more would keep the window waiting for its layout
@@ -50,7 +50,7 @@ class AttachmentReader(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         is_code = attachment.kind in CODE_LIKE
-        theme.dress(self.text, code=is_code)
+        theme.set_font(self.text, code=is_code)
         if is_code:
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         wrap_for(self.text, attachment.text[:MOST_CHARS])
@@ -58,7 +58,7 @@ class AttachmentReader(QDialog):
         self.text.setAccessibleName(translate("AttachmentReader", "Text of {name}").format(name=attachment.name))
         self.copy_button = QPushButton(translate("AttachmentReader", "Copy all"))
         self.close_button = QPushButton(translate("AttachmentReader", "Close"))
-        self.copy_button.clicked.connect(lambda: copy_by(self.copy_button, attachment.text))
+        self.copy_button.clicked.connect(lambda: copy_with_feedback(self.copy_button, attachment.text))
         self.close_button.clicked.connect(self.accept)
         self.close_button.setDefault(True)
         buttons = QHBoxLayout()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
-from ui.composer.attachments.room import AttachmentRoom
+from ui.composer.attachments.scroll_area import AttachmentScrollArea
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import count
 from ui.text.language import translate
@@ -34,7 +34,7 @@ class AttachmentTray(QWidget):
         self._edit = edit
         self._pasted: QTextCursor | None = None
         self.rows = AttachmentRows(theme, removable=True)
-        self.room = AttachmentRoom(self.rows)
+        self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
         self.offer = QWidget()

@@ -14,13 +14,13 @@ from engine.records import Source, TokenSpan
 from ui.text.formatting import count
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.transcript.cards.action_bar import AnswerActionBar
 from ui.transcript.cards.body import AnswerBody
-from ui.transcript.cards.bottom import AnswerBottom
 from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.card_state import CardState, CodeBlockState
 from ui.transcript.cards.code_block import CodeBlock
-from ui.transcript.cards.kept_card import KeptCard, KeptCode
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.cards.thought_block import ThoughtBlock
+from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.marks.provenance import PassView, SourceRuns
 
 STATE_NOTICES = {
@@ -36,7 +36,7 @@ def state_notice(state: MessageState) -> str:
 
 
 class AnswerCard(MessageCard):
-    """What the model wrote. A finished answer is filled by `build_one`, so that long ones can be made in slices.
+    """What the model wrote. A finished answer is filled by `build_next`, so that long ones can be made in slices.
 
     Signals:
         regenerate_requested(int), regenerate_in_mode(int, object), regenerate_with(int, str): another version is
@@ -57,8 +57,8 @@ class AnswerCard(MessageCard):
         super().__init__(theme, view, "Paceline")
         self._text = ""
         self._text_width = text_width
-        self.thought: ThoughtBlock | None = None
-        self._idle_thought: ThoughtBlock | None = None  # let go, to be used again
+        self.reasoning: ReasoningBlock | None = None
+        self._pooled_reasoning: ReasoningBlock | None = None  # to be used again
         self._num_fed = 0  # characters of the answer's words that the body has
         self._words_at = 0  # where they begin in the whole text
         self._runs = SourceRuns()
@@ -75,16 +75,16 @@ class AnswerCard(MessageCard):
         self.notice.setProperty("kind", "caption")
         self.notice.setWordWrap(True)
         self.notice.setTextFormat(Qt.TextFormat.PlainText)
-        self._bottom = AnswerBottom(theme, self.versions)
-        self._bottom.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
-        self.figures = self._bottom.figures
+        self._action_bar = AnswerActionBar(theme, self.versions)
+        self._action_bar.continue_requested.connect(lambda: self.continue_requested.emit(self.message_id))
+        self.figures = self._action_bar.figures
         self.copy_button = self.add_action("copy", translate("AnswerCard", "Copy answer"))
         self.copy_button.clicked.connect(self.copy_text)
         self.copy_button.clicked.connect(lambda: self.copy_button.confirm(translate("AnswerCard", "Copied")))
         self.regenerate_button = self.add_action("refresh-cw", translate("AnswerCard", "Regenerate this answer"))
         self.regenerate_button.clicked.connect(lambda: self.regenerate_requested.emit(self.message_id))
         self._is_streaming = self._is_whole = False
-        self._kept: KeptCard | None = None  # until all of it is made again
+        self._state_to_restore: CardState | None = None  # until all of it is built
         self._is_last = False
         self.can_go_on = False
         self._arrange()
@@ -92,39 +92,39 @@ class AnswerCard(MessageCard):
         self._set_state(view)
 
     def _arrange(self) -> None:
-        self._bottom.put((self.copy_button, self.regenerate_button))
-        self._bottom.fit(self._text_width)
+        self._action_bar.add_buttons((self.copy_button, self.regenerate_button))
+        self._action_bar.fit(self._text_width)
         layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
         layout.setSpacing(6)
         for widget in (self.author, self.progress_label, self.progress, self.body, self.notice):
             layout.addWidget(widget)
-        layout.addLayout(self._bottom.placed())
+        layout.addLayout(self._action_bar.indented_layout())
 
-    def add_more(self) -> None:
+    def add_more_actions(self) -> None:
         """The menu."""
-        self.add_menu_button(self.regenerate_button, self._bottom.row)
+        self.add_menu_button(self.regenerate_button, self._action_bar.row)
         self.more_button.setEnabled(not self._is_streaming)
 
     def _show_text(self, view: MessageView) -> None:
         self._text = view.text
         self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
-            self.body.spares.make_soon()  # while the prompt is read
+            self.body.prefetcher.prefetch()  # while the prompt is read
             self._grow()
         else:
             split = split_thinking(view.text)
             if split.opened:
-                self._make_thought().set_text(split.thought(view.text), split.thought_start, live=False)
+                self._ensure_reasoning().set_text(split.thought(view.text), split.thought_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
-        if self.thought is not None:
-            self.thought.set_duration(view.thinking_ms)
+        if self.reasoning is not None:
+            self.reasoning.set_duration(view.thinking_ms)
 
     def _grow(self, *, final: bool = False) -> None:
         """Bring reasoning and words up to date with the text."""
         split = split_thinking(self._text, final=final)
         if split.opened:
-            self._make_thought().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
+            self._ensure_reasoning().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # what looked like words was reasoning
@@ -137,27 +137,27 @@ class AnswerCard(MessageCard):
             self.body.append(words[self._num_fed :])
             self._num_fed = len(words)
 
-    def _make_thought(self) -> ThoughtBlock:
-        if self.thought is None:
-            self.thought, self._idle_thought = self._idle_thought, None
-            if self.thought is None:
-                self.thought = ThoughtBlock(self.theme, self._text_width)
-                self.thought.link_activated.connect(self.link_activated)
-                self.thought.unfolded.connect(lambda: self.unfolded.emit(self))
-                self._column.insertWidget(self._column.indexOf(self.body), self.thought)
-            self.thought.show_refused(self._shows_refused)
-            self.thought.show()
-        return self.thought
+    def _ensure_reasoning(self) -> ReasoningBlock:
+        if self.reasoning is None:
+            self.reasoning, self._pooled_reasoning = self._pooled_reasoning, None
+            if self.reasoning is None:
+                self.reasoning = ReasoningBlock(self.theme, self._text_width)
+                self.reasoning.link_activated.connect(self.link_activated)
+                self.reasoning.unfolded.connect(lambda: self.unfolded.emit(self))
+                self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
+            self.reasoning.show_refused(self._shows_refused)
+            self.reasoning.show()
+        return self.reasoning
 
-    def build_one(self) -> bool:
+    def build_next(self) -> bool:
         """Make one more part of a finished answer, from its end; False where none is missing."""
-        if self.body.build_one() or (self.thought is not None and self.thought.build_one()):
+        if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
-        if self._kept is not None:
-            for one, code in self._kept_codes(self._kept):
+        if self._state_to_restore is not None:
+            for one, code in self._matching_codes(self._state_to_restore):
                 code.wrap_button.setChecked(one.wraps)
-            self._kept = None
-        parts = [part for part in (self.body, self.thought) if part and (self._marked or self._shows_refused)]
+            self._state_to_restore = None
+        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_refused)]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
         self._is_whole = True
@@ -166,91 +166,91 @@ class AnswerCard(MessageCard):
     @property
     def is_in_use(self) -> bool:
         """Also while something of it is still to come."""
-        is_growing = self._is_streaming or (self.thought is not None and self.thought.is_building)
+        is_growing = self._is_streaming or (self.reasoning is not None and self.reasoning.is_building)
         return is_growing or not self._is_whole or super().is_in_use
 
     @property
-    def flowing_px(self) -> int:
+    def wrapping_px(self) -> int:
         """Its prose, open reasoning included."""
         bodies = [self.body]
-        if self.thought is not None and self.thought.is_open and self.thought.body is not None:
-            bodies.append(self.thought.body)
+        if self.reasoning is not None and self.reasoning.is_open and self.reasoning.body is not None:
+            bodies.append(self.reasoning.body)
         return sum(part.height() for body in bodies for part in body.segments if isinstance(part, ProseView))
 
     @property
-    def is_being_made(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Also while it is streamed."""
         return self._is_streaming or not self._is_whole
 
-    def keep(self) -> KeptCard | None:
+    def save_state(self) -> CardState | None:
         """With what was unfolded, wrapped and scrolled."""
-        kept = super().keep()
-        if kept is None:
+        state = super().save_state()
+        if state is None:
             return None
         codes = [
-            KeptCode(in_thought, number, code.view.wraps, code.view.horizontalScrollBar().value())
-            for in_thought in (False, True)
-            for number, code in self._codes(in_thought=in_thought)
+            CodeBlockState(in_reasoning, number, code.view.wraps, code.view.horizontalScrollBar().value())
+            for in_reasoning in (False, True)
+            for number, code in self._codes(in_reasoning=in_reasoning)
         ]
-        changed = tuple(code for code in codes if code.wraps or code.sideways)
-        return replace(kept, unfolded=self.thought is not None and self.thought.is_open, codes=changed)
+        changed = tuple(code for code in codes if code.wraps or code.scroll_x)
+        return replace(state, unfolded=self.reasoning is not None and self.reasoning.is_open, codes=changed)
 
     def can_show(self, view: MessageView) -> bool:
         """Where it has ended, and there is no other version."""
         return view.role != "user" and view.state is not MessageState.STREAMING and len(view.versions) < 2
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Where there was neither another version nor anything to continue."""
         if self.versions is not None or self.continue_button is not None or self._is_streaming:
             return False
-        self.free_height()
+        self.release_height()
         self.set_revealed(False)
-        self.body.let_go()
-        if self.thought is not None:
-            self.thought.hide()
-            if self.thought.let_go():
-                self._idle_thought = self.thought
+        self.body.reset()
+        if self.reasoning is not None:
+            self.reasoning.hide()
+            if self.reasoning.reset():
+                self._pooled_reasoning = self.reasoning
             else:
-                self._column.removeWidget(self.thought)
-                self.thought.deleteLater()
-            self.thought = None
+                self._column.removeWidget(self.reasoning)
+                self.reasoning.deleteLater()
+            self.reasoning = None
         return True
 
-    def show_another(self, view: MessageView, text_width: int) -> None:
-        """It is filled by `build_one`, as a new one."""
-        super().show_another(view, text_width)
+    def rebind(self, view: MessageView, text_width: int) -> None:
+        """It is filled by `build_next`, as a new one."""
+        super().rebind(view, text_width)
         self._text_width = text_width
         self.body.expect_width(text_width)
-        self._bottom.fit(text_width)
+        self._action_bar.fit(text_width)
         self._runs = SourceRuns()
         self._num_fed = self._words_at = 0
         self._is_whole = self._is_last = False
-        self._kept = None
+        self._state_to_restore = None
         self._show_text(view)
         self._set_state(view)
 
-    def take_up(self, kept: KeptCard) -> None:
+    def restore_state(self, state: CardState) -> None:
         """Unfold the reasoning; lines are wrapped when they are there."""
-        self._kept = kept
-        if kept.unfolded and self.thought is not None:
-            self.thought.reopen()
+        self._state_to_restore = state
+        if state.unfolded and self.reasoning is not None:
+            self.reasoning.reopen()
 
-    def settle(self, kept: KeptCard) -> None:
+    def finish_restore(self, state: CardState) -> None:
         """Scroll code sideways."""
-        for kept_code, code in self._kept_codes(kept):
-            code.view.horizontalScrollBar().setValue(kept_code.sideways)
+        for code_state, code in self._matching_codes(state):
+            code.view.horizontalScrollBar().setValue(code_state.scroll_x)
 
-    def _codes(self, *, in_thought: bool) -> Iterator[tuple[int, CodeBlock]]:
+    def _codes(self, *, in_reasoning: bool) -> Iterator[tuple[int, CodeBlock]]:
         body = self.body
-        if in_thought:
-            if self.thought is None or self.thought.body is None:
+        if in_reasoning:
+            if self.reasoning is None or self.reasoning.body is None:
                 return
-            body = self.thought.body
+            body = self.reasoning.body
         yield from ((number, part) for number, part in enumerate(body.segments) if isinstance(part, CodeBlock))
 
-    def _kept_codes(self, kept: KeptCard) -> Iterator[tuple[KeptCode, CodeBlock]]:
-        for one in kept.codes:
-            code = dict(self._codes(in_thought=one.in_thought)).get(one.number)
+    def _matching_codes(self, state: CardState) -> Iterator[tuple[CodeBlockState, CodeBlock]]:
+        for one in state.codes:
+            code = dict(self._codes(in_reasoning=one.in_reasoning)).get(one.number)
             if code is not None:
                 yield one, code
 
@@ -265,14 +265,14 @@ class AnswerCard(MessageCard):
         if wanted != self._shows_refused:
             self._shows_refused = wanted
             self.body.show_refused(wanted)
-            if self.thought is not None:
-                self.thought.show_refused(wanted)
+            if self.reasoning is not None:
+                self.reasoning.show_refused(wanted)
             self._mark()
 
     def _mark(self, *, afresh: bool = True) -> None:
         self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
-        if self.thought is not None:
-            self.thought.mark(self._text, self._runs, self._marked, afresh=afresh)
+        if self.reasoning is not None:
+            self.reasoning.mark(self._text, self._runs, self._marked, afresh=afresh)
 
     @property
     def text(self) -> str:
@@ -286,11 +286,13 @@ class AnswerCard(MessageCard):
         return self._text
 
     @property
-    def text_with_thought(self) -> str:
+    def text_with_reasoning(self) -> str:
         """The reasoning as a quotation, then the words."""
-        if self.thought is None:
+        if self.reasoning is None:
             return self.text
-        quoted = "\n".join(f"> {line}".rstrip() for line in (self.thought.heading, "", *self.thought.text.split("\n")))
+        quoted = "\n".join(
+            f"> {line}".rstrip() for line in (self.reasoning.heading, "", *self.reasoning.text.split("\n"))
+        )
         return f"{quoted}\n\n{self.text}".rstrip()
 
     @property
@@ -302,7 +304,7 @@ class AnswerCard(MessageCard):
         """Show the next piece."""
         self._text += text
         self._runs.extend(spans)
-        for part in (self.body, self.thought):
+        for part in (self.body, self.reasoning):
             if part is not None:
                 part.follow(self._text, self._runs, self._marked)
         self._grow()
@@ -332,47 +334,47 @@ class AnswerCard(MessageCard):
             self._text, self._num_fed = view.text, 0
         self._grow(final=True)
         self.body.finish()
-        if self.thought is not None:
-            self.thought.finish()
-            self.thought.set_duration(view.thinking_ms)
+        if self.reasoning is not None:
+            self.reasoning.finish()
+            self.reasoning.set_duration(view.thinking_ms)
         afresh = bool(view.spans) and list(view.spans) != self._runs.spans
         if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
         if self._marked or self._shows_refused:
             self._mark(afresh=afresh)
-        took_ms = self.thought.duration_ms if self.thought is not None else None
-        told = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
-        self._view = replace(told, text=self._text, spans=tuple(self._runs.spans))
+        took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
+        finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)
+        self._view = replace(finished, text=self._text, spans=tuple(self._runs.spans))
         self._is_whole = True
         self._set_state(view)
 
     def pass_at_caret(self, view: QWidget) -> PassView | None:
         """The pass of the token at the caret of one of the texts; None where none is noted."""
-        bodies = (self.body, self.thought.body if self.thought is not None else None)
+        bodies = (self.body, self.reasoning.body if self.reasoning is not None else None)
         body = next((body for body in bodies if body is not None and body.isAncestorOf(view)), None)
         return None if body is None else body.pass_at_caret(view, self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
         """Only the last answer can go on: what follows an earlier one rests on it."""
         self._is_last = last
-        self._offer_to_go_on()
+        self._update_continue()
 
-    def _offer_to_go_on(self) -> None:
+    def _update_continue(self) -> None:
         self.can_go_on = self._is_last and self._unfinished
-        self._bottom.offer_to_go_on(self.can_go_on)
+        self._action_bar.show_continue(self.can_go_on)
 
     @property
     def continue_button(self) -> QPushButton | None:
         """Lets the answer go on; made when it is first offered."""
-        return self._bottom.continue_button
+        return self._action_bar.continue_button
 
     def _set_state(self, view: MessageView) -> None:
         streaming = view.state is MessageState.STREAMING
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._bottom.show_stats(view.stats, view.target)
+        self._action_bar.show_stats(view.stats, view.target)
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))
@@ -382,4 +384,4 @@ class AnswerCard(MessageCard):
         if self._more is not None:
             self._more.setEnabled(not streaming)
         self._unfinished = view.can_go_on
-        self._offer_to_go_on()
+        self._update_continue()

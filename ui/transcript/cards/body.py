@@ -15,14 +15,14 @@ from ui.markdown.reading import MarkdownReading
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
-from ui.transcript.cards.page_growth import hush
-from ui.transcript.cards.part import IdleParts, Part, painted_of, view_of
+from ui.transcript.cards.page_growth import inherit_no_updates
+from ui.transcript.cards.part import BodyPart, PartPool, painted_of, view_of
+from ui.transcript.cards.part_prefetcher import PartPrefetcher, polish_some
 from ui.transcript.cards.pass_hover import PassHover
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.cards.spare_parts import SpareParts, style_some
-from ui.transcript.marks.provenance import Locator, PassView, SourceRuns, formula_units, refused_at
-from ui.widgets.quiet_timer import QuietTimer
-from ui.widgets.segment_column import SegmentColumn
+from ui.transcript.marks.provenance import PassView, RangeLocator, SourceRuns, formula_units, refused_at
+from ui.widgets.idle_timer import IdleTimer
+from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
 MOST_HEAVY = 12  # pieces in a row, each of which takes long, while no spare part is made beside them
@@ -51,27 +51,27 @@ class AnswerBody(QWidget):
         self._theme = theme
         self._text_width = text_width  # expected, so that the first layout is right
         self._stream = BlockStream()
-        self.spares = SpareParts(theme, self)  # while text arrives
+        self.prefetcher = PartPrefetcher(theme, self)  # while text arrives
         self._open_blocks: list[Block] = []  # final, but in a run that may still take more
         self._closed: list[Block] = []  # final, but still shown with the open one
         self._apart: int | None = None  # the part that shows what joins the run, where what follows cannot
-        self._join_soon = QuietTimer(self, lambda: self.around(self, self._join))
+        self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join))
         self._sealed = 0  # widgets that will not change any more
-        self._parts: list[Part] = []
+        self._parts: list[BodyPart] = []
         self._hover = PassHover(self, self._parts)
         self._final_plan: list[Segment] = []  # of the open blocks
         self._num_marked = 0  # widgets that are marked and will not change any more
         self._reading: MarkdownReading | None = None  # of a whole text
         self._waiting: list[Segment] = []  # of it, not built yet
-        self._idle = IdleParts()  # those of blocks that were joined, too: the next one comes soon
-        self._unstyled: list[QWidget] = []  # of the one that was made for this last
-        self._told: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._pool = PartPool()  # those of blocks that were joined, too: the next one comes soon
+        self._unpolished: list[QWidget] = []  # of the one that was made for this last
+        self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
         self._shows_refused = False
         self._num_heavy = 0  # pieces in a row that were parsed, or closed a block
         self._num_settled = 0  # widgets that were sealed when it was last asked what changed
         self._changed: tuple[int, int] | None = None  # the first part that changed, and from which height on
-        self.around: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
-        self._column = SegmentColumn(self)
+        self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _at_once  # what growing is done in
+        self._column = SegmentLayout(self)
 
     @property
     def segments(self) -> list[ProseView | CodeBlock]:
@@ -88,21 +88,21 @@ class AnswerBody(QWidget):
             self._text_width = self.width()  # what was expected may be off by a scroll bar
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
-        if self._closed and not self._join_soon.isActive():
-            self._join_soon.begin(JOIN_MS)
-            self.spares.put_off()
+        if self._closed and not self._join_timer.isActive():
+            self._join_timer.begin(JOIN_MS)
+            self.prefetcher.postpone()
         self._num_heavy = self._num_heavy + 1 if self._closed or self._stream.was_parsed else 0
-        if not (0 < self._num_heavy < MOST_HEAVY or (self._idle.has(ProseView) and self._idle.has(CodeBlock))):
-            self.spares.make_soon()
+        if not (0 < self._num_heavy < MOST_HEAVY or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
+            self.prefetcher.prefetch()
 
     def finish(self) -> None:
         """No more text will come."""
         self._closed += self._stream.finish()
         self._take_closed()
         self._show()
-        self.spares.drop()
-        self._idle.drop()
-        self.around = _at_once
+        self.prefetcher.clear()
+        self._pool.clear()
+        self.grow_in = _at_once
 
     def restart(self, base: int = 0) -> None:
         """Begin anew without any text; the first piece will stand at ``base`` of the raw text."""
@@ -110,13 +110,13 @@ class AnswerBody(QWidget):
             self._drop(len(self._parts) - 1)
         self._stream, self._open_blocks, self._final_plan, self._waiting = BlockStream(base), [], [], []
         self._closed, self._apart, self._reading = [], None, None
-        self._join_soon.stop()
+        self._join_timer.stop()
         self._sealed = self._num_marked = self._num_settled = 0
 
     def set_text(self, text: str, base: int = 0) -> None:
         """Show a whole text at once."""
         self.prepare(text, base)
-        while self.build_one():
+        while self.build_next():
             pass
 
     def expect_width(self, text_width: int) -> None:
@@ -124,11 +124,11 @@ class AnswerBody(QWidget):
         self._text_width = text_width
 
     def prepare(self, text: str, base: int = 0) -> None:
-        """Take a whole text; its widgets are made by `build_one`. It begins at ``base`` of the raw text."""
+        """Take a whole text; its widgets are made by `build_next`. It begins at ``base`` of the raw text."""
         self.restart()
         self._reading = MarkdownReading(text, base)
 
-    def build_one(self) -> bool:
+    def build_next(self) -> bool:
         """Read a little more, or make the last widget that is still missing, above those there; False where none is."""
         if self._reading is not None:
             segments = self._reading.go_on()
@@ -137,7 +137,7 @@ class AnswerBody(QWidget):
             return True
         if not self._waiting:
             return False
-        if self._ready_part(self._waiting[-1]):
+        if self._prepare_part(self._waiting[-1]):
             return True
         segment = self._waiting.pop()
         self._make(segment, 0)
@@ -146,26 +146,26 @@ class AnswerBody(QWidget):
             self._set_gap(1)
         return True
 
-    def _ready_part(self, segment: Segment) -> bool:
+    def _prepare_part(self, segment: Segment) -> bool:
         """Make or style some of the widget that is to show this; False where that is done."""
         kind = CodeBlock if segment.is_code else ProseView
         if not self.window().isVisible():
             return False  # what will style it is not known yet
-        if not self._idle.has(kind):
+        if not self._pool.has(kind):
             widget = self._make_widget(segment)
-            self._idle.add(widget)
-            self._unstyled = [*reversed(widget.findChildren(QWidget)), widget]
+            self._pool.add(widget)
+            self._unpolished = [*reversed(widget.findChildren(QWidget)), widget]
             return True
-        return style_some(self._unstyled)
+        return polish_some(self._unpolished)
 
-    def let_go(self) -> None:
+    def reset(self) -> None:
         """Be as if made anew, with the widgets at hand."""
         self.restart()
-        self._tell("", SourceRuns(), frozenset())
+        self._set_provenance("", SourceRuns(), frozenset())
 
     def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """What is shown from here on is marked at once, where it can be; ``raw`` is the text by then."""
-        self._tell(raw, runs, wanted)
+        self._set_provenance(raw, runs, wanted)
 
     def show_refused(self, wanted: bool) -> None:
         """Show proposals that were refused above the tokens that came in their place; `mark` draws them."""
@@ -178,53 +178,53 @@ class AnswerBody(QWidget):
         """
         if afresh:
             self._num_marked = 0
-        self._tell(raw, runs, wanted)
+        self._set_provenance(raw, runs, wanted)
         for part in self._parts[self._num_marked :]:
-            if afresh or part.marked is not part.drawn:
+            if afresh or part.marked is not part.source_map:
                 self._mark_one(part)
         self._num_marked = min(self._sealed, len(self._parts))
 
     def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
         """Mark one more widget of a whole text that is not marked yet, as `mark` does; False where none is left."""
-        self._tell(raw, runs, wanted)
-        part = next((part for part in self._parts if part.marked is not part.drawn), None)
+        self._set_provenance(raw, runs, wanted)
+        part = next((part for part in self._parts if part.marked is not part.source_map), None)
         if part is not None:
             self._mark_one(part)
         return part is not None
 
-    def _tell(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
-        self._told = (raw, runs, wanted)
-        self._hover.know(raw, runs, marked=bool(wanted))
+    def _set_provenance(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        self._provenance = (raw, runs, wanted)
+        self._hover.set_provenance(raw, runs, marked=bool(wanted))
 
-    def _mark_one(self, part: Part) -> None:
-        raw, runs, wanted = self._told
-        part.marked = part.drawn
+    def _mark_one(self, part: BodyPart) -> None:
+        raw, runs, wanted = self._provenance
+        part.marked = part.source_map
         if part.locator.runs is not runs:
-            part.locator = Locator(runs)
+            part.locator = RangeLocator(runs)
         text = part.view.toPlainText()
         fits = len(runs.sources) == len(raw)
-        found = part.locator.locate(text, part.drawn) if wanted and fits else []
+        found = part.locator.locate(text, part.source_map) if wanted and fits else []
         ranges = found if len(wanted) == len(Source) else [item for item in found if item.source in wanted]
         if isinstance(part.widget, CodeBlock):
-            self._note(self._parts.index(part), part.widget.mark(ranges))
+            self._note_change(self._parts.index(part), part.widget.mark(ranges))
             return
         units = formula_units(text)
         words = [item for item in ranges if item.start not in units] if units else ranges
-        self._note(self._parts.index(part), part.widget.mark_words(words))
+        self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
         refused = runs.rejections() if self._shows_refused and fits else []
-        part.widget.set_refused(refused_at(text, part.drawn, refused) if refused else [])
+        part.widget.set_refused(refused_at(text, part.source_map, refused) if refused else [])
 
     def pass_at_caret(self, view: QWidget, raw: str, runs: SourceRuns) -> PassView | None:
         """The pass of the token at the caret of one of the views, or of the nearest one on its line."""
         return self._hover.pass_at_caret(view, raw, runs)
 
-    def _note(self, index: int, top: int | None) -> None:
+    def _note_change(self, index: int, top: int | None) -> None:
         """A part looks otherwise from a height on, or not."""
         if top is not None:
             self._changed = min(self._changed or (index, top), (index, top))
 
-    def take_change(self) -> int | None:
+    def take_changed_top(self) -> int | None:
         """The height in pixels from which on the body looks otherwise than when this was last asked; None: nowhere."""
         changed, self._changed, self._num_settled = self._changed, None, self._sealed
         if changed is None:
@@ -245,17 +245,17 @@ class AnswerBody(QWidget):
     def _join(self) -> None:
         """Let what was closed join the run above it: in a turn of its own, since that lays the run out anew."""
         height, changed = self.sizeHint().height(), self._changed
-        shows_more = bool(self._told[2]) or self._shows_refused
+        shows_more = bool(self._provenance[2]) or self._shows_refused
         self._take_closed()
         self._show()
         if shows_more:
-            self.mark(*self._told, afresh=False)
+            self.mark(*self._provenance, afresh=False)
         # It looks as before, but for the edges of marks, which are rounded from the top of their document.
         if not shows_more and self.sizeHint().height() == height and not self.isAncestorOf(self.focusWidget()):
             self._changed = changed
 
     def _take_closed(self) -> None:
-        self._join_soon.stop()
+        self._join_timer.stop()
         if self._closed:
             self._open_blocks += self._closed
             self._closed = []
@@ -312,42 +312,42 @@ class AnswerBody(QWidget):
         if existing is None:
             self._make(segment, index)
         changed = self._fill(index, segment, words)
-        if changed is not None and self._told[2] and not self._shows_refused and not segment.is_code:
+        if changed is not None and self._provenance[2] and not self._shows_refused and not segment.is_code:
             self._mark_one(self._parts[index])  # refused proposals change the lines themselves
 
     def _fill(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
-        part.drawn, part.goes_on = segment.drawn, segment.goes_on
+        part.source_map, part.goes_on = segment.source_map, segment.goes_on
         if isinstance(part.widget, CodeBlock):
             changed = part.widget.set_code(segment.code, segment.language, closed=segment.closed)
         else:
             changed = part.widget.set_html(segment.html, words)
-        self._note(index, changed)
+        self._note_change(index, changed)
         return changed
 
     def _make(self, segment: Segment, index: int) -> None:
         kind = CodeBlock if segment.is_code else ProseView
-        widget = self._idle.take(kind) or self._make_widget(segment)
+        widget = self._pool.take(kind) or self._make_widget(segment)
         if self._text_width > 0:  # else its first text would be laid out for some other width, and once more
             widget.resize(self._text_width, widget.height())
         if isinstance(widget, ProseView):
             widget.fit(self._text_width)
-        self._parts.insert(index, Part(widget, segment.drawn, painted_of(widget)))
+        self._parts.insert(index, BodyPart(widget, segment.source_map, painted_of(widget)))
         self._hover.watch(self._parts[index])
-        self._column.put(index, widget)
-        hush(widget)
+        self._column.insert_widget(index, widget)
+        inherit_no_updates(widget)
         widget.show()  # a layout would show it one turn of the event loop later
 
     def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
         if segment.is_code:
-            widget = self.spares.code()
+            widget = self.prefetcher.code()
         else:
-            widget = self.spares.prose()
+            widget = self.prefetcher.prose()
             widget.setProperty("kind", self.property("kind"))
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
-            widget.drawn_again.connect(partial(self._on_drawn_again, widget))
+            widget.redrawn.connect(partial(self._on_redrawn, widget))
             widget.setTextInteractionFlags(widget.textInteractionFlags() | CARET)
         view_of(widget).setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the message has one
         return widget
@@ -359,14 +359,14 @@ class AnswerBody(QWidget):
         if (joins or above.goes_on) and isinstance(above.widget, ProseView) and isinstance(part.widget, ProseView):
             pixels = above.widget.gap_above(part.widget)
         if self._column.set_gap(index, pixels):
-            self._note(index, 0)
+            self._note_change(index, 0)
 
-    def _on_drawn_again(self, widget: ProseView) -> None:
+    def _on_redrawn(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
-        if part is not None and (self._told[2] or self._shows_refused):
+        if part is not None and (self._provenance[2] or self._shows_refused):
             self._mark_one(part)
 
     def _drop(self, index: int) -> None:
-        self._note(index, 0)
-        self._column.take(index)
-        self._idle.keep(self._parts.pop(index).widget)
+        self._note_change(index, 0)
+        self._column.remove_at(index)
+        self._pool.recycle(self._parts.pop(index).widget)

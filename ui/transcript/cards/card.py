@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainT
 from app.domain.messages import MessageView
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.kept_card import KeptCard
+from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.version_switch import VersionSwitch
 from ui.widgets.icon_button import IconButton
 
@@ -20,12 +20,12 @@ class MessageCard(QFrame):
     """What both kinds share: the author's line, and actions that appear on hover and on keyboard focus.
 
     Signals:
-        version_wanted(int): another version of this message is to be shown.
+        version_requested(int): another version of this message is to be shown.
         delete_requested(int), menu_requested(object): the message and all after it; this card.
         context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
     """
 
-    version_wanted = Signal(int)
+    version_requested = Signal(int)
     delete_requested = Signal(int)
     menu_requested = Signal(object)
     context_menu_requested = Signal(object, object)
@@ -37,14 +37,14 @@ class MessageCard(QFrame):
         self._view = view
         self._actions: list[IconButton] = []
         self._more: IconButton | None = None
-        self._adds_more = False
+        self._has_more_actions = False
         self.author = QLabel(author)
         self.author.setProperty("kind", "section")
         self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
         self.versions: VersionSwitch | None = None
         if len(view.versions) > 1:
             self.versions = VersionSwitch(theme, view.versions, view.id)
-            self.versions.wanted.connect(self.version_wanted)
+            self.versions.wanted.connect(self.version_requested)
 
     @property
     def view(self) -> MessageView:
@@ -63,17 +63,17 @@ class MessageCard(QFrame):
         self._actions.append(button)
         return button
 
-    def add_more(self) -> None:
+    def add_more_actions(self) -> None:
         """Add the buttons that are wanted less often, the first time that the actions are shown."""
         raise NotImplementedError
 
-    def need_more(self) -> None:
-        """Have these buttons. Qt tells of the pointer anew when one is shown, which would ask for them once more."""
-        if not self._adds_more:
-            self._adds_more = True
-            self.add_more()
+    def ensure_more_actions(self) -> None:
+        """Add these buttons, once: Qt sends another enter event when one is shown, which would ask for them again."""
+        if not self._has_more_actions:
+            self._has_more_actions = True
+            self.add_more_actions()
 
-    def add_beside(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
+    def insert_action_after(self, icon: str, name: str, before: IconButton, row: QHBoxLayout) -> IconButton:
         """One more action, after ``before`` in the row and for the Tab key."""
         button = self.add_action(icon, name)
         row.insertWidget(row.indexOf(before) + 1, button)
@@ -84,21 +84,23 @@ class MessageCard(QFrame):
     @property
     def more_button(self) -> IconButton:
         """The button of the menu; made when it is first needed, since long chats have hundreds."""
-        self.need_more()
+        self.ensure_more_actions()
         if self._more is None:
             raise RuntimeError("a card added no button for its menu")
         return self._more
 
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
         """The button of the menu, after ``before``."""
-        self._more = self.add_beside("ellipsis", translate("MessageCard", "More for this message"), before, row)
+        self._more = self.insert_action_after(
+            "ellipsis", translate("MessageCard", "More for this message"), before, row
+        )
         self._more.clicked.connect(lambda: self.menu_requested.emit(self))
 
     def copy_text(self) -> None:
         """Put the message on the clipboard."""
         QApplication.clipboard().setText(self.text)
 
-    def build_one(self) -> bool:
+    def build_next(self) -> bool:
         """Make one more part of the message; False where none is missing."""
         return False
 
@@ -120,53 +122,53 @@ class MessageCard(QFrame):
         labels = self.findChildren(QLabel)
         return any(view.textCursor().hasSelection() for view in views) or any(one.hasSelectedText() for one in labels)
 
-    def keep(self) -> KeptCard | None:
-        """What a card like this one can be made from; None where this one must stay."""
+    def save_state(self) -> CardState | None:
+        """The state from which a card like this one can be made; None where this one must stay."""
         layout = self.layout()
         if self.is_in_use or layout is None:
             return None
         # Its height itself may be a little less for a moment, where the page has not grown yet.
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
-        return KeptCard(self.view, height, self.flowing_px)
+        return CardState(self.view, height, self.wrapping_px)
 
     @property
-    def flowing_px(self) -> int:
+    def wrapping_px(self) -> int:
         """How much of its height is text that wraps at its width."""
         return 0
 
     @property
-    def is_being_made(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether parts of it are still to come."""
         return False
 
     def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
-        """Whether a card that was let go can become that of this message."""
+        """Whether a card that was `reset` can become that of this message."""
         return False
 
-    def let_go(self) -> bool:
-        """Forget the message, and be ready for another; False where this card cannot."""
+    def reset(self) -> bool:
+        """Forget the message, to be pooled; False where this card cannot be used again."""
         return False
 
-    def show_another(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
-        """Become the card of this message, as if made for it; after `let_go`, where it `can_show` it."""
+    def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
+        """Become the card of this message, as if made for it; after `reset`, where it `can_show` it."""
         self._view, self.message_id = view, view.id
 
-    def take_up(self, kept: KeptCard) -> None:
-        """Become as the card was that this was kept of, before the first `build_one`."""
+    def restore_state(self, state: CardState) -> None:
+        """Take the saved state of the message's former card, before the first `build_next`."""
 
-    def settle(self, kept: KeptCard) -> None:
-        """What of it can only be done when all is laid out."""
+    def finish_restore(self, state: CardState) -> None:
+        """Restore what of the state needs the card to be laid out."""
 
-    def free_height(self) -> None:
-        """Be as high as what is in it."""
+    def release_height(self) -> None:
+        """End a fixed height: be as high as what is in it."""
         self.setMinimumHeight(0)
         self.setMaximumHeight(MAX_HEIGHT)
 
     def set_revealed(self, revealed: bool) -> None:
         """Show the actions or not."""
         if revealed:
-            self.need_more()
+            self.ensure_more_actions()
         for button in self._actions:
             button.set_revealed(revealed)
 

@@ -23,7 +23,7 @@ from ui.text.language import translate
 from ui.theme.highlighting import Marked, RangeHighlighter
 from ui.theme.theme import Theme
 from ui.transcript.marks.marks import mark_format
-from ui.transcript.marks.provenance import MarkedRange, num_same
+from ui.transcript.marks.provenance import MarkedRange, common_length
 from ui.widgets.icon_button import IconButton
 
 MAX_COLOURED_CHARS = 60_000
@@ -49,7 +49,7 @@ class CodeView(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.dress(self, code=True)
+        theme.set_font(self, code=True)
         self.document().setDocumentMargin(0)
         self.setViewportMargins(12, 8, 12, 8)
         self.setTabStopDistance(4 * QFontMetricsF(self.font()).horizontalAdvance(" "))
@@ -178,7 +178,7 @@ class CodeBlock(QFrame):
         appears = not self._code
         if code != self._code:
             self._coloured = False
-            self._theme.code_colours.forget(self._highlighter)
+            self._theme.highlight_queue.cancel(self._highlighter)
             block = self._replace(code.removesuffix("\n"))
             self._code = code
             self.view.fit()
@@ -187,8 +187,8 @@ class CodeBlock(QFrame):
         if closed and not self._coloured:
             self._coloured = True
             if len(code) <= MAX_COLOURED_CHARS:
-                colours = self._theme.code_colours
-                colours.colour(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
+                queue = self._theme.highlight_queue
+                queue.highlight(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
             top = 0
         return top
 
@@ -198,10 +198,10 @@ class CodeBlock(QFrame):
         top = view.blockBoundingGeometry(block).translated(view.contentOffset()).top()
         return max(view.viewport().mapTo(self, QPoint(0, math.floor(top) - 1)).y(), 0)
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Be as if made anew."""
-        self._theme.code_colours.forget(self._highlighter)
-        self._highlighter.let_go()
+        self._theme.highlight_queue.cancel(self._highlighter)
+        self._highlighter.reset()
         self.view.setExtraSelections([])
         self.view.clear()
         self.wrap_button.setChecked(False)
@@ -217,7 +217,7 @@ class CodeBlock(QFrame):
         tokens, known = self._theme.tokens, self._marked
         if tokens != self._marked_in:
             self._marked_in, known = tokens, []
-        same = num_same(known, ranges)
+        same = common_length(known, ranges)
         if same == len(ranges) == len(known):
             return None
         document = self.view.document()

@@ -1,7 +1,7 @@
-"""The figures below an answer; each tells on hover what it means and how it was measured.
+"""The figures below an answer; each says on hover what it means and how it was measured.
 
 They break between figures where one line has no room for all, and the model's name gives way in its middle, where names
-differ least. Does not know what stands beside them.
+differ least.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AnswerFooter(QLabel):
         self._widths: dict[str, float] = {}  # by the font in force
         self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
-        theme.dress(self, -1)
+        theme.set_font(self, -1)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hide()

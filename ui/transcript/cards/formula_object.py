@@ -24,7 +24,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from engine.records import Source
 from ui.formulas.formula import INK, Formula
-from ui.formulas.formulas import FormulaBook
+from ui.formulas.formulas import FormulaCache
 from ui.markdown.html_writer import formula_source
 from ui.theme.palette import LIGHT, Palette
 
@@ -59,7 +59,7 @@ def _renderer(formula: Formula, color: str) -> QSvgRenderer:
 class FormulaObject(QPyTextObject):
     """Takes the place of Qt's own handler of images; a document has no other images."""
 
-    def __init__(self, parent: QObject, book: FormulaBook) -> None:
+    def __init__(self, parent: QObject, book: FormulaCache) -> None:
         super().__init__(parent)
         self._book = book
         self.tokens: Palette = LIGHT

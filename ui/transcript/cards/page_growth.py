@@ -1,7 +1,7 @@
 """Lets an answer grow at its end with little to paint: what scrolls is moved as it is, and only what changed is drawn.
 
 Qt moves pixels only where nothing waits to be painted. So the widgets that are filled and laid out anew ask for nothing
-meanwhile, and what changed is asked for afterwards. Knows widgets, no text.
+meanwhile, and what changed is asked for afterwards.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-_ASKS_FOR_NOTHING = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to end it does not repaint everything
+_UPDATES_DISABLED = Qt.WidgetAttribute.WA_UpdatesDisabled  # as an attribute: to end it does not repaint everything
 
 
 @contextmanager
-def quiet(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
-    """Whatever happens to these widgets meanwhile, none of them asks to be painted; nor those that are made then."""
+def updates_disabled(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tuple) -> Iterator[None]:
+    """Within it none of these widgets asks to be painted, nor those that are ``made`` meanwhile."""
     ours = list(widgets)
     for widget in ours:
-        widget.setAttribute(_ASKS_FOR_NOTHING)
+        widget.setAttribute(_UPDATES_DISABLED)
     try:
         yield
     finally:
@@ -30,12 +30,12 @@ def quiet(widgets: Iterable[QWidget], made: Callable[[], Iterable[QWidget]] = tu
         fresh = [widget for widget in made() if id(widget) not in known]
         for widget in (*ours, *with_children(fresh)):  # what was made has taken it from those that it is in
             if isValid(widget):
-                widget.setAttribute(_ASKS_FOR_NOTHING, False)
+                widget.setAttribute(_UPDATES_DISABLED, False)
 
 
 @contextmanager
-def at_rest(widgets: Iterable[QWidget]) -> Iterator[None]:
-    """Their layouts are not carried out meanwhile.
+def layouts_disabled(widgets: Iterable[QWidget]) -> Iterator[None]:
+    """Within it the layouts of these widgets are disabled.
 
     To show a widget carries out those around it: in the old height, where everything above would have to move up to
     make room for it, and back.
@@ -50,12 +50,12 @@ def at_rest(widgets: Iterable[QWidget]) -> Iterator[None]:
             layout.setEnabled(True)
 
 
-def hush(widget: QWidget) -> None:
-    """Let what was just added to a widget that asks for nothing do as it does."""
+def inherit_no_updates(widget: QWidget) -> None:
+    """Disable the updates of a widget that was just added where those of its parent are disabled."""
     home = widget.parentWidget()
-    if home is not None and home.testAttribute(_ASKS_FOR_NOTHING):
+    if home is not None and home.testAttribute(_UPDATES_DISABLED):
         for each in with_children([widget]):
-            each.setAttribute(_ASKS_FOR_NOTHING)
+            each.setAttribute(_UPDATES_DISABLED)
 
 
 def between(widget: QWidget, page: QWidget) -> Iterator[QWidget]:
@@ -79,7 +79,7 @@ class Growing(Protocol):
     def growing(self) -> Iterable[QWidget]:
         """The widgets that may change."""
 
-    def take_change(self) -> int | None:
+    def take_changed_top(self) -> int | None:
         """From which of its pixels on it changed; None: nowhere."""
 
     def only_grows(self) -> AbstractContextManager[None]:
@@ -95,7 +95,7 @@ def grow(
     """
     with cast("Growing", body).only_grows():
         if only_words:
-            with quiet(cast("Growing", body).growing()):
+            with updates_disabled(cast("Growing", body).growing()):
                 change()
             if body.sizeHint().height() == body.height():
                 _ask_for_paint(page, body, moved=False)
@@ -109,8 +109,10 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
     before = body.height(), card.height(), page.height()
 
     beside = card.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)  # moves down
-    with quiet([*between(body, page), *beside, *cast("Growing", body).growing()], cast("Growing", body).growing):
-        with at_rest([*between(body, page), page]):
+    with updates_disabled(
+        [*between(body, page), *beside, *cast("Growing", body).growing()], cast("Growing", body).growing
+    ):
+        with layouts_disabled([*between(body, page), page]):
             change()
         more = body.sizeHint().height() - body.height()
         if more > 0:  # else the layouts would take the room from the other messages first, and give it back
@@ -123,7 +125,7 @@ def _grow_and_move(page: QWidget, body: QWidget, change: Callable[[], None], lay
 
 def _ask_for_paint(page: QWidget, body: QWidget, *, moved: bool) -> None:
     """Of what changed, and of what is below it where that ``moved``."""
-    top = cast("Growing", body).take_change()
+    top = cast("Growing", body).take_changed_top()
     if top is None:
         return
     place = body.mapTo(page, QPoint(0, top))

@@ -1,4 +1,4 @@
-"""Owns what is known of one widget of an answer: what it shows, where that stands, what is marked. Knows no others."""
+"""One widget of an answer: what it shows, where that stands in the text, what is marked; and a pool of such widgets."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from dataclasses import dataclass, field
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import SourceMap
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.prose_view import ProseView
-from ui.transcript.marks.provenance import Locator, SourceRuns
-from ui.widgets.known_viewport import know_viewport
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns
+from ui.widgets.pyside_wrappers import wrap_viewport
 
-MOST_IDLE = 8  # of prose, and of code
+MAX_POOLED = 8  # of prose, and of code
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class BodyPart:
     """A widget, what it shows and where that stands in the raw text; and what of it was marked."""
 
     widget: ProseView | CodeBlock
-    drawn: Drawn
+    source_map: SourceMap
     widgets: tuple[QWidget, ...]  # that are painted
     goes_on: bool = False  # the one below is more of the same list or table
-    marked: Drawn | None = None
-    locator: Locator = field(default_factory=lambda: Locator(SourceRuns()))
+    marked: SourceMap | None = None
+    locator: RangeLocator = field(default_factory=lambda: RangeLocator(SourceRuns()))
 
     @property
     def view(self) -> ProseView | QPlainTextEdit:
@@ -40,13 +40,13 @@ def view_of(widget: ProseView | CodeBlock) -> ProseView | QPlainTextEdit:
 def painted_of(widget: ProseView | CodeBlock) -> tuple[QWidget, ...]:
     """What of a part is painted: prose has scroll bars that never show."""
     if isinstance(widget, ProseView):
-        know_viewport(widget)
+        wrap_viewport(widget)
         return widget, widget.viewport()
     return widget, *widget.findChildren(QWidget)
 
 
-class IdleParts:
-    """Making a widget and having it styled takes longer than filling it."""
+class PartPool:
+    """Widgets to be used again: making one and having it styled takes longer than filling it."""
 
     def __init__(self) -> None:
         self._parts: list[ProseView | CodeBlock] = []
@@ -63,11 +63,11 @@ class IdleParts:
         part.hide()
         self._parts.append(part)
 
-    def keep(self, part: ProseView | CodeBlock) -> None:
+    def recycle(self, part: ProseView | CodeBlock) -> None:
         """Take in one that is not shown any more, as if made anew; delete it where it cannot be, or is one too many."""
         part.hide()
         num_alike = sum(type(one) is type(part) for one in self._parts)
-        if num_alike < MOST_IDLE and part.let_go():
+        if num_alike < MAX_POOLED and part.reset():
             self._parts.append(part)
         else:
             part.deleteLater()
@@ -79,7 +79,7 @@ class IdleParts:
             self._parts.remove(found)
         return found
 
-    def drop(self) -> None:
+    def clear(self) -> None:
         """Keep none any more."""
         for part in self._parts:
             part.deleteLater()

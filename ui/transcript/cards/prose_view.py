@@ -51,11 +51,11 @@ class ProseView(QTextBrowser):
 
     Signals:
         link_activated(str): a link was clicked or chosen by keyboard; nothing has been opened.
-        drawn_again: the same text was laid out anew, without what was painted over it.
+        redrawn: the same text was laid out anew, without what was painted over it.
     """
 
     link_activated = Signal(str)
-    drawn_again = Signal()
+    redrawn = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,7 +79,7 @@ class ProseView(QTextBrowser):
         self._wrap()
         self.document().setDocumentMargin(0)
         self.anchorClicked.connect(self._on_anchor)
-        theme.dress(self, 1)
+        theme.set_font(self, 1)
         self._set_style()
         theme.changed.connect(self._restyle)
 
@@ -132,7 +132,7 @@ class ProseView(QTextBrowser):
         bottom = self.document().lastBlock().blockFormat().bottomMargin()
         return round(max(bottom, below.document().firstBlock().blockFormat().topMargin()))
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Be as if made anew; False where this one cannot."""
         if self._formulas is not None:
             return False
@@ -187,7 +187,7 @@ class ProseView(QTextBrowser):
         had, self._refused = bool(self._refused), notes
         if had != bool(notes):
             self._restyle()
-            self.drawn_again.emit()
+            self.redrawn.emit()
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -324,7 +324,7 @@ class ProseView(QTextBrowser):
     def _on_formulas(self, sources: frozenset[str]) -> None:
         if self._pending & sources:
             self._reload()
-            self.drawn_again.emit()
+            self.redrawn.emit()
 
     def _reselect(self, anchor: int, position: int) -> None:
         last = self.document().characterCount() - 1

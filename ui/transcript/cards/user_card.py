@@ -93,16 +93,18 @@ class UserCard(MessageCard):
         self.body.horizontalScrollBar().setRange(0, 0)
         self.body.setVisible(bool(text))
 
-    def add_more(self) -> None:
+    def add_more_actions(self) -> None:
         """Edit, and the menu."""
-        self._edit = self.add_beside("pencil", translate("UserCard", "Edit message"), self._copy_button, self._top)
+        self._edit = self.insert_action_after(
+            "pencil", translate("UserCard", "Edit message"), self._copy_button, self._top
+        )
         self._edit.clicked.connect(self.begin_edit)
         self.add_menu_button(self._edit, self._top)
 
     @property
     def edit_button(self) -> IconButton:
         """The button that begins to edit; made when it is first needed."""
-        self.need_more()
+        self.ensure_more_actions()
         if self._edit is None:
             raise RuntimeError("a card added no button to edit")
         return self._edit
@@ -115,7 +117,7 @@ class UserCard(MessageCard):
         """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
-            self.editor.edit.textChanged.connect(self._tell_typed)
+            self.editor.edit.textChanged.connect(self._emit_typed)
             self.editor.sent.connect(self._send_edited)
             self.editor.attachment_opened.connect(self.attachment_opened)
             self.editor.left.connect(self.end_edit)
@@ -130,7 +132,7 @@ class UserCard(MessageCard):
             self.attachments_left_out.emit(self.message_id, frozenset(self.editor.left_out))
         self.edited.emit(self.message_id, text)
 
-    def _tell_typed(self) -> None:
+    def _emit_typed(self) -> None:
         typed = self.editor.edit.toPlainText() if self.editor is not None else ""
         self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
 
@@ -150,23 +152,23 @@ class UserCard(MessageCard):
         """Where there is nothing but its words."""
         return view.role == "user" and not view.attachments and len(view.versions) < 2
 
-    def let_go(self) -> bool:
+    def reset(self) -> bool:
         """Where there was nothing but its words."""
         if self.versions is not None or self.attachments is not None or self.editor is not None:
             return False
-        self.free_height()
+        self.release_height()
         self.set_revealed(False)
-        return self.body.let_go()
+        return self.body.reset()
 
-    def show_another(self, view: MessageView, text_width: int) -> None:
+    def rebind(self, view: MessageView, text_width: int) -> None:
         """Its words take the place of the others."""
-        super().show_another(view, text_width)
+        super().rebind(view, text_width)
         self._text = view.text
         self.body.fit(text_width)
         self._show_words(view.text)
 
     @property
-    def flowing_px(self) -> int:
+    def wrapping_px(self) -> int:
         """Its words."""
         return self.body.height() if self._text else 0
 

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 
 from engine.records import Source
 from ui.theme.palette import DARK, LIGHT, Palette
-from ui.transcript.marks.provenance import MarkedRange, num_same
+from ui.transcript.marks.provenance import MarkedRange, common_length
 
 TINT_ALPHA = 40
 UNDERLINES = {
@@ -119,7 +119,7 @@ class DocumentMarks:
         if tokens != self.tokens:
             self.tokens = tokens
             return 0
-        same = num_same(known, ranges)
+        same = common_length(known, ranges)
         if same == len(known) == len(ranges):
             return None
         return min(item.start for item in (*known[same : same + 1], *ranges[same : same + 1]))

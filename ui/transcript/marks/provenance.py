@@ -1,7 +1,7 @@
 """Which characters of a rendered answer came from which source. Pure: text and spans in, ranges out; no Qt.
 
-Rendering drops marks (`**`, fences, addresses); `ui.markdown.places` says where in the raw text each shown character
-stands. A widget lays spaces out in its own way, so only the others are compared.
+Rendering drops marks (`**`, fences, addresses); a `SourceMap` says where in the raw text each shown character stands. A
+widget lays spaces out in its own way, so only the others are compared.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
 NEXT_CHARS = 8  # of formatting, where the token that was kept is not shown itself
 _RUNS = re.compile(r"\s+|\S+")
-_STRETCHES = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
+_CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, or a run
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"  # how a typeset formula stands in a document
 
 
@@ -95,25 +95,25 @@ class SourceRuns:
             return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.odds)
         return PassView(tuple(texts), "", "", last.source, last.odds)  # the answer ended within the pass
 
-    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+    def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges of one source each in a shown text; none where the spans do not reach that far."""
-        return Locator(self).locate(shown, drawn)
+        return RangeLocator(self).locate(shown, source_map)
 
 
-def places_of(shown: str, drawn: Drawn) -> list[int]:
+def source_places(shown: str, source_map: SourceMap) -> list[int]:
     """Where in the raw text each character of ``shown`` stands; -1 for spaces and for what is not from there."""
-    return Placing().places(shown, drawn)
+    return SourceAligner().places(shown, source_map)
 
 
 @dataclass(slots=True)
-class Placing:
-    """Goes through a shown text beside what was drawn; a text that grew is gone on with."""
+class SourceAligner:
+    """Walks through a shown text beside its source map; a text that grew is continued."""
 
-    number: int = 0  # of the next character of the drawn text
+    number: int = 0  # of the next character of the source map
 
-    def places(self, shown: str, drawn: Drawn) -> list[int]:
-        """As `places_of`, for the characters behind those that were asked for before."""
-        text, places = drawn.text, []
+    def places(self, shown: str, source_map: SourceMap) -> list[int]:
+        """As `source_places`, for the characters behind those that were asked for before."""
+        text, places = source_map.text, []
         for run in _RUNS.findall(shown):
             if run.isspace():
                 places += [-1] * len(run)
@@ -121,31 +121,31 @@ class Placing:
             while self.number < len(text) and text[self.number].isspace():
                 self.number += 1
             if text.startswith(run, self.number):  # nearly always
-                places += drawn.places[self.number : self.number + len(run)]
+                places += source_map.places[self.number : self.number + len(run)]
                 self.number += len(run)
             else:
-                places += self._one_by_one(run, drawn)
+                places += self._one_by_one(run, source_map)
         return places
 
-    def of_words(self, words: str, drawn: Drawn) -> Sequence[int]:
-        """As `places`, of words that were drawn as they are shown; else empty, and they are still to be placed."""
-        text, number = drawn.text, self.number
+    def of_words(self, words: str, source_map: SourceMap) -> Sequence[int]:
+        """As `places`, for words that stand in the source map as they are shown; else empty, and nothing is taken."""
+        text, number = source_map.text, self.number
         while number < len(text) and text[number].isspace():
             number += 1
         end = number + len(words)
         if text[number:end].replace("\n", " ") != words:  # a line may be broken elsewhere
             return ()
         self.number = end
-        return drawn.places[number:end]
+        return source_map.places[number:end]
 
-    def _one_by_one(self, run: str, drawn: Drawn) -> list[int]:
-        ends = dict(drawn.formulas)
-        text, number, places = drawn.text, self.number, []
+    def _one_by_one(self, run: str, source_map: SourceMap) -> list[int]:
+        ends = dict(source_map.formulas)
+        text, number, places = source_map.text, self.number, []
         for char in run:
             while number < len(text) and text[number].isspace():
                 number += 1
             if char == OBJECT and number in ends:
-                places.append(drawn.places[number])
+                places.append(source_map.places[number])
                 number = ends[number]
                 continue
             if number >= len(text) or text[number] != char:
@@ -154,18 +154,18 @@ class Placing:
                     places.append(-1)
                     continue
                 number = found
-            places.append(drawn.places[number])
+            places.append(source_map.places[number])
             number += 1
         self.number = number
         return places
 
 
 @dataclass(frozen=True, slots=True)
-class _Reached:
-    """How far a shown text was gone through: its length, what was drawn by then, and what was found."""
+class _Checkpoint:
+    """A state between two calls: how much of the shown text and of the source map was scanned, and what was found."""
 
     num_shown: int = 0
-    num_drawn: int = 0
+    num_mapped: int = 0
     unit: int = 0
     start: int = 0
     current: Source | None = None
@@ -173,43 +173,43 @@ class _Reached:
     num_closed: int = 0
 
 
-class Locator:
-    """The ranges of a shown text; what is as it was when it was last asked is not looked at again."""
+class RangeLocator:
+    """The ranges of a shown text; what did not change since the last call is not scanned again."""
 
     def __init__(self, runs: SourceRuns) -> None:
         self.runs = runs
-        self._shown, self._drawn = "", Drawn()
-        self._reached = [_Reached()]
+        self._shown, self._source_map = "", SourceMap()
+        self._checkpoints = [_Checkpoint()]
         self._closed: list[MarkedRange] = []
         self._unit = self._start = 0  # while a text is gone through
         self._current: Source | None = None
         self._before = ""
 
-    def locate(self, shown: str, drawn: Drawn) -> list[MarkedRange]:
+    def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
-        self._go_back(shown, drawn)
-        known = self._reached[-1]
+        self._rewind(shown, source_map)
+        known = self._checkpoints[-1]
         self._unit, self._start, self._current = known.unit, known.start, known.current
-        self._before, placing = known.before, Placing(known.num_drawn)
+        self._before, aligner = known.before, SourceAligner(known.num_mapped)
         added = shown[known.num_shown :]
-        self._shown, self._drawn = shown, drawn
-        for words in _STRETCHES.findall(added):
-            if not self._look_at_all(words, placing, drawn):
+        self._shown, self._source_map = shown, source_map
+        for words in _CHUNKS.findall(added):
+            if not self._scan_words(words, aligner, source_map):
                 for run in _RUNS.findall(words):
-                    self._look_at(run, placing.places(run, drawn))
+                    self._scan(run, aligner.places(run, source_map))
         if added:
             here = (self._unit, self._start, self._current, self._before, len(self._closed))
-            self._reached.append(_Reached(len(shown), placing.number, *here))
+            self._checkpoints.append(_Checkpoint(len(shown), aligner.number, *here))
         return [*self._closed, *self._open()]
 
-    def _look_at_all(self, words: str, placing: Placing, drawn: Drawn) -> bool:
-        """Plain words, token by token; False where they are to be looked at one by one, or are none."""
+    def _scan_words(self, words: str, aligner: SourceAligner, source_map: SourceMap) -> bool:
+        """Scan plain words, token by token; False where they have to be scanned run by run."""
         if self._before or words[0].isspace() or not words.isascii():
             return False
-        number, known = placing.number, self.runs.sources
-        places = placing.of_words(words, drawn)
+        number, known = aligner.number, self.runs.sources
+        places = aligner.of_words(words, source_map)
         if not places or min(places) < 0 or max(places) >= len(known):
-            placing.number = number
+            aligner.number = number
             return False
         sources = [known[place] for place in places]
         begin = 0
@@ -223,8 +223,8 @@ class Locator:
             self._unit += len(part)
         return True
 
-    def _look_at(self, run: str, places: Sequence[int]) -> None:
-        """Spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
+    def _scan(self, run: str, places: Sequence[int]) -> None:
+        """Scan spaces, or what stands between them: nearly always a word that stands in the raw text as it is."""
         first, length = places[0], len(run)
         if run == " " and not self._before:
             self._unit += 1
@@ -237,9 +237,9 @@ class Locator:
                     self._close(source)
                 self._unit += len(list(same))
         else:
-            self._look_at_each(run, places)
+            self._scan_chars(run, places)
 
-    def _look_at_each(self, run: str, places: Sequence[int]) -> None:
+    def _scan_chars(self, run: str, places: Sequence[int]) -> None:
         sources = self.runs.sources
         for char, place in zip(run, places, strict=True):
             if place >= 0 and char != OBJECT != self._before:
@@ -259,20 +259,20 @@ class Locator:
             return None if char in "\n\u2029" else self._current  # a range over table cells would mark them whole
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
 
-    def _go_back(self, shown: str, drawn: Drawn) -> None:
-        """To the last place up to which everything is the same."""
-        while len(self._reached) > 1 and not self._still_holds(self._reached[-1], shown, drawn):
-            self._reached.pop()
-        del self._closed[self._reached[-1].num_closed :]
+    def _rewind(self, shown: str, source_map: SourceMap) -> None:
+        """Go back to the last checkpoint up to which everything is the same."""
+        while len(self._checkpoints) > 1 and not self._still_holds(self._checkpoints[-1], shown, source_map):
+            self._checkpoints.pop()
+        del self._closed[self._checkpoints[-1].num_closed :]
 
-    def _still_holds(self, known: _Reached, shown: str, drawn: Drawn) -> bool:
-        end = known.num_drawn
+    def _still_holds(self, known: _Checkpoint, shown: str, source_map: SourceMap) -> bool:
+        end = known.num_mapped
         return (
             shown.startswith(self._shown[: known.num_shown])
-            and drawn.text.startswith(self._drawn.text[:end])
-            and drawn.places[:end] == self._drawn.places[:end]
-            and [each for each in drawn.formulas if each[0] < end]
-            == [each for each in self._drawn.formulas if each[0] < end]
+            and source_map.text.startswith(self._source_map.text[:end])
+            and source_map.places[:end] == self._source_map.places[:end]
+            and [each for each in source_map.formulas if each[0] < end]
+            == [each for each in self._source_map.formulas if each[0] < end]
         )
 
     def _close(self, following: Source | None) -> None:
@@ -285,8 +285,8 @@ class Locator:
         return [MarkedRange(self._start, self._unit - self._start, self._current)]
 
 
-def num_same(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
-    """How many are the same from the front on."""
+def common_length(known: Sequence[MarkedRange], ranges: Sequence[MarkedRange]) -> int:
+    """The length of the common prefix."""
     limit = min(len(known), len(ranges))
     if known[:limit] == ranges[:limit]:
         return limit
@@ -306,10 +306,10 @@ def formula_units(shown: str) -> frozenset[int]:
     return frozenset(units)
 
 
-def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
+def refused_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
     """UTF-16 units of ``shown`` before which refused text stood, and that text; only what stands in ``shown``."""
     units, unit = [], 0
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         if place >= 0:
             units.append((place, unit))
         unit += 2 if ord(char) > 0xFFFF else 1
@@ -324,10 +324,10 @@ def refused_at(shown: str, drawn: Drawn, rejections: Sequence[tuple[int, int, st
     return found
 
 
-def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
+def place_at(shown: str, source_map: SourceMap, position: int) -> int | None:
     """Where in the raw text the character at UTF-16 unit ``position`` of ``shown`` stands."""
     unit = 0
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         width = 2 if ord(char) > 0xFFFF else 1
         if unit <= position < unit + width:
             return place if place >= 0 else None
@@ -335,10 +335,10 @@ def place_at(shown: str, drawn: Drawn, position: int) -> int | None:
     return None
 
 
-def nearest_place(shown: str, drawn: Drawn, position: int) -> int | None:
+def nearest_place(shown: str, source_map: SourceMap, position: int) -> int | None:
     """As `place_at`, or of the nearest character on the same line that is from the raw text, those behind it first."""
     unit, before = 0, None
-    for char, place in zip(shown, places_of(shown, drawn), strict=True):
+    for char, place in zip(shown, source_places(shown, source_map), strict=True):
         if char == "\n":
             if unit >= position:
                 return before

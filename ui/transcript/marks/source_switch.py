@@ -1,4 +1,4 @@
-"""The switch in the header that marks tokens by their source: all that speculation gave, or none. Knows no answer."""
+"""The switch in the header that marks tokens by their source: all that speculation gave, or none."""
 
 from __future__ import annotations
 

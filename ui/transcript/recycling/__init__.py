@@ -1,1 +1,1 @@
-"""Keeps only the cards near what is in sight."""
+"""Recycles the cards of messages that are far from the viewport, as a list view recycles its rows."""

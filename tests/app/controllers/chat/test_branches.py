@@ -39,7 +39,7 @@ def test_an_edited_question_is_a_version_and_nothing_is_lost(desk: Desk, qtbot: 
     finish(desk, qtbot, "primo")
     assert texts(desk.messages()) == ["uno", "primo"]
     assert desk.messages()[0].versions[0] == question
-    desk.window.transcript.version_wanted.emit(question)
+    desk.window.transcript.version_requested.emit(question)
     assert texts(desk.window.shown[-1][1]) == ["one", "first", "two", "second"]
     assert texts(desk.messages()) == ["one", "first", "two", "second"]
 
@@ -49,7 +49,7 @@ def test_the_shown_path_is_asked_and_remembered(desk: Desk, qtbot: QtBot) -> Non
     first = desk.messages()[1].id
     desk.window.regenerate_requested.emit(first)
     finish(desk, qtbot, "again")
-    desk.window.transcript.version_wanted.emit(first)
+    desk.window.transcript.version_requested.emit(first)
     answer(desk, qtbot, "two", "second")
     assert texts(desk.messages()) == ["one", "first", "two", "second"]
     conversation = desk.controller.conversations.current_id
@@ -112,7 +112,7 @@ def test_while_an_answer_grows_its_chat_stays_as_it_is(desk: Desk, qtbot: QtBot)
     desk.window.message_submitted.emit("two")
     page = desk.window.transcript
     page.edited.emit(views[0].id, "uno")
-    page.version_wanted.emit(views[1].id)
+    page.version_requested.emit(views[1].id)
     page.delete_requested.emit(views[0].id)
     page.continue_requested.emit(views[1].id)
     assert len(desk.engine.requests) == 2

@@ -251,7 +251,7 @@ def test_a_summary_does_not_reach_other_branches(loaded: Desk, qtbot: QtBot) -> 
     loaded.engine.finish()
     qtbot.waitUntil(lambda: len(loaded.window.finished) == 4)
     assert lines(loaded) == []
-    loaded.window.transcript.version_wanted.emit(first_question)
+    loaded.window.transcript.version_requested.emit(first_question)
     qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
 
 

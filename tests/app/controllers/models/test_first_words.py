@@ -31,14 +31,14 @@ def type_letters(qtbot: QtBot, desk: Desk, text: str) -> None:
 @pytest.fixture
 def desk(hub: LoopbackHub, qtbot: QtBot) -> Iterator[Desk]:
     opened = open_desk(PuppetWorker)
-    qtbot.waitUntil(lambda: opened.window.hub.is_open)
+    qtbot.waitUntil(lambda: opened.window.models.is_open)
     opened.engine.ready(BUILTIN, str(builtin_draft()))
     yield opened
     opened.close()
 
 
 def test_what_is_typed_after_choosing_the_built_in_pair_is_kept(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.mouseClick(desk.window.hub.place.welcome.builtin_button, LEFT)
+    qtbot.mouseClick(desk.window.models.panel.welcome.builtin_button, LEFT)
     type_letters(qtbot, desk, "while it loads")
     desk.engine.ready(BUILTIN, str(builtin_draft()))
     type_letters(qtbot, desk, " and after")
@@ -47,7 +47,7 @@ def test_what_is_typed_after_choosing_the_built_in_pair_is_kept(desk: Desk, qtbo
 
 def test_what_is_typed_before_a_chosen_model_is_found_is_kept(desk: Desk, qtbot: QtBot) -> None:
     num_loads = len(desk.engine.loads)
-    desk.window.hub.place.wants.chat_wanted.emit(ModelRef(path=BUILTIN), None)
+    desk.window.models.panel.requests.chat_requested.emit(ModelRef(path=BUILTIN), None)
     type_letters(qtbot, desk, "before")
     qtbot.waitUntil(lambda: len(desk.engine.loads) > num_loads, timeout=WAIT_MS)
     type_letters(qtbot, desk, " while")
@@ -59,24 +59,24 @@ def test_what_is_typed_before_a_chosen_model_is_found_is_kept(desk: Desk, qtbot:
 def test_a_chat_that_begins_in_the_models_place_has_the_caret(desk: Desk, qtbot: QtBot) -> None:
     """Whatever had the focus when the place was opened: what is typed then is the message."""
     window = desk.window
-    window.hub.leave()
+    window.models.leave()
     window.focus_search()
-    window.hub.open("welcome")
-    qtbot.mouseClick(window.hub.place.welcome.builtin_button, LEFT)
+    window.models.open("welcome")
+    qtbot.mouseClick(window.models.panel.welcome.builtin_button, LEFT)
     type_letters(qtbot, desk, "hello")
     assert (window.composer.text, window.sidebar.search.text()) == ("hello", "")
 
 
 def test_a_new_chat_for_a_model_keeps_what_another_chat_had_unsent(desk: Desk, qtbot: QtBot) -> None:
     window = desk.window
-    window.hub.leave()
+    window.models.leave()
     window.message_submitted.emit("A question")
     qtbot.waitUntil(lambda: desk.controller.conversations.current_id is not None)
     first = desk.controller.conversations.current_id
     assert first is not None
     window.composer.set_text("unsent")
     num_loads = len(desk.engine.loads)
-    window.hub.place.wants.chat_wanted.emit(ModelRef(path=BUILTIN), None)
+    window.models.panel.requests.chat_requested.emit(ModelRef(path=BUILTIN), None)
     type_letters(qtbot, desk, "new")
     qtbot.waitUntil(lambda: len(desk.engine.loads) > num_loads, timeout=WAIT_MS)
     assert window.composer.text == "new"
@@ -86,7 +86,7 @@ def test_a_new_chat_for_a_model_keeps_what_another_chat_had_unsent(desk: Desk, q
 
 def test_the_button_of_an_empty_page_leaves_the_caret_in_the_message(desk: Desk, qtbot: QtBot) -> None:
     window = desk.window
-    window.hub.leave()
+    window.models.leave()
     window.set_engine(EngineView())
     window.empty.builtin_button.setFocus()
     qtbot.mouseClick(window.empty.builtin_button, LEFT)

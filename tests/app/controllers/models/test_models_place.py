@@ -53,7 +53,7 @@ def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     search_and_open(desk, qtbot, "tiny-GGUF")
     assert place.search.pane.title.text() == "paceline-tiny-GGUF"
     assert "1.20 k downloads" in place.search.pane.facts.text()
-    assert set(place.search.pane.files.deeds) == {TARGET_FILE}
+    assert set(place.search.pane.files.action_buttons) == {TARGET_FILE}
     html = place.search.pane.readme.toPlainText()
     assert "<script>alert(1)</script>" in html
     assert "license" not in html
@@ -72,10 +72,10 @@ def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.M
     monkeypatch.setattr(hub.jobs, "run", noted)
     place = place_of(desk)
     for wish, argument, job in (
-        (place.wants.drafts_wanted, ModelRef(REPO, TARGET_FILE), "drafts"),
-        (place.wants.pair_wanted, ModelRef(REPO, TARGET_FILE), "pair"),
-        (place.wants.repo_wanted, REPO, "repo"),
-        (place.wants.all_wanted, None, "recommended"),
+        (place.requests.drafts_requested, ModelRef(REPO, TARGET_FILE), "drafts"),
+        (place.requests.pair_requested, ModelRef(REPO, TARGET_FILE), "pair"),
+        (place.requests.repo_requested, REPO, "repo"),
+        (place.requests.all_requested, None, "recommended"),
     ):
         begun.clear()
         wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
@@ -98,9 +98,9 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
         return answer(repo)
 
     monkeypatch.setattr(hub.shelf, "repo", slow)
-    place.wants.repo_wanted.emit(DRAFT_REPO)
+    place.requests.repo_requested.emit(DRAFT_REPO)
     qtbot.waitUntil(asked.is_set, timeout=WAIT_MS)
-    place.wants.pull_wanted.emit((ModelRef(REPO, TARGET_FILE),), False)
+    place.requests.pull_requested.emit((ModelRef(REPO, TARGET_FILE),), False)
     lines = place.downloads.lines
     qtbot.waitUntil(
         lambda: bool(lines) and all(line.state is DownloadState.DONE for line in lines.values()), timeout=WAIT_MS
@@ -117,9 +117,9 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
     assert hub is not None
     monkeypatch.setattr(hub.shelf.client.tokens, "save", lambda _token: None)  # there is no keyring here
     filled.refusals.append(Fault(status=401))
-    place.wants.repo_wanted.emit(DRAFT_REPO)
+    place.requests.repo_requested.emit(DRAFT_REPO)
     qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)
-    place.wants.token_given.emit("hf_0123456789")
+    place.requests.token_entered.emit("hf_0123456789")
     qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
 
 
@@ -137,15 +137,15 @@ def test_without_a_network_the_place_says_so_and_offers_another_try(
 def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     first = open_desk(PuppetWorker)
     place = place_of(first)
-    assert first.window.hub.is_open
+    assert first.window.models.is_open
     assert place.page == "welcome"
     qtbot.waitUntil(lambda: "core" in " ".join(texts_of(place.welcome)), timeout=WAIT_MS)
     click(place.welcome, "Skip", qtbot)
-    assert not first.window.hub.is_open
+    assert not first.window.models.is_open
     first.close()
     again = open_desk(PuppetWorker)
-    assert not again.window.hub.is_open
-    again.window.hub.open("welcome")
+    assert not again.window.models.is_open
+    again.window.models.open("welcome")
     assert place_of(again).page == "welcome"
     again.close()
 
@@ -189,7 +189,7 @@ def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -
     qtbot.waitUntil(place.drafts.card.fit.isVisible, timeout=WAIT_MS)
     assert place.drafts.card.verdict.text.text() == "The draft matches"
     click(place.drafts.card, "Download and chat", qtbot)
-    qtbot.waitUntil(lambda: not desk.window.hub.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
     models = desk.paths.models
     qtbot.waitUntil(lambda: _is_loaded(desk, models), timeout=WAIT_MS)
     qtbot.keyClicks(desk.window.composer.edit, "What is speculative decoding?")
@@ -208,31 +208,3 @@ def _is_loaded(desk: Desk, models: Path) -> bool:
     view = desk.window.engine
     both = view.target is not None and view.draft is not None and view.state is EngineState.READY
     return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
-
-
-def test_another_language_leaves_the_place_as_it_was(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
-    filled.bytes_per_s = 20_000.0
-    search_and_open(desk, qtbot, "tiny-draft")
-    before = place_of(desk)
-    chosen = before.search.list.current_key()
-    qtbot.mouseClick(before.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
-    qtbot.waitUntil(
-        lambda: any(line.state is DownloadState.RUNNING for line in before.downloads.lines.values()),
-        timeout=WAIT_MS,
-    )
-    desk.window.language_wanted.emit("de")
-    try:
-        qtbot.waitUntil(lambda: place_of(desk) is not before, timeout=WAIT_MS)
-        after = place_of(desk)
-        assert desk.window.hub.is_open
-        assert (after.page, after.nav.item(1).text()) == ("search", "Suche")
-        assert after.search.field.text() == "tiny-draft"
-        assert (after.search.list.current_key(), after.search.list.rows.rowCount()) == (chosen, 1)
-        assert after.search.status.text() == "1 Modell"
-        assert after.search.pane.title.text() == "paceline-tiny-draft-GGUF"
-        assert [line.state for line in after.downloads.lines.values()] == [DownloadState.RUNNING]
-        assert not desk.window.hub.indicator.isHidden()
-        assert after.nav.item(4).text() == "Downloads  1"
-    finally:
-        desk.window.language_wanted.emit("en")
-        qtbot.waitUntil(lambda: place_of(desk).nav.item(1).text() == "Search", timeout=WAIT_MS)

@@ -26,7 +26,7 @@ from tests.app.hub.loopback import LoopbackHub
 def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot: QtBot) -> None:
     place = place_of(desk)
     search_and_open(desk, qtbot, "tiny-draft")
-    qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(
@@ -40,7 +40,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot:
     assert hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(builtin_draft().read_bytes()).digest()
     assert line.row.architecture == "llama"
     question = line.ask_remove()
-    qtbot.mouseClick(question.deed_button, LEFT)
+    qtbot.mouseClick(question.accept_button, LEFT)
     qtbot.waitUntil(lambda: not place.library.lines, timeout=WAIT_MS)
     assert not file.exists()
     assert "disk space are free again" in place.notice.message.text()
@@ -53,7 +53,7 @@ def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qt
     search_and_open(desk, qtbot, "tiny-draft")
     assert place.search.pane.gate.isVisible()
     assert "accept terms" in place.search.pane.gate.words.text()
-    qtbot.mouseClick(place.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
+    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(
@@ -66,7 +66,7 @@ def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: Loop
     place = place_of(desk)
     filled.bytes_per_s = 200_000
     search_and_open(desk, qtbot, "tiny-GGUF")
-    qtbot.mouseClick(place.search.pane.files.deeds[TARGET_FILE][-1], LEFT)
+    qtbot.mouseClick(place.search.pane.files.action_buttons[TARGET_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
     line = next(iter(place.downloads.lines.values()))
@@ -74,10 +74,12 @@ def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: Loop
         ("pause", DownloadState.PAUSED),
         ("resume", DownloadState.RUNNING),
     ):
-        qtbot.waitUntil(lambda deed=deed: deed in line.deeds and line.deeds[deed].isVisible(), timeout=WAIT_MS)
-        qtbot.mouseClick(line.deeds[deed], LEFT)
+        qtbot.waitUntil(
+            lambda deed=deed: deed in line.action_buttons and line.action_buttons[deed].isVisible(), timeout=WAIT_MS
+        )
+        qtbot.mouseClick(line.action_buttons[deed], LEFT)
         qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
-    assert desk.window.hub.indicator.text().endswith("%")
-    qtbot.mouseClick(line.deeds["cancel"], LEFT)
+    assert desk.window.models.indicator.text().endswith("%")
+    qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
     qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
     assert not list(desk.paths.models.rglob("*.part"))

@@ -85,7 +85,7 @@ def test_a_nearly_full_disk_is_told_at_the_start_and_stops_nothing(disk: Disk, q
 
 
 def test_it_stays_until_there_is_space(desk: Desk, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.banner, "NOTICE_MS", 1)  # other notices go after a while
+    monkeypatch.setattr(ui.widgets.banner, "NOTICE_MS", 1)  # other notices go after a while
     disk.free = 0
     chat(desk, qtbot, "first")
     qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
@@ -121,20 +121,6 @@ def test_what_was_dismissed_is_told_again_only_after_there_was_space(desk: Desk,
     disk.free = 0
     chat(desk, qtbot, "second")
     qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-
-
-def test_it_is_said_in_another_language_too(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
-    disk.free = 0
-    chat(desk, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    desk.window.language_wanted.emit("de")
-    qtbot.waitUntil(lambda: "ist fast voll" in banner(desk).message.text(), timeout=GENEROUS_MS)
-    assert banner(desk).isVisible()
-    qtbot.mouseClick(banner(desk).close_button, Qt.MouseButton.LeftButton)
-    before = banner(desk)
-    desk.window.language_wanted.emit("en")
-    qtbot.waitUntil(lambda: banner(desk) is not before, timeout=GENEROUS_MS)
-    assert banner(desk).isHidden()
 
 
 def test_one_sentence_is_enough_while_saving_fails(desk: Desk, disk: Disk, qtbot: QtBot) -> None:

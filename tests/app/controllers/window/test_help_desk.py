@@ -18,7 +18,7 @@ from tests.app.fakes import Desk, info, open_desk
 
 
 def action(desk: Desk, text: str) -> QAction:
-    return next(item for item in desk.window.sidebar.help_button.deeds.actions() if item.text() == text)
+    return next(item for item in desk.window.sidebar.help_button.popup_menu.actions() if item.text() == text)
 
 
 def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:

@@ -18,7 +18,7 @@ from app.storage.chats import given, totals
 from engine.records import Finished, FinishReason, Mode, RunStats
 from tests.app.fakes import Desk
 from ui.statistics.panel import ALL, CHAT
-from ui.widgets.file_dialogs import form_of
+from ui.widgets.file_dialogs import statistics_format
 
 PATIENCE_MS = 30_000
 RUN = RunStats(mode=Mode.DRAFT, tokens=30, passes=10, proposed=30, accepted=20, decode_s=1.0, plain_ms=50.0)
@@ -104,7 +104,7 @@ def test_a_reset_that_the_disk_refuses_is_told(desk: Desk, qtbot: QtBot, monkeyp
 
     answer(desk, qtbot)
     monkeypatch.setattr("app.controllers.window.statistics_pane.reset_totals", refuse)
-    desk.window.stats.reset_wanted.emit()
+    desk.window.stats.reset_requested.emit()
     qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
     assert desk.window.problems[-1].title == "The chats could not be saved"
     assert len(rows(desk)) == 1
@@ -156,6 +156,6 @@ def test_the_menu_asks_for_a_file_and_writes_it(desk: Desk, qtbot: QtBot, tmp_pa
 
 
 def test_the_ending_of_a_file_says_what_it_is_to_be() -> None:
-    assert form_of("a/b.JSON") == "json"
-    assert form_of("a/b.csv") == "csv"
-    assert form_of("a/b") == "csv"
+    assert statistics_format("a/b.JSON") == "json"
+    assert statistics_format("a/b.csv") == "csv"
+    assert statistics_format("a/b") == "csv"

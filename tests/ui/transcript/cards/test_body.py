@@ -304,10 +304,10 @@ def test_the_view_of_a_block_that_was_joined_is_used_again(theme: Theme, qtbot: 
     for number in range(12):
         body.append(f"Paragraph {number}.\n\nThe next")
         seen += [part for part in body.segments if part not in seen]
-        qtbot.waitUntil(lambda: not body._join_soon.isActive())
+        qtbot.waitUntil(lambda: not body._join_timer.isActive())
         body.append(" one.\n\n")
         seen += [part for part in body.segments if part not in seen]
-        qtbot.waitUntil(lambda: not body._join_soon.isActive())
+        qtbot.waitUntil(lambda: not body._join_timer.isActive())
     assert len(seen) <= len(body.segments) + 2
     body.finish()
     qtbot.waitUntil(lambda: len(body.findChildren(ProseView)) == len(body.segments))
@@ -319,7 +319,7 @@ def test_a_block_that_was_closed_stays_as_it_is_when_code_begins_below_it(theme:
     body.resize(500, 300)
     body.show()
     body.append("One.\n\nTwo.\n\nThree\nand")
-    qtbot.waitUntil(lambda: not body._join_soon.isActive())
+    qtbot.waitUntil(lambda: not body._join_timer.isActive())
     run, tail = body.segments
     body.append(" four.\n\n```python\nx = 1\n")
     assert body.segments[:2] == [run, tail]

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageState, MessageView
 from tests.run_stats import DRAFTED, PACED
+from ui.transcript.cards.action_bar import BUTTON_PX
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.bottom import BUTTON_PX
 from ui.window.main_window import MainWindow
 
 LONG_NAME = "DeepSeek-R1-Distill-Qwen-14B-Instruct-abliterated-Q4_K_M"

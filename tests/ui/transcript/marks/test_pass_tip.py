@@ -127,7 +127,7 @@ def test_refused_characters_that_only_together_are_one_are_told_apart() -> None:
 @pytest.fixture
 def prose(window: MainWindow, qtbot: QtBot) -> QTextBrowser:
     view = MessageView(2, "assistant", RAW, stats=STATS, spans=SPANS)
-    window.show_conversation("Title", [MessageView(1, "user", "Question"), view])
+    window.show_conversation("Title", [MessageView(1, "user", "ConfirmDialog"), view])
     window.show()
     window.activateWindow()
     card = window.transcript.last_answer()

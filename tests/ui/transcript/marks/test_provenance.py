@@ -16,13 +16,13 @@ from app.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
 from tests.ui.markdown.documents import documents
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
-from ui.markdown.places import Drawn
+from ui.markdown.source_map import SourceMap
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.marks import UNDERLINES
-from ui.transcript.marks.provenance import Locator, MarkedRange, PassView, SourceRuns, place_at
+from ui.transcript.marks.provenance import MarkedRange, PassView, RangeLocator, SourceRuns, place_at
 from ui.window.main_window import MainWindow
 
 WORDS = st.text(alphabet="abc de\n😀", min_size=1, max_size=5)
@@ -36,15 +36,15 @@ def runs(*spans: TokenSpan) -> SourceRuns:
     return result
 
 
-def plain(text: str) -> Drawn:
+def plain(text: str) -> SourceMap:
     """A text that is shown as it is."""
-    return Drawn(text, range(len(text)))
+    return SourceMap(text, range(len(text)))
 
 
 def located(raw: str, shown: str, *spans: TokenSpan) -> list[MarkedRange]:
     stream = BlockStream()
     (segment,) = plan_segments(stream.feed(raw) + stream.finish())
-    return runs(*spans).locate(shown, segment.drawn)
+    return runs(*spans).locate(shown, segment.source_map)
 
 
 def test_marks_of_formatting_are_skipped() -> None:
@@ -100,10 +100,10 @@ def _marked_words(window: MainWindow) -> dict[str, str]:
     return {item.words.strip(): item.color for item in shown_marks(prose)}
 
 
-class _OneByOne(Locator):
+class _OneByOne(RangeLocator):
     """Looks at every word on its own."""
 
-    def _look_at_all(self, *_words: object) -> bool:
+    def _scan_words(self, *_words: object) -> bool:
         return False
 
 
@@ -120,11 +120,11 @@ def test_words_looked_at_together_are_marked_as_one_by_one(
         document = QTextDocument()
         document.setHtml(segment.html)
         shown = segment.code if segment.is_code else document.toPlainText()
-        grown = Locator(runs)
-        grown.locate(shown[: int(cut * len(shown))], segment.drawn)
-        wanted = _OneByOne(runs).locate(shown, segment.drawn)
-        assert Locator(runs).locate(shown, segment.drawn) == wanted
-        assert grown.locate(shown, segment.drawn) == wanted
+        grown = RangeLocator(runs)
+        grown.locate(shown[: int(cut * len(shown))], segment.source_map)
+        wanted = _OneByOne(runs).locate(shown, segment.source_map)
+        assert RangeLocator(runs).locate(shown, segment.source_map) == wanted
+        assert grown.locate(shown, segment.source_map) == wanted
 
 
 def test_the_legend_marks_tokens_of_its_source(window: MainWindow, qtbot: QtBot) -> None:
@@ -185,7 +185,7 @@ def test_the_end_of_an_answer_marks_only_what_is_not_marked_yet(
         card = window.transcript.last_answer()
         assert card is not None
         body = card.body
-        qtbot.waitUntil(lambda body=body: not body._join_soon.isActive())  # type: ignore[misc]
+        qtbot.waitUntil(lambda body=body: not body._join_timer.isActive())  # type: ignore[misc]
     marked = []
     mark_one = AnswerBody._mark_one
     monkeypatch.setattr(AnswerBody, "_mark_one", lambda body, part: (marked.append(part), mark_one(body, part)))

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.html_writer import formula_address
 from ui.theme.theme import Theme
@@ -37,7 +37,7 @@ def test_a_note_stands_where_the_token_is_shown() -> None:
     stream = BlockStream()
     (segment,) = plan_segments(stream.feed(RAW) + stream.finish())
     shown = "The cat lay.\nIt slept."
-    assert refused_at(shown, segment.drawn, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
+    assert refused_at(shown, segment.source_map, runs.rejections()) == [(4, " dog sat"), (13, "He\n")]
 
 
 def vermilion(view: ProseView, color: str) -> int:

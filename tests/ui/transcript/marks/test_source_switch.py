@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
 from tests.ui.conftest import STATS
-from tests.ui.shown_marks import shown_marks
+from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.source_switch import SourceSwitch
 from ui.window.main_window import MainWindow
@@ -45,7 +45,7 @@ def test_one_click_marks_all_that_speculation_gave_and_another_none(
     window: MainWindow, answer: ProseView, qtbot: QtBot
 ) -> None:
     switch, told = switch_of(window), []
-    window.stats.sources_wanted.connect(told.append)
+    window.stats.sources_selected.connect(told.append)
     assert switch.isVisible()
     assert marked(answer) == []
     qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)

@@ -1,0 +1,100 @@
+"""Every page and dialog of the window, opened and with content: what the tests of comfort walk through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.domain.attachments import Attachment, AttachmentKind
+from app.domain.messages import MessageView
+from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
+from app.domain.settings.table import FIELDS
+from tests.ui.conftest import ASSETS, READY, STATS, rows
+from tests.ui.models import records as hub
+from ui.composer.attachments.reader import AttachmentReader
+from ui.settings.dialog import SettingsDialog
+from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
+from ui.widgets.dialogs import ConfirmDialog, link_dialog
+from ui.window.main_window import MainWindow
+from ui.window.shortcuts_dialog import ShortcutsDialog
+
+ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
+DIALOGS = ("chat_settings", "shortcuts", "link", "question", "explanations", "totals", "attachment")
+MODELS_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
+
+
+def make_window(qtbot: QtBot) -> MainWindow:
+    """A shown window of the app's own settings, with chats and messages."""
+    window = MainWindow(ASSETS, FIELDS)
+    qtbot.addWidget(window)
+    window.set_theme("light")
+    window.set_engine(READY)
+    window.set_conversations(rows(), 1)
+    views = [
+        MessageView(1, "user", "question"),
+        MessageView(2, "assistant", ANSWER, stats=STATS, versions=(2, 3), cut=True),
+    ]
+    window.show_conversation("t", views)
+    values = {layer: {field.key: LayeredValue(field.default, Layer.DEFAULT) for field in FIELDS} for layer in EDITABLE}
+    fields = tuple(field for field in FIELDS if field.section in ("Speculation", "Sampling"))
+    window.chat_settings.set_view(LayersView(fields, values, "tiny"), 1)
+    window.resize(1280, 800)
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    return window
+
+
+def fill_models(window: MainWindow, page: str) -> QWidget:
+    """Open a page of the models panel with content."""
+    place = window.models.panel
+    if not window.models.is_open:
+        window.models.toggle()
+    place.open(page)
+    place.recommended.set_rows(hub.catalog())
+    place.recommended.list.choose_first()
+    place.search.set_results(place.search.query, hub.results())
+    place.drafts.set_drafts(hub.drafts())
+    place.library.set_library(hub.library(), hub.OFFERS)
+    place.set_downloads(hub.downloads())
+    place.welcome.set_hardware(hub.HARDWARE)
+    place.welcome.set_pairs(hub.catalog())
+    place.welcome.set_first(hub.FIRST)
+    return place
+
+
+def open_dialog(window: MainWindow, name: str) -> QDialog:
+    """Open one of `DIALOGS`."""
+    text = Attachment(1, "notes.txt", AttachmentKind.TEXT, 12, "Some words.", 3)
+    made: dict[str, Callable[[], QDialog | None]] = {
+        "chat_settings": lambda: _chat_settings(window),
+        "shortcuts": lambda: ShortcutsDialog(window, window.commands.rows()),
+        "link": lambda: link_dialog(window, "https://example.org"),
+        "question": lambda: ConfirmDialog(window, "Sure?", "It goes.", "Do it", danger=True),
+        "explanations": lambda: ExplanationsDialog(window),
+        "totals": lambda: TotalsTable(window),
+        "attachment": lambda: AttachmentReader(window.theme, text, window),
+    }
+    dialog = made[name]()
+    assert dialog is not None
+    dialog.show()
+    dialog.activateWindow()
+    return dialog
+
+
+def _chat_settings(window: MainWindow) -> QDialog | None:
+    window.chat_settings.open()
+    return window.chat_settings.dialog
+
+
+def open_settings(window: MainWindow, row: int) -> SettingsDialog:
+    """Open a page of the settings."""
+    window.dialogs.open_settings()
+    dialog = next(dialog for dialog in window.findChildren(SettingsDialog) if dialog.isVisible())
+    dialog.nav.setCurrentRow(row)
+    dialog.activateWindow()
+    return dialog

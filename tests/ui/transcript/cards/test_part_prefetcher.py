@@ -1,0 +1,83 @@
+"""Parts are ready before the text that needs them."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageState, MessageView
+from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.body import MOST_HEAVY
+from ui.transcript.cards.code_block import CodeBlock
+from ui.transcript.cards.prose_view import ProseView
+
+
+def test_the_first_words_find_their_widget_ready(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: len(card.body.findChildren(ProseView)) == len(card.body.findChildren(CodeBlock)) == 1)
+    ready = card.body.findChild(ProseView)
+    card.append("Words.")
+    assert card.body.segments == [ready]
+
+
+def test_an_answer_without_words_leaves_none_behind(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    qtbot.waitUntil(lambda: bool(card.body.findChildren(CodeBlock)))
+    card.finish(MessageView(1, "assistant", "", MessageState.STOPPED))
+    qtbot.waitUntil(lambda: not card.body.findChildren(ProseView) and not card.body.findChildren(CodeBlock))
+
+
+def test_no_part_is_made_beside_what_takes_long_itself(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
+    card.append("First **words**.")
+    assert not card.body.prefetcher.is_busy, "the run of prose was taken, but this piece had to be parsed"
+    card.append(" And more")
+    assert card.body.prefetcher.is_busy
+
+
+def test_where_every_piece_takes_long_parts_are_made_all_the_same(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
+    busy = []
+    for _ in range(MOST_HEAVY):
+        card.append("*a* ")
+        busy.append(card.body.prefetcher.is_busy)
+    assert busy == [False] * (MOST_HEAVY - 1) + [True]
+
+
+def test_code_is_seen_in_a_block_that_was_made_in_steps(theme: Theme, qtbot: QtBot) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
+    ready = card.body.findChild(CodeBlock)
+    card.append("```python\nx = 1\n```\n")
+    assert card.body.segments == [ready]
+    assert ready is not None
+    qtbot.waitUntil(ready.view.isVisible)
+    assert ready.view.toPlainText() == "x = 1"
+    assert ready.view.height() >= ready.view.minimumHeight() > 20
+
+
+def test_what_can_wait_is_put_off_where_blocks_are_joined(
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = AnswerCard(theme, MessageView(1, "assistant", "", MessageState.STREAMING), 600)
+    qtbot.addWidget(card)
+    card.show()
+    qtbot.waitUntil(lambda: not card.body.prefetcher.is_busy and bool(card.body.findChildren(CodeBlock)))
+    postpone = []
+    monkeypatch.setattr(card.body.prefetcher, "postpone", lambda: postpone.append(True))
+    card.append("Words.\n\nMore")
+    assert not postpone
+    card.append(" of them.\n\nThird\n")
+    assert postpone == [True]

@@ -1,0 +1,90 @@
+"""Measures what it costs to scroll through a long chat by the wheel: the window's own time, widgets, and memory.
+
+A script, not a test: ``python -m tests.ui.transcript.measure_scrolling [rounds] [pixels a notch] [marks]``.
+
+A notch of the wheel goes through the window as from a mouse, about 60 a second, up to the first message and down again;
+each round does both. As in `measure_stalls`, a turn is one turn of the event loop, and a frame all turns from one notch
+to the next. ``marks`` marks every source.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.controllers.window.garbage import GarbageController
+from engine.records import Source
+from tests.ui.long_chats import history_of
+from tests.ui.transcript.measure_stalls import HISTORY_TOKENS, Heartbeat, make_window, memory, open_chat, wait_until
+from ui.window.main_window import MainWindow
+
+NOTCH_MS = 16
+NOTCH_PX = 60  # a notch of three lines, as Qt has it
+REST_MS = 2_500  # what is far rests, and garbage is looked for
+EIGHTHS = 120  # of a degree: one notch
+
+
+def turn_wheel(window: MainWindow, heartbeat: Heartbeat, *, up: bool) -> None:
+    """One notch with the pointer over the middle of the page."""
+    heartbeat.begin_frame()
+    transcript, handle = window.transcript, window.windowHandle()
+    at = QPointF(transcript.mapTo(window, transcript.rect().center()))
+    QTest.wheelEvent(handle, at, QPoint(0, EIGHTHS if up else -EIGHTHS))
+
+
+def _is_at_end(window: MainWindow, *, up: bool) -> bool:
+    bar = window.transcript.verticalScrollBar()
+    return bar.value() == (bar.minimum() if up else bar.maximum()) and not window.transcript.is_building
+
+
+def scroll(window: MainWindow, heartbeat: Heartbeat, what: str, *, up: bool) -> None:
+    """As far as it goes, then a rest."""
+    heartbeat.start()
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(partial(turn_wheel, window, heartbeat, up=up))
+    timer.start(NOTCH_MS)
+    wait_until(partial(_is_at_end, window, up=up))
+    timer.stop()
+    heartbeat.stop(what)
+    rest()
+    memory(window, "then")
+
+
+def rest() -> None:
+    """Let come what comes when nothing is done."""
+    rested: list[bool] = []
+    QTimer.singleShot(REST_MS, lambda: rested.append(True))
+    wait_until(lambda: bool(rested))
+
+
+def main() -> None:
+    """Open the chat, and scroll up and down through all of it."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    pixels = int(sys.argv[2]) if len(sys.argv) > 2 else NOTCH_PX
+    application = QApplication([])
+    window = make_window()
+    garbage = GarbageController(lambda: False, application)
+    heartbeat = Heartbeat()
+    if "marks" in sys.argv[3:]:
+        window.transcript.mark_sources(frozenset(Source))
+    memory(window, "before")
+    open_chat(window, heartbeat, history_of(HISTORY_TOKENS), "opening a chat")
+    rest()
+    memory(window, "then")
+    bar = window.transcript.verticalScrollBar()
+    bar.setSingleStep(max(pixels // QApplication.wheelScrollLines(), 1))
+    for number in range(rounds):
+        for up in (True, False):
+            garbage.something_happened()
+            scroll(window, heartbeat, f"round {number + 1}, {'up' if up else 'down'}", up=up)
+    garbage.close()
+    application.quit()
+
+
+if __name__ == "__main__":
+    main()

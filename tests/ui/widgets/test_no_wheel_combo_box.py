@@ -1,0 +1,69 @@
+"""Nothing that holds a value takes another one where the wheel of a mouse only passes over it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScrollBar, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.records import Mode
+from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.window.main_window import MainWindow
+
+NOTCH = QPoint(0, -120)
+
+
+def turn_wheel_over(widget: QWidget) -> None:
+    """One notch downwards, through the window as from a mouse."""
+    window = widget.window()
+    handle = window.windowHandle()
+    assert handle is not None
+    QTest.wheelEvent(handle, QPointF(widget.mapTo(window, widget.rect().center())), NOTCH)
+
+
+def restless(root: QWidget) -> list[str]:
+    """What would change by the wheel of a mouse that passes over it."""
+    kinds = QComboBox | QAbstractSpinBox | QAbstractSlider
+    held = [each for each in root.findChildren(QWidget) if isinstance(each, kinds)]
+    return [str(each) for each in held if not isinstance(each, NoWheelComboBox | QScrollBar)]
+
+
+def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
+    window.set_mode(Mode.AUTO)
+    window.set_depth(4)
+    box = window.composer.depth_box
+    seen: list[int | None] = []
+    window.depth_changed.connect(seen.append)
+    for focused in (window.composer.edit, box):
+        focused.setFocus()
+        turn_wheel_over(box)
+        assert (box.currentData(), seen) == (4, [])
+
+
+def test_the_wheel_of_qt_s_own_would_be_noticed(qtbot: QtBot) -> None:
+    box = QComboBox()
+    qtbot.addWidget(box)
+    box.addItems(["one", "two"])
+    box.show()
+    qtbot.waitExposed(box)
+    turn_wheel_over(box)
+    assert box.currentText() == "two"
+
+
+@pytest.mark.parametrize("page", MODELS_PAGES)
+def test_nothing_of_the_window_is_changed_by_the_wheel(page: str, qtbot: QtBot) -> None:
+    assert restless(fill_models(make_window(qtbot), page).window()) == []
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_nothing_of_a_dialog_is_changed_by_the_wheel(name: str, qtbot: QtBot) -> None:
+    assert restless(open_dialog(make_window(qtbot), name)) == []
+
+
+def test_nothing_of_the_settings_is_changed_by_the_wheel(qtbot: QtBot) -> None:
+    dialog = open_settings(make_window(qtbot), 0)
+    assert dialog.findChildren(NoWheelComboBox)
+    assert restless(dialog) == []

@@ -1,0 +1,84 @@
+"""Viewports are found by their name; nothing is kept of the items that Qt puts around widgets and deletes unnoticed."""
+
+from __future__ import annotations
+
+import pytest
+import shiboken6
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QListView,
+    QPushButton,
+    QScrollArea,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+    QWidgetItem,
+)
+from pytestqt.qtbot import QtBot
+
+from tests.ui.long_chats import history_of
+from ui.widgets.pyside_wrappers import VIEWPORT_NAME, invalidate_item, preload_wrappers, wrap_viewport
+from ui.widgets.tab_order import tab_stops
+from ui.window.main_window import MainWindow
+
+
+@pytest.mark.parametrize("kind", [QScrollArea, QListView, QTextBrowser])
+def test_a_viewport_has_the_name_by_which_it_is_found(qtbot: QtBot, kind: type[QAbstractScrollArea]) -> None:
+    area = kind()
+    qtbot.addWidget(area)
+    wrap_viewport(area)
+    assert area.findChild(QWidget, VIEWPORT_NAME) is area.viewport()
+
+
+def test_all_can_be_loaded(qtbot: QtBot) -> None:
+    preload_wrappers()
+
+
+def num_kept() -> int:
+    return sum(isinstance(each, QWidgetItem) for each in shiboken6.getAllValidWrappers())
+
+
+def test_a_look_at_an_item_leaves_nothing_and_the_item_where_it_is(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    button, inner = QPushButton(), QVBoxLayout()
+    layout.addWidget(button)
+    layout.addLayout(inner)
+    before = num_kept()
+    invalidate_item(layout.itemAt(0))
+    invalidate_item(None)
+    assert num_kept() == before
+    invalidate_item(layout.itemAt(1))
+    assert layout.itemAt(1) is inner, "a layout within is its own item, and stays"
+    taken = layout.takeAt(0)
+    assert taken is not None
+    assert taken.widget() is button
+
+
+def test_tab_leaves_nothing(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    inner = QVBoxLayout()
+    layout.addLayout(inner)
+    buttons = [QPushButton() for _ in range(3)]
+    before = num_kept()
+    for each, place in zip(buttons, (layout, inner, inner), strict=True):
+        place.addWidget(each)
+    assert list(tab_stops(layout)) == [buttons[1], buttons[2], buttons[0]]
+    assert num_kept() == before
+
+
+def test_places_of_messages_leave_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    """Cards go one by one, while others are made."""
+    window.show_conversation("Chat", history_of(2_000)[:4])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    column = window.transcript._column
+    for index in range(column._layout.count()):
+        invalidate_item(column._layout.itemAt(index))
+    before = num_kept()
+    places = [(column.top_of(index), column.height_of(index)) for index in range(len(column.entries))]
+    column.resize_spacers(lambda state: state)
+    assert len(places) > 1
+    assert num_kept() == before

@@ -1,0 +1,164 @@
+"""Which characters of a Markdown source are shown, in the order in which they are shown. Pure, no Qt.
+
+Takes parsed tokens, whose block lines and inline places lead back to the source; so marks of formatting, addresses
+and escapes never shift what stands behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from markdown_it.token import Token
+
+from ui.markdown.inline import PLACE
+from ui.markdown.math_rules import BLOCK, INLINE
+
+_SOLID = frozenset({"fence", "code_block", BLOCK})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMap:
+    """``text``: the characters that are shown; ``places[i]``: where ``text[i]`` stands in the source.
+
+    ``formulas``: for each formula, where its own source begins and ends in ``text``; it may be drawn as one character.
+    """
+
+    text: str = ""
+    places: Sequence[int] = ()
+    formulas: tuple[tuple[int, int], ...] = ()
+
+
+NO_TEXT = SourceMap()
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a source, and how far each was used by the cells of a table."""
+
+    text: list[str]
+    starts: list[int]
+    used: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: str) -> Lines:
+        """Cut a source at its line ends."""
+        text = source.split("\n")
+        starts, place = [], 0
+        for line in text:
+            starts.append(place)
+            place += len(line) + 1
+        return cls(text, starts)
+
+    def align(self, content: str, number: int, start: int | None = None) -> list[int]:
+        """The places of one line's content: its end as it is, or character by character from ``start`` on."""
+        if number >= len(self.text):
+            return [self.starts[-1]] * len(content)
+        line, begin = self.text[number], self.starts[number]
+        if start is None and content and line.rstrip().endswith(content.rstrip()):
+            first = begin + len(line.rstrip()) - len(content.rstrip())
+            return list(range(first, first + len(content)))
+        places, place = [], start or 0
+        for char in content:
+            found = line.find(char, place)
+            places.append(begin + (found if found >= 0 else min(place, len(line))))
+            place = found + 1 if found >= 0 else place
+        self.used[number] = place
+        return places
+
+
+class _Drawing:
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.places: list[int] = []
+        self.formulas: list[tuple[int, int]] = []
+
+    def add(self, text: str, places: Sequence[int], *, formula: bool = False) -> None:
+        start = len(self.places)
+        self.text.append(text)
+        self.places.extend(places)
+        if formula:
+            self.formulas.append((start, start + len(text)))
+
+
+def map_source(tokens: Sequence[Token], lines: Lines, base: int = 0) -> SourceMap:
+    """What some top-level tokens of a source with these lines show; places are counted from ``base`` on."""
+    drawing = _Drawing()
+    for index, token in enumerate(tokens):
+        if token.type in _SOLID:
+            _draw_solid(token, lines, drawing)
+        elif token.type == "inline":
+            _draw_inline(token, _inline_places(tokens, index, lines), drawing)
+    places = [place + base for place in drawing.places] if base else drawing.places
+    return SourceMap("".join(drawing.text), tuple(places), tuple(drawing.formulas))
+
+
+def code_places(token: Token, source: str, lines: Lines, base: int) -> Sequence[int]:
+    """Where the code of a fence stands; a range where it stands there as it is."""
+    first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
+    start = lines.starts[first] if first < len(lines.starts) else len(source)
+    if source.startswith(token.content, start):
+        return range(base + start, base + start + len(token.content))
+    drawing = _Drawing()
+    _draw_solid(token, lines, drawing)
+    return tuple(place + base for place in drawing.places)
+
+
+def _draw_solid(token: Token, lines: Lines, drawing: _Drawing) -> None:
+    first = (token.map or [0, 0])[0] + (1 if token.type == "fence" else 0)
+    places: list[int] = []
+    for number, line in enumerate(token.content.split("\n"), start=first):
+        if places:
+            places.append(places[-1] + 1)  # the line's end
+        elif number > first:
+            places.append(lines.starts[min(first, len(lines.starts) - 1)])
+        places += lines.align(line, number)
+    drawing.add(token.content, places, formula=token.type == BLOCK and bool(token.info))
+
+
+def _inline_places(tokens: Sequence[Token], index: int, lines: Lines) -> list[int]:
+    """The place of every character of an inline block's source."""
+    token, opening = tokens[index], tokens[index - 1]
+    first = (token.map or opening.map or [0, 0])[0]
+    if opening.type in ("th_open", "td_open"):
+        return lines.align(token.content, first, lines.used.get(first, 0))
+    if opening.type == "heading_open" and opening.markup.startswith("#"):
+        line = lines.text[first] if first < len(lines.text) else ""
+        at = line.find(opening.markup) + len(opening.markup)
+        exact = line.find(token.content, at)
+        return lines.align(token.content, first, exact if exact >= 0 else at)
+    places: list[int] = []
+    for number, content in enumerate(token.content.split("\n"), start=first):
+        if number > first:
+            places.append(places[-1] + 1 if places else 0)
+        places += lines.align(content, number)
+    return places
+
+
+def _draw_inline(token: Token, places: Sequence[int], drawing: _Drawing) -> None:
+    src = token.content
+    for child in token.children or ():
+        begin = int(child.meta.get(PLACE, 0))
+        if child.type == "text" and src.startswith(child.content, begin):  # nearly always
+            drawing.text.append(child.content)
+            drawing.places += places[begin : begin + len(child.content)]
+        elif child.content or child.type == "image":
+            shown = child.content or "image"
+            drawing.add(shown, [places[i] for i in _offsets(child, shown, src, begin)], formula=child.type == INLINE)
+
+
+def _offsets(child: Token, shown: str, src: str, begin: int) -> Sequence[int]:
+    """Where in the inline source the characters of one token stand."""
+    if child.type == "code_inline":
+        begin += len(child.markup)
+        words = src[begin:].replace("\n", " ")
+        begin += 0 if words.startswith(shown + child.markup) else 1
+    elif child.type == "text_special":
+        begin += len(child.markup) - 1 if child.info == "escape" and len(shown) == 1 else 0
+        if len(shown) != len(child.markup):
+            return [min(begin, len(src) - 1)] * len(shown)
+    elif not src.startswith(shown, begin):
+        begin = next((place for place in (begin + 1, begin + 2) if src.startswith(shown, place)), -1)
+    if begin < 0 or begin + len(shown) > len(src):
+        return [min(int(child.meta.get(PLACE, 0)), len(src) - 1)] * len(shown)
+    return range(begin, begin + len(shown))

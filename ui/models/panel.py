@@ -1,0 +1,249 @@
+"""The panel of the models: its pages, the list that leads to them, and banners below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.models import DownloadRow, DownloadState
+from engine.records import Problem
+from ui.models.downloads_page import DownloadsPage
+from ui.models.drafts_page import DraftsPage
+from ui.models.library_page import LibraryPage
+from ui.models.parts import label
+from ui.models.recommended_page import RecommendedPage
+from ui.models.requests import WELCOME, ModelsRequests
+from ui.models.search_page import SearchPage
+from ui.models.welcome_page import WelcomePage
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.banner import Banner
+
+NAV_PX, NARROW_NAV_PX = 200, 60
+NARROW_PX = 1120
+BESIDE_NAME_PX = 76  # margins, an icon, and the number of downloads
+PAGES = (
+    ("recommended", mark("Place", "Recommended"), "sparkles"),
+    ("search", mark("Place", "Search"), "search"),
+    ("drafts", mark("Place", "Drafts"), "puzzle"),
+    ("library", mark("Place", "Library"), "library"),
+    ("downloads", mark("Place", "Downloads"), "download"),
+)
+Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | WelcomePage
+
+
+class ModelsPanel(QWidget):
+    """What the user asks for in any of its pages comes by the signals of `requests`.
+
+    Signals:
+        back: the chat is wanted.
+    """
+
+    back = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._page = ""
+        self._num_open = 0
+        self._is_narrow = False
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.requests = ModelsRequests(self)
+        self.recommended = RecommendedPage(theme, self.requests)
+        self.search = SearchPage(theme, self.requests)
+        self.drafts = DraftsPage(theme, self.requests)
+        self.library = LibraryPage(theme, self.requests)
+        self.downloads = DownloadsPage(theme, self.requests)
+        self.welcome = WelcomePage(theme, self.requests)
+        self._by_name: dict[str, Page] = {
+            "recommended": self.recommended,
+            "search": self.search,
+            "drafts": self.drafts,
+            "library": self.library,
+            "downloads": self.downloads,
+            WELCOME: self.welcome,
+        }
+        self.back_button = QPushButton(translate("ModelsPanel", " Back to the chat"))
+        self.welcome_button = QPushButton(translate("ModelsPanel", " First steps"))
+        self.nav = QListWidget()
+        self.problem = Banner(theme, problem=True)
+        self.notice = Banner(theme, problem=False)
+        self.pages = QStackedWidget()
+        self._make()
+        self._arrange()
+        theme.changed.connect(self._recolor)
+        self._recolor()
+
+    def _make(self) -> None:
+        self.back_button.setAccessibleName(translate("ModelsPanel", "Back to the chat"))
+        self.back_button.setToolTip(translate("ModelsPanel", "Back to the chat (Esc)"))
+        self.welcome_button.setAccessibleName(translate("ModelsPanel", "First steps"))
+        self.welcome_button.setToolTip(translate("ModelsPanel", "What this machine has, and which pairs suit it"))
+        for made in (self.back_button, self.welcome_button):
+            made.setProperty("kind", "side")
+            made.setIconSize(QSize(16, 16))
+            made.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.back_button.clicked.connect(self.leave)
+        self.welcome_button.clicked.connect(lambda: self.show_page(WELCOME))
+        self.nav.setObjectName("hubNav")
+        self.nav.setAccessibleName(translate("ModelsPanel", "Models"))
+        self.nav.setIconSize(QSize(16, 16))
+        self.nav.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for key, name, _icon in PAGES:
+            item = QListWidgetItem(translate("Place", name))
+            item.setData(Qt.ItemDataRole.UserRole, key)
+            self.nav.addItem(item)
+        self.nav.itemClicked.connect(self._go_in)
+        self.nav.itemActivated.connect(self._go_in)
+        self.nav.currentRowChanged.connect(self._on_row)
+        self.requests.page_requested.connect(self.show_page)
+
+    def _arrange(self) -> None:
+        self.side = side = QFrame()
+        side.setObjectName("sidebar")
+        side.setFixedWidth(NAV_PX)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(8)
+        column.addWidget(self.back_button)
+        self.heading = label(translate("ModelsPanel", "Models"), "section")
+        self.heading.setContentsMargins(10, 10, 0, 0)
+        column.addWidget(self.heading)
+        column.addWidget(self.nav, 1)
+        column.addWidget(self.welcome_button)
+        for page in self._by_name.values():
+            self.pages.addWidget(page)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(24, 0, 24, 12)
+        foot.setSpacing(8)
+        foot.addWidget(self.problem)
+        foot.addWidget(self.notice)
+        self.foot = QWidget()
+        self.foot.setLayout(foot)
+        self.foot.hide()
+        for banner in (self.problem, self.notice):
+            banner.installEventFilter(self)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.pages, 1)
+        right.addWidget(self.foot)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(side)
+        row.addLayout(right, 1)
+
+    @property
+    def page(self) -> str:
+        """Which page is shown."""
+        return self._page
+
+    def open(self, page: str = "") -> None:
+        """Show this page, or the one that was shown last."""
+        self.show_page(page or self._page or "recommended")
+
+    def leave(self) -> None:
+        """Back to the chat."""
+        if self._page == WELCOME:
+            self.requests.welcome_done.emit()
+        self.requests.closed.emit()
+        self.back.emit()
+
+    def show_page(self, page: str) -> None:
+        """Show a page and let it begin."""
+        self._page = page
+        self.problem.hide()
+        shown = self._by_name[page]
+        row = next((row for row, (key, _name, _icon) in enumerate(PAGES) if key == page), -1)
+        had_focus = self.nav.hasFocus()
+        self.nav.blockSignals(True)
+        self.nav.setCurrentRow(row)
+        self.nav.blockSignals(False)
+        self.pages.setCurrentWidget(shown)
+        self.requests.page_shown.emit(page)
+        shown.start()
+        if had_focus:  # arrows walk through the pages
+            self.nav.setFocus()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say what went wrong and what to do."""
+        self.problem.show_problem(problem)
+
+    def show_notice(self, text: str) -> None:
+        """Say something that needs nothing done."""
+        self.notice.show_notice(text)
+
+    def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
+        """Fill the page and the number beside its name."""
+        self.downloads.set_rows(rows)
+        self._num_open = sum(row.state is not DownloadState.DONE for row in rows)
+        self._show_names()
+
+    def _show_names(self) -> None:
+        """In a narrow window icons must do; names stay for the pointer and for screen readers."""
+        narrow = self._is_narrow
+        self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
+        self.heading.setVisible(not narrow)
+        self.back_button.setText("" if narrow else translate("ModelsPanel", " Back to the chat"))
+        self.welcome_button.setText("" if narrow else translate("ModelsPanel", " First steps"))
+        for row, (key, english, _icon) in enumerate(PAGES):
+            name = translate("Place", english)
+            words = f"{name}  {self._num_open}" if key == "downloads" and self._num_open else name
+            item = self.nav.item(row)
+            item.setText("" if narrow else words)
+            item.setToolTip(words if narrow else "")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+
+    def _nav_px(self) -> int:
+        """As wide as the longest name: text and language decide."""
+        words = [translate("Place", english) for _key, english, _icon in PAGES]
+        words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " First steps")]
+        return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow windows let go of the pages' names."""
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW_PX
+        if narrow != self._is_narrow:
+            self._is_narrow = narrow
+            self._show_names()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The foot takes room only while one of its banners speaks."""
+        if event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self.foot.setVisible(not (self.problem.isHidden() and self.notice.isHidden()))
+        return super().eventFilter(watched, event)
+
+    def _go_in(self, item: QListWidgetItem) -> None:
+        """Clicked, or Enter: what comes next is meant for the page, such as the words to search for."""
+        page = str(item.data(Qt.ItemDataRole.UserRole))
+        if page != self._page:
+            self.show_page(page)
+        self._by_name[page].start()
+
+    def _on_row(self, row: int) -> None:
+        # A row that only got the focus is current without being selected: it was not asked for.
+        if row >= 0 and self.nav.item(row).isSelected():
+            self.show_page(PAGES[row][0])
+
+    def _recolor(self) -> None:
+        self._show_names()  # the text may have another size
+        tokens = self._theme.tokens
+        self.back_button.setIcon(self._theme.icon("arrow-left", tokens.text_muted))
+        self.welcome_button.setIcon(self._theme.icon("circle-question-mark", tokens.text_muted))
+        for row, (_key, _name, icon) in enumerate(PAGES):
+            self.nav.item(row).setIcon(self._theme.icon(icon, tokens.text_muted))

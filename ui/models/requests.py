@@ -1,0 +1,58 @@
+"""Everything a person can ask for in the panel of the models, as signals of one object that its pages share."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+
+class ModelsRequests(QObject):
+    """Signals, grouped by where they arise.
+
+    Signals:
+        closed: back to the chat. page_requested(str), page_shown(str): "recommended", "search", "drafts", "library",
+        "downloads" or "welcome": go there; it is seen.
+        search_requested(object): a `SearchQuery`. repo_requested(str): the details of a repository.
+        token_entered(str), token_removed: access to gated models.
+        pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
+        drafts_requested(object): find drafts for a `ModelRef`; None is the target in use.
+        catalog_requested(str): a recommended pair was opened. all_requested: the recommendations, afresh.
+        pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: chat with them then.
+        download_action_requested(str, str): the key of a download, and "pause", "resume", "cancel", "retry" or
+        "forget".
+        chat_requested(object, object): load this target and draft (`ModelRef` or None).
+        draft_requested(object): use this `ModelRef` as the draft of the target in use.
+        reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
+        library; removing has been confirmed.
+        builtin_requested, welcome_done: the first run. first_requested, first_stopped: its small real model is to be
+        downloaded and chatted with; or no longer.
+        link_requested(str): an address of a README.
+    """
+
+    closed = Signal()
+    page_requested = Signal(str)
+    page_shown = Signal(str)
+    search_requested = Signal(object)
+    repo_requested = Signal(str)
+    token_entered = Signal(str)
+    token_removed = Signal()
+    pair_requested = Signal(object, object)
+    drafts_requested = Signal(object)
+    catalog_requested = Signal(str)
+    all_requested = Signal()
+    pull_requested = Signal(object, bool)
+    download_action_requested = Signal(str, str)
+    chat_requested = Signal(object, object)
+    draft_requested = Signal(object)
+    reveal_requested = Signal(str)
+    remove_requested = Signal(str)
+    add_requested = Signal(str)
+    offer_taken = Signal(str)
+    rescan_requested = Signal()
+    builtin_requested = Signal()
+    welcome_done = Signal()
+    first_requested = Signal()
+    first_stopped = Signal()
+    link_requested = Signal(str)
+
+
+WELCOME = "welcome"

@@ -1,0 +1,145 @@
+"""The bar below an answer: its versions, its figures, its buttons, and Continue.
+
+Figures stand in one row with the buttons where they are readable there, else in lines of their own above them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.records import RunStats
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.footer import AnswerFooter
+from ui.transcript.cards.version_switch import ARROW_INSET_PX, VersionSwitch
+from ui.widgets.icon_button import IconButton
+
+BUTTON_PX = 29  # either side of a button with an icon, as the style makes it: it is asked for before it has its style
+VERSIONS_GAP_PX = 4
+GAP_PX = 8  # between the figures and the first button
+SPACING_PX = 2  # between buttons
+LINES_GAP_PX = 4  # between figures and the buttons below them
+NUM_LATE_BUTTONS = 1  # the menu's is added when it is first shown; nothing is to move then
+
+
+class AnswerActionBar(QWidget):
+    """Its height follows from its width. Add `indented_layout` to the card's layout, not the bar itself.
+
+    Signals:
+        continue_requested: an answer that was cut short is to go on.
+    """
+
+    continue_requested = Signal()
+
+    def __init__(self, theme: Theme, versions: VersionSwitch | None) -> None:
+        super().__init__()
+        self._theme = theme
+        self._versions = versions
+        self._buttons: Sequence[IconButton] = ()
+        self._width = 0
+        self._fitted_for: tuple[int, int, str, str] | None = None  # what the figures have their place for
+        self.figures = AnswerFooter(theme)
+        self.continue_button: QPushButton | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(LINES_GAP_PX)
+        self.row = QHBoxLayout()
+        self.row.setSpacing(SPACING_PX)
+        self._indent = QHBoxLayout()  # of figures above the buttons
+        self._indent.addSpacing(ARROW_INSET_PX)
+        if versions is None:
+            self.row.addSpacing(ARROW_INSET_PX)
+        else:
+            self.row.addWidget(versions)
+            self.row.addSpacing(VERSIONS_GAP_PX)
+        self._figures_index = self.row.count()  # of the figures
+        self.row.addWidget(self.figures)
+        self._column.addLayout(self._indent)
+        self._column.addLayout(self.row)
+
+    def indented_layout(self) -> QHBoxLayout:
+        """The bar, moved so far to the left that the arrow of its versions begins where the text above does."""
+        place = QHBoxLayout()
+        place.addSpacing(-ARROW_INSET_PX)
+        place.addWidget(self)
+        return place
+
+    def add_buttons(self, buttons: Sequence[IconButton]) -> None:
+        """Add these buttons behind the figures."""
+        self._buttons = buttons
+        self.row.addSpacing(GAP_PX)
+        for button in buttons:
+            self.row.addWidget(button)
+        self.row.addStretch(1)
+
+    def show_stats(self, stats: RunStats | None, target: str) -> None:
+        """Show the figures of an answer and the model that gave it, if they are known."""
+        self.figures.show_stats(stats, target)
+        self.fit(self._width)
+
+    def show_continue(self, offered: bool) -> None:
+        """Show the button that lets the answer go on, or not."""
+        if offered and self.continue_button is None:
+            button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
+            self._theme.changed.connect(self._recolor)
+            button.setAccessibleName(translate("AnswerCard", "Continue this answer"))
+            button.setToolTip(translate("AnswerCard", "Let the answer go on where it was cut"))
+            button.clicked.connect(self.continue_requested)
+            self.row.insertWidget(self.row.count() - 1, button)
+            self._recolor()
+        if self.continue_button is not None and self.continue_button.isHidden() == offered:
+            self.continue_button.setVisible(offered)
+            self.fit(self._width)
+
+    def _recolor(self) -> None:
+        if self.continue_button is not None:
+            self.continue_button.setIcon(self._theme.icon("play", self._theme.tokens.text, 14))
+
+    def fit(self, width: int) -> None:
+        """Give the figures the place that suits text of this width in pixels; 0 where it is not known yet."""
+        self._width = width
+        if width <= 0 or self.figures.isHidden():
+            return
+        beside = width - self._px_of_buttons()
+        fitted = (width, beside, self.figures.whole_text, self.figures.font().key())
+        if fitted == self._fitted_for:
+            return
+        self._fitted_for = fitted
+        high = self.figures.height_at(beside) if beside > 0 else None
+        above = self.figures.height_at(width)
+        fits = high is not None and (above is None or max(high, BUTTON_PX) <= above + LINES_GAP_PX + BUTTON_PX)
+        self.figures.wrap(beside if fits else width)
+        row_has_them = self.row.indexOf(self.figures) >= 0
+        if fits and not row_has_them:
+            self._indent.removeWidget(self.figures)
+            self.row.insertWidget(self._figures_index, self.figures)
+        elif not fits and row_has_them:
+            self.row.removeWidget(self.figures)
+            self._indent.addWidget(self.figures)
+
+    def _px_of_buttons(self) -> int:
+        """How wide all but the figures is, also what comes only with the pointer."""
+        wide = GAP_PX + (len(self._buttons) + NUM_LATE_BUTTONS) * (BUTTON_PX + SPACING_PX)
+        if self._versions is not None:
+            wide += self._versions.sizeHint().width() + VERSIONS_GAP_PX + SPACING_PX - ARROW_INSET_PX
+        if self.continue_button is not None and not self.continue_button.isHidden():
+            wide += self.continue_button.sizeHint().width() + SPACING_PX
+        return wide + SPACING_PX
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may have room for more or less beside the buttons."""
+        super().resizeEvent(event)
+        width = event.size().width() - ARROW_INSET_PX
+        if width != self._width:
+            self.fit(width)
+
+    def event(self, event: QEvent) -> bool:
+        """What stands here has another size: it was styled, or text has another size."""
+        # Paintings and the like have classes of their own; to ask an event for its type takes longer.
+        if type(event) is QEvent and event.type() == QEvent.Type.LayoutRequest:
+            self.fit(self._width)
+        return super().event(event)

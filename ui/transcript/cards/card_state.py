@@ -1,0 +1,39 @@
+"""The state of a message card that was recycled: enough to restore it as it was. No widgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.messages import MessageView
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlockState:
+    """A code block that the user wrapped or scrolled: widget ``number`` of the answer, or of its reasoning.
+
+    ``scroll_x``: how far it is scrolled sideways, in pixels.
+    """
+
+    in_reasoning: bool
+    number: int
+    wraps: bool
+    scroll_x: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CardState:
+    """A message, the height of its card in pixels, and what the user did to the card.
+
+    ``wrapping``: how much of the height is text that wraps at the width of the card.
+    """
+
+    view: MessageView
+    height: int
+    wrapping: int = 0
+    unfolded: bool = False  # its reasoning
+    codes: tuple[CodeBlockState, ...] = ()
+
+    @property
+    def message_id(self) -> int:
+        """Of the message."""
+        return self.view.id

@@ -1,0 +1,103 @@
+"""Widgets of an answer made and styled before they are needed, in turns of the event loop that paint nothing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
+
+from ui.theme.theme import Theme
+from ui.transcript.cards.code_block import CodeBlock, CodeView
+from ui.transcript.cards.prose_view import ProseView
+from ui.widgets.idle_timer import IdleTimer
+
+POLISHED_AT_ONCE = 5
+PAUSE_MS = 7  # after what was drawn last, and before what comes next
+STEP_MS = 28  # from one step to the next: in a frame of its own while text arrives
+
+
+def polish_some(unpolished: list[QWidget]) -> bool:
+    """Remove a few widgets from the end of a list and apply the stylesheet to them; False where none is left."""
+    some = unpolished[-POLISHED_AT_ONCE:]
+    del unpolished[-POLISHED_AT_ONCE:]
+    for widget in some:
+        if isValid(widget):
+            widget.ensurePolished()
+    return bool(some)
+
+
+class PartPrefetcher(QObject):
+    """Keeps one run of prose and one code block ready as hidden children of ``parent``."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._home = parent
+        self._prose: ProseView | None = None
+        self._code: CodeBlock | None = None
+        self._view: CodeView | None = None  # of the block that is made next
+        self._unpolished: list[QWidget] = []  # of the part that was made last, itself at the end
+        self._timer = IdleTimer(self, self._make_one)
+
+    def prefetch(self) -> None:
+        """Make what is missing, shortly and one after the other."""
+        if (self._prose is None or self._code is None) and not self._timer.isActive():
+            self._timer.begin(PAUSE_MS)
+
+    def postpone(self) -> None:
+        """Go on in a later frame: something else is to be done in the next one."""
+        if self.is_busy:
+            self._timer.begin(STEP_MS)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being made."""
+        return self._timer.isActive()
+
+    def clear(self) -> None:
+        """Keep nothing ready any more."""
+        self._timer.stop()
+        for part in (self._prose, self._code, self._view):
+            if part is not None:
+                part.deleteLater()
+        self._prose = self._code = self._view = None
+        self._unpolished = []
+
+    def prose(self) -> ProseView:
+        """A run of prose, the prefetched one where it is ready."""
+        part, self._prose = self._prose, None
+        return part or ProseView(self._theme, self._home)
+
+    def code(self) -> CodeBlock:
+        """A code block, the prefetched one where it is ready."""
+        part, self._code = self._code, None
+        return part or CodeBlock(self._theme, self._home)
+
+    def _make_one(self) -> None:
+        if self._unpolished:
+            self._polish_some()
+        elif self._prose is None:
+            self._take_in(ProseView(self._theme, self._home))
+        elif self._code is None and self._view is None:  # a block at once would take a whole frame
+            self._view = CodeView(self._theme, self._home)
+        elif self._code is None:
+            view, self._view = self._view, None
+            self._take_in(CodeBlock(self._theme, self._home, view))
+        if self._unpolished or self._prose is None or self._code is None:
+            self._timer.begin(STEP_MS)
+
+    def _take_in(self, part: ProseView | CodeBlock) -> None:
+        if isinstance(part, CodeBlock):
+            self._code = part
+        else:
+            self._prose = part
+        part.hide()
+        self._unpolished = [*reversed(part.findChildren(QWidget)), part]
+
+    def _polish_some(self) -> None:
+        """The stylesheet takes as long to be applied as the widgets to be made."""
+        polish_some(self._unpolished)
+        if not self._unpolished:
+            for part in (self._prose, self._code):
+                if part is not None:
+                    part.sizeHint()

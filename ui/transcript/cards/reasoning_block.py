@@ -1,0 +1,265 @@
+"""The reasoning of an answer: folded to one line with its duration, opened by click or key. Built only when opened."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+
+from engine.records import Source
+from ui.text.formatting import count, duration
+from ui.text.language import locale, translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.body import AnswerBody
+from ui.transcript.marks.provenance import SourceRuns
+
+INDENT_PX = 16
+SLICE_S = 0.008
+TICK_MS = 500
+
+
+def _span(seconds: float) -> str:
+    """Tenths are enough from a second on."""
+    if not 1 <= seconds < 59.95:
+        return duration(seconds)
+    return translate("ReasoningBlock", "{seconds} s").format(seconds=locale().toString(seconds, "f", 1))
+
+
+class _Header(QToolButton):
+    """Opens with Enter as well as with Space."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter, too."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
+
+
+class ReasoningBlock(QWidget):
+    """Takes the reasoning as it grows. While it is folded nothing of it is laid out.
+
+    Signals:
+        unfolded: it was opened by hand.
+        link_activated(str): a link in it was activated.
+    """
+
+    unfolded = Signal()
+    link_activated = Signal(str)
+
+    def __init__(self, theme: Theme, text_width: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._theme = theme
+        self._clock = clock
+        self._text_width = text_width
+        self._text, self._base = "", 0
+        self._num_fed = 0  # characters that the body has
+        self._is_live = False
+        self._since_s: float | None = None
+        self._ms: int | None = None
+        self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
+        self._shows_refused = False
+        self.body: AnswerBody | None = None
+        self.header = _Header()
+        self.header.setObjectName("thoughtHeader")
+        self.header.setCheckable(True)
+        self.header.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.header.setIconSize(QSize(14, 14))
+        self.header.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.header.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.set_font(self.header)
+        self.header.toggled.connect(self._on_toggled)
+        self._frame = QFrame()
+        self._frame.setObjectName("thought")
+        self._inner = QVBoxLayout(self._frame)
+        self._inner.setContentsMargins(INDENT_PX - 4, 2, 0, 0)
+        self._frame.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.header, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self._frame)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._update_header)
+        self._build_timer = QTimer(self)
+        self._build_timer.setSingleShot(True)
+        self._build_timer.timeout.connect(self._build_slice)
+        theme.changed.connect(self._update_header)
+
+    @property
+    def text(self) -> str:
+        """The reasoning as it is written."""
+        return self._text
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be read."""
+        return self.header.isChecked()
+
+    @property
+    def is_building(self) -> bool:
+        """Whether parts of it are still to be laid out."""
+        return self._build_timer.isActive()
+
+    @property
+    def duration_ms(self) -> int | None:
+        """How long it took, where that is known."""
+        return self._ms
+
+    def set_open(self, is_open: bool) -> None:
+        """Open it or fold it."""
+        self.header.setChecked(is_open)
+
+    def reopen(self) -> None:
+        """Open it without a signal, as a restored card's was; `build_next` makes what is in it."""
+        with QSignalBlocker(self.header):
+            self.header.setChecked(True)
+        self._show_frame()
+        self._prepare()
+        self._update_header()
+
+    def build_next(self) -> bool:
+        """Make one more part of what was prepared; False where none is missing."""
+        return self.body is not None and self.body.build_next()
+
+    def set_text(self, text: str, base: int, *, live: bool) -> None:
+        """Show reasoning that stands at ``base`` of the raw text; ``live``: more of it is to come."""
+        if (text, base, live) == (self._text, self._base, self._is_live) and (text or not live):
+            return
+        if base != self._base or not text.startswith(self._text):
+            self._num_fed = 0
+            if self.body is not None:
+                self.body.restart(base)
+        self._text, self._base = text, base
+        if live and self._since_s is None:
+            self._since_s = self._clock() - (self._ms or 0) / 1000
+            self._tick.start()
+        if self._is_live and not live:
+            self._tick.stop()
+            self._ms = round((self._clock() - (self._since_s or self._clock())) * 1000)
+            self._since_s = None
+            if self.body is not None and self._num_fed == len(text):
+                self.body.finish()
+        self._is_live = live
+        self._update_body()
+        self._update_header()
+
+    def reset(self) -> bool:
+        """Be as if made anew; False where it was ever open."""
+        if self.body is not None or self.is_open or self._is_live:
+            return False
+        self._text, self._base, self._num_fed, self._ms = "", 0, 0, None
+        self._provenance = ("", SourceRuns(), frozenset())
+        return True
+
+    def set_duration(self, thinking_ms: int | None) -> None:
+        """Say how long it took, as it was measured elsewhere."""
+        if thinking_ms is not None:
+            self._ms = thinking_ms
+            self._update_header()
+
+    def finish(self) -> None:
+        """No more will come."""
+        self.set_text(self._text, self._base, live=False)
+
+    def follow(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
+        """As `AnswerBody.follow`."""
+        self._provenance = (raw, runs, wanted)
+        if self.body is not None:
+            self.body.follow(raw, runs, wanted)
+
+    def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
+        """Mark what came from the wanted sources, where it is laid out."""
+        self._provenance = (raw, runs, wanted)
+        if self.body is not None and self.is_open:
+            self.body.mark(raw, runs, wanted, afresh=afresh)
+
+    def mark_next(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> bool:
+        """As `AnswerBody.mark_next`, where it is laid out."""
+        self._provenance = (raw, runs, wanted)
+        return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
+
+    def show_refused(self, wanted: bool) -> None:
+        """As `AnswerBody.show_refused`."""
+        self._shows_refused = wanted
+        if self.body is not None:
+            self.body.show_refused(wanted)
+
+    def _on_toggled(self, is_open: bool) -> None:
+        self._show_frame()
+        if is_open:
+            self.unfolded.emit()
+            self._update_body()
+            self._mark_again()
+        self._update_header()
+
+    def _show_frame(self) -> None:
+        self._frame.setVisible(self.is_open)
+        self.setContentsMargins(0, 0, 0, 8 if self.is_open else 0)
+
+    def _ensure_body(self) -> AnswerBody:
+        if self.body is not None:
+            return self.body
+        body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
+        body.setProperty("kind", "thought")
+        body.show_refused(self._shows_refused)
+        body.setAccessibleName(translate("ReasoningBlock", "Reasoning"))
+        body.link_activated.connect(self.link_activated)
+        self._inner.addWidget(body)
+        return body
+
+    def _update_body(self) -> None:
+        """Bring the body up to date, if it is open: what grows in pieces, what has ended in slices."""
+        if not self.is_open or self._num_fed == len(self._text):
+            return
+        if self._is_live or self._num_fed:
+            body = self._ensure_body()
+            if not self._num_fed:
+                body.restart(self._base)
+            body.append(self._text[self._num_fed :])
+            if not self._is_live:
+                body.finish()
+            self._num_fed = len(self._text)
+        else:
+            self._prepare()
+            self._build_slice()
+
+    def _prepare(self) -> None:
+        self._ensure_body().prepare(self._text, self._base)
+        self._num_fed = len(self._text)
+
+    def _build_slice(self) -> None:
+        until = time.perf_counter() + SLICE_S
+        while self.body is not None and self.body.build_next():
+            if time.perf_counter() >= until:
+                self._build_timer.start(0)
+                return
+        self._mark_again()
+
+    def _mark_again(self) -> None:
+        if self.body is not None and (self._provenance[2] or self._shows_refused):
+            self.body.mark(*self._provenance)
+
+    def _update_header(self) -> None:
+        name = "chevron-down" if self.is_open else "chevron-right"
+        self.header.setIcon(self._theme.icon(name, size=14))
+        self.header.setText(self.heading)
+        state = translate("ReasoningBlock", "open") if self.is_open else translate("ReasoningBlock", "folded")
+        words = translate("ReasoningBlock", "Reasoning. {heading}, {state}")
+        self.header.setAccessibleName(words.format(heading=self.heading, state=state))
+
+    @property
+    def heading(self) -> str:
+        """The line that is always there."""
+        if self._is_live:
+            seconds = int(self._clock() - (self._since_s or self._clock()))
+            if not seconds:
+                return translate("ReasoningBlock", "Thinking…")
+            return translate("ReasoningBlock", "Thinking… {seconds} s").format(seconds=count(seconds))
+        if self._ms is None:
+            return translate("ReasoningBlock", "Thought")
+        return translate("ReasoningBlock", "Thought for {duration}").format(duration=_span(self._ms / 1000))

@@ -1,0 +1,90 @@
+"""The base of widgets that show a number and explain it in a sentence: on hover, on focus, and to screen readers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import QLabel, QToolTip, QWidget
+
+from ui.text.formatting import hover
+from ui.theme.theme import Theme
+
+_BY_KEYS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+
+
+class FigureNavigator(Protocol):
+    """Moves the focus from figure to figure. They call it: an event filter would see all their paint events, too."""
+
+    def on_focused(self, figure: FigureWidget) -> None:
+        """The figure got the focus."""
+
+    def step_from(self, figure: FigureWidget, key: Qt.Key) -> bool:
+        """A key was pressed on the figure; whether it moved the focus."""
+
+
+class FigureWidget(QLabel):
+    """Paints itself, so that a new number moves nothing else; a label, since screen readers read labels."""
+
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
+        super().__init__()
+        self.theme = theme
+        self.name = name
+        self.help_text = help_text
+        self._navigator: FigureNavigator | None = None
+        self._is_ringed = False
+        self.setToolTip(hover(help_text))
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(help_text)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        theme.changed.connect(self.fit)
+
+    def fit(self) -> None:
+        """Take the height that the text size asks for."""
+        self.update()
+
+    @property
+    def words(self) -> str:
+        """The name with what is shown, in one line."""
+        return self.accessibleName()
+
+    def paint_focus_ring(self, painter: QPainter) -> None:
+        """The ring around what has the focus."""
+        if self._is_ringed:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(self.theme.paint_cache.color(self.theme.tokens.focus))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+
+    def set_navigator(self, navigator: FigureNavigator) -> None:
+        """Call this navigator for keys and focus."""
+        self._navigator = navigator
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Some keys lead to other figures."""
+        if self._navigator is None or not self._navigator.step_from(self, Qt.Key(event.key())):
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Reached by keys, it says what it means."""
+        self._is_ringed = True
+        if self._navigator is not None:
+            self._navigator.on_focused(self)
+        super().focusInEvent(event)
+        self.update()
+        if event.reason() in _BY_KEYS:
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height() - 12)), self.toolTip(), self)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The ring goes, and the sentence."""
+        self._is_ringed = False
+        super().focusOutEvent(event)
+        QToolTip.hideText()
+        self.update()
+
+
+def figure_widgets_in(widget: QWidget) -> list[FigureWidget]:
+    """All that a widget holds and that can be read now, from top to bottom."""
+    found = [each for each in widget.findChildren(FigureWidget) if each.isVisibleTo(widget)]
+    return sorted(found, key=lambda each: (each.mapTo(widget, QPoint(0, 0)).y(), each.mapTo(widget, QPoint(0, 0)).x()))

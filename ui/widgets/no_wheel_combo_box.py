@@ -1,0 +1,25 @@
+"""A combo box that the mouse wheel does not change; its text is elided."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+
+
+class NoWheelComboBox(QComboBox):
+    """Changes by a click or by keys only, never by the wheel of a mouse that happens to be over it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Styled by a sheet, Qt would cut the words at the edge."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the page."""
+        event.ignore()

@@ -1,0 +1,101 @@
+"""Schedules work on what is offscreen into turns of the event loop in which nothing else is done.
+
+Who scrolls sees a step late where its turn also makes a card.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QTimer
+
+SCROLLING_S = 0.1  # so long after its last step scrolling goes on
+PAINT_S = 0.004  # that painting a step takes
+BETWEEN_S = 0.001
+FRAME_S = 0.014  # one slice for each frame, beside what is painted
+BETWEEN_SLICES_MS = 2
+HURRY_PAGES = 2  # what is missing so near is made with ever shorter pauses
+NUM_SLICES = 40  # that an answer may take
+CALM_SLICE_S = 0.002
+HURRIED_SLICE_S = 0.0015  # where it will be in sight before long: then it would take one turn as a whole
+HURRY_S = 0.12
+SCROLLING_SLICE_S = 0.0008  # a step takes most of a frame
+
+
+class OffscreenScheduler:
+    """Follows the steps of a scroll bar, and says when and for how long a slice of offscreen work may run."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._scrolled_s = self._worked_s = -math.inf
+        self._waited: set[QTimer] = set()  # of work that has waited for a turn
+        self._passed: set[QTimer] = set()  # of work that let the turn pass in which a step may have been painted
+        self._is_busy = False  # turns in which nothing else is done are rare now
+        self._is_auto_scrolling = False
+        self._place = self._speed = 0.0  # in heights of the page, and of these in a second
+
+    def scrolled_to(self, place: float) -> None:
+        """The user scrolled to a place, in heights of the page; what came into sight is not painted yet."""
+        now, before = self._clock(), self._place
+        self._place = place
+        if not self._is_auto_scrolling:
+            passed_s = now - self._scrolled_s
+            self._speed = abs(place - before) / max(passed_s, FRAME_S) if passed_s <= SCROLLING_S else 0.0
+            self._scrolled_s = now
+
+    @contextmanager
+    def auto_scrolling(self) -> Iterator[None]:
+        """Within it the page scrolls by itself, by what it grew: this is no scrolling of the user's."""
+        was, self._is_auto_scrolling = self._is_auto_scrolling, True
+        try:
+            yield
+        finally:
+            self._is_auto_scrolling = was
+
+    @property
+    def is_scrolling(self) -> bool:
+        """Whether the user scrolls."""
+        return self._clock() - self._scrolled_s <= SCROLLING_S
+
+    def slice_s(self, pages: float) -> float:
+        """How long a slice of work on what is so far away may take, in seconds; what was begun is ended."""
+        if not self.is_scrolling:
+            return CALM_SLICE_S
+        is_soon = self._is_busy or pages < self._speed * HURRY_S
+        return HURRIED_SLICE_S if is_soon else SCROLLING_SLICE_S
+
+    def pause_ms(self, pages: float) -> int:
+        """How long to wait between two slices of work on what is so many heights of the page away."""
+        if not self.is_scrolling:
+            return BETWEEN_SLICES_MS
+        left_ms = 1000 * pages / self._speed / NUM_SLICES if self._speed else math.inf
+        return max(BETWEEN_SLICES_MS, round(min(FRAME_S * 1000 * min(pages / HURRY_PAGES, 1), left_ms)))
+
+    def run(self, timer: QTimer, work: Callable[[], object]) -> None:
+        """Do a slice of work that ``timer`` came for, or let it come again, once, when there is a turn for it.
+
+        Where there is none even then, turns take longer than the steps are apart: to wait would be to come too late.
+        """
+        wait_ms = self.wait_ms()
+        if wait_ms and timer not in self._waited and not self._is_busy:
+            self._waited.add(timer)
+            timer.start(wait_ms)
+            return
+        if self.is_scrolling and not self._is_busy and timer not in self._passed:
+            self._passed.add(timer)
+            timer.start(0)
+            return
+        self._passed.discard(timer)
+        self._waited.discard(timer)
+        self._is_busy = wait_ms > 0
+        work()
+        self._worked_s = self._clock()
+
+    def wait_ms(self) -> int:
+        """How long the next slice has to wait, in milliseconds; 0 where it need not."""
+        now = self._clock()
+        left_s = max(self._scrolled_s + PAINT_S, self._worked_s + BETWEEN_S) - now
+        return math.ceil(left_s * 1000) if left_s > 0 else 0

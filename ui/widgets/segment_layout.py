@@ -1,0 +1,189 @@
+"""A vertical layout for the widgets of an answer, each with a gap of its own above it.
+
+A layout of Qt's looks at each of its items several times whenever one of them changed, and a long answer has many, of
+which only the last one grows. This one asks each for its height once, and moves those that are to be elsewhere. Those
+above the end that grows it need not even ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+@dataclass(slots=True, eq=False)
+class _Item:
+    """A widget with its minimum and preferred width and the gap above it, in pixels."""
+
+    widget: QWidget
+    minimum: int
+    preferred: int
+    gap: int = 0
+    place: tuple[int, int, int, int] | None = None  # where it was put: left, top, width, height
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """The first widgets, whose sizes are known to be unchanged: how many, their height with the gaps, and widths."""
+
+    num: int = 0
+    height: int = 0
+    minimum: int = 0
+    preferred: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """How many of the widgets above the end are in their places, down to where, and the place of them all."""
+
+    num: int
+    bottom: int
+    left: int
+    top: int
+    width: int
+
+
+class SegmentLayout(QLayout):
+    """Like QVBoxLayout, but with a gap of its own above every widget."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items: list[_Item] = []
+        self._hint: QSize | None = None  # of what it is now
+        self._known_above = _Above()  # known since only the end changed
+        self._placed: _Placed | None = None
+        self._only_end = False
+        self.setContentsMargins(0, 0, 0, 0)
+
+    @property
+    def widgets(self) -> list[QWidget]:
+        """From top to bottom. They are no items, which Qt would go through at every change."""
+        return [item.widget for item in self._items]
+
+    @property
+    def gaps(self) -> list[int]:
+        """The pixels above each of them."""
+        return [item.gap for item in self._items]
+
+    def insert_widget(self, index: int, widget: QWidget) -> None:
+        """Add a widget before the one that was at ``index``, without a gap."""
+        self.addChildWidget(widget)
+        self._items.insert(index, _Item(widget, widget.minimumSizeHint().width(), widget.sizeHint().width()))
+        self._change(index)
+
+    def remove_at(self, index: int) -> None:
+        """Remove a widget and its gap."""
+        self._items.pop(index)
+        self._change(index)
+
+    def set_gap(self, index: int, pixels: int) -> bool:
+        """Keep a widget so far from the one above it; 0 for the first. Returns whether it was not so far before."""
+        item, wanted = self._items[index], pixels if index else 0
+        if item.gap == wanted:
+            return False
+        item.gap = wanted
+        self._change(index)
+        return True
+
+    @contextmanager
+    def only_end_changes(self, first: int) -> Iterator[None]:
+        """Meanwhile no widget before the ``first`` wants another size."""
+        self._measure_above(first)
+        self._only_end = True
+        try:
+            yield
+        finally:
+            self._only_end = False
+
+    def _measure_above(self, num: int) -> None:
+        if self._known_above.num > num:
+            self._forget_above()
+        known = self._known_above
+        more = self._items[known.num : num]
+        self._known_above = _Above(
+            known.num + len(more),
+            known.height + sum(item.gap + _height_of(item.widget) for item in more),
+            max((known.minimum, *(item.minimum for item in more))),
+            max((known.preferred, *(item.preferred for item in more))),
+        )
+
+    def _change(self, index: int) -> None:
+        """A widget came, went, or stands elsewhere."""
+        if index < self._known_above.num:
+            self._forget_above()
+        self.invalidate()
+
+    def _forget_above(self) -> None:
+        self._known_above, self._placed = _Above(), None
+
+    def invalidate(self) -> None:
+        """Called when a widget wants another size; Qt does not say which."""
+        self._hint = None
+        if not self._only_end:
+            self._forget_above()
+        super().invalidate()
+
+    def sizeHint(self) -> QSize:
+        """As wide as the widest widget likes to be, and as high as all of them and their gaps."""
+        if self._hint is None:
+            above, rest = self._known_above, self._items[self._known_above.num :]
+            width = max((above.preferred, *(item.preferred for item in rest)))
+            self._hint = QSize(width, above.height + sum(item.gap + _height_of(item.widget) for item in rest))
+        return self._hint
+
+    def minimumSize(self) -> QSize:
+        """The height is not for others to choose."""
+        width = max((self._known_above.minimum, *(item.minimum for item in self._items[self._known_above.num :])))
+        return QSize(width, self.sizeHint().height())
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """Lines may be as long as there is room."""
+        return Qt.Orientation.Horizontal
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Put the widgets where they belong. What becomes wider may become lower at once."""
+        super().setGeometry(rect)
+        left, top, width = rect.left(), rect.top(), rect.width()
+        if self._placed is None or (self._placed.left, self._placed.top, self._placed.width) != (left, top, width):
+            self._forget_above()
+        first, bottom = (self._placed.num, self._placed.bottom) if self._placed is not None else (0, top)
+        num_above, above_bottom = self._known_above.num, bottom
+        for index, item in enumerate(self._items[first:], start=first):
+            bottom += item.gap
+            height = _height_of(item.widget)
+            if item.place != (left, bottom, width, height):
+                item.widget.setGeometry(left, bottom, width, height)
+                height = _height_of(item.widget)
+                item.place = (left, bottom, width, height)
+            bottom += height
+            if index < num_above:
+                above_bottom = bottom
+        # A widget above the end may have become another size by its new width.
+        is_known = self._known_above.num == num_above
+        self._placed = _Placed(num_above, above_bottom, left, top, width) if is_known else None
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Widgets are put here by `put` only."""
+        raise NotImplementedError(f"not a widget: {item}")
+
+    def count(self) -> int:
+        """None: see `widgets`."""
+        return 0
+
+    def itemAt(self, _index: int) -> QLayoutItem | None:
+        """None: see `widgets`."""
+        return None
+
+    def takeAt(self, _index: int) -> QLayoutItem | None:
+        """None: see `widgets`."""
+        return None
+
+
+def _height_of(widget: QWidget) -> int:
+    """The height that a widget wants, in pixels: prose fixes its own, code knows it from what is in it."""
+    height = widget.minimumHeight()
+    return height if height == widget.maximumHeight() else widget.sizeHint().height()
