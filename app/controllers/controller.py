@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.attachments import AttachmentController
@@ -35,7 +35,7 @@ from app.domain.settings.layers import Layer
 from app.domain.settings.table import RELOAD_KEYS
 from app.hub.addresses import find_endpoint
 from app.hub.errors import HubError
-from app.paths import assets_dir, builtin_target
+from app.paths import builtin_target
 from engine.records import (
     EngineFailed,
     EngineReady,
@@ -47,8 +47,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
-from ui.text.catalogues import speak
-from ui.text.language import locale, mark, translate
+from ui.text.language import mark, translate
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 
 if TYPE_CHECKING:
@@ -106,8 +105,6 @@ class Controller(QObject):
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
         self._connect()
-        self._attach()
-        self._window.rebuilt.connect(self._on_rebuilt)
 
     def _make_hub(self) -> HubController | None:
         """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
@@ -186,7 +183,6 @@ class Controller(QObject):
         window.conversation_selected.connect(conversations.select)
         window.conversation_rename_requested.connect(conversations.rename)
         window.settings_changed.connect(self._on_settings)
-        window.language_wanted.connect(self._speak_soon)
         window.model_file_chosen.connect(self._then_show_engine(models.choose_file))
         window.draft_removed.connect(self._then_show_engine(models.remove_draft))
         window.builtin_pair_requested.connect(self._then_show_engine(lambda padded: models.use_builtin(padded=padded)))
@@ -196,44 +192,29 @@ class Controller(QObject):
         self._bridge.event_arrived.connect(self._on_event)
         self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))
 
-    def _attach(self) -> None:
-        """Follow the window's parts as they are now."""
-        page, problem = self._window.transcript, self._no_hub
+        self._connect_page()
+        self._explain_missing_hub()
+
+    def _connect_page(self) -> None:
+        page = self._window.transcript
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
         page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
+
+    def _explain_missing_hub(self) -> None:
+        problem = self._no_hub
         if problem is not None:
 
             def follow(place: HubPlace) -> None:
                 place.wants.page_shown.connect(lambda _page: place.show_problem(problem))
 
-            self._window.hub.when_made(follow)
+            self._window.hub.place_made.connect(follow)
 
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""
         self.context.show()
         self._background.look()
-
-    def _on_rebuilt(self) -> None:
-        """Fill a window that was built anew; the other controllers have attached themselves before."""
-        self._attach()
-        self._window.set_settings(self._parts.keeper.current.values)
-        self._shown_view = None
-        self._show_engine()
-        self.models.show_again()
-        self.conversations.show_again()
-        self.answers.show_again()
-
-    def _speak_soon(self, language: str) -> None:
-        """Have the window speak a language, once what has asked for it is done with its click."""
-        QTimer.singleShot(0, self, lambda: self._speak(language))
-
-    def _speak(self, language: str) -> None:
-        application = QCoreApplication.instance()
-        before = QLocale.languageToCode(locale().language())
-        if application is not None and before != speak(application, assets_dir() / "translations", language):
-            self._window.rebuild()
 
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
@@ -276,8 +257,6 @@ class Controller(QObject):
             self._window.set_text_size(keeper.current.text("text_size"))
         if "density" in changed:
             self._window.set_density(keeper.current.text("density"))
-        if "language" in changed:
-            self._speak_soon(keeper.current.text("language"))
         self.conversations.show_settings()
         self.context.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:

@@ -6212,8 +6212,8 @@ Chat-Vorlage: {template_name}
         <translation>Sprache</translation>
     </message>
     <message>
-        <source>Of the window. Nothing is interrupted when it changes.</source>
-        <translation>Des Fensters. Nichts wird unterbrochen, wenn sie wechselt.</translation>
+        <source>Of the window. A change takes effect at the next start.</source>
+        <translation>Des Fensters. Eine Änderung wirkt ab dem nächsten Start.</translation>
     </message>
     <message>
         <source>English</source>

@@ -154,16 +154,6 @@ class DraftsPage(QWidget):
                 search,
             )
 
-    def take_over(self, other: DraftsPage) -> None:
-        """Show what another page shows; the verdict on the chosen pair is asked for again."""
-        found = other.found_drafts
-        if found.target is None:
-            return
-        self.set_drafts(found)
-        self.list.set_rows(draft_rows(found.rows), other.list.current_key())
-        if other.right.currentIndex() == 1 and self.list.current_key():
-            self._on_chosen(self.list.current_key())
-
     def set_problem(self, problem: Problem) -> None:
         """The finder could not do its work."""
         self.found_drafts = replace(self.found_drafts, busy=False)

@@ -156,15 +156,6 @@ class HubPlace(QWidget):
         """Come in by a page, or where one was last."""
         self.show_page(page or self._page or "recommended")
 
-    def take_over(self, other: HubPlace) -> None:
-        """Be as another was: what it said, the page it was left at, and what was looked for there."""
-        self._page = other.page
-        self.problem.take_over(other.problem)
-        self.notice.take_over(other.notice)
-        self.recommended.take_over(other.recommended)
-        self.search.take_over(other.search)
-        self.drafts.take_over(other.drafts)
-
     def leave(self) -> None:
         """Back to the chat."""
         if self._page == WELCOME:

@@ -115,13 +115,6 @@ class RecommendedPage(QWidget):
             self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 
-    def take_over(self, other: RecommendedPage) -> None:
-        """Show what another page shows."""
-        if other._rows:
-            self.list.set_rows(catalog_rows(list(other._rows.values())), other.list.current_key())
-            self.right.setCurrentIndex(other.right.currentIndex())
-            self.set_rows(list(other._rows.values()))
-
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
         again = button(translate("RecommendedPage", "Try again"), self._wants.all_wanted.emit, kind="primary")

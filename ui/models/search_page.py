@@ -59,7 +59,6 @@ class SearchPage(QWidget):
         super().__init__(parent)
         self._theme, self._wants = theme, wants
         self._asked: SearchQuery | None = None
-        self._found: tuple[RepoRow, ...] | None = None  # None: not answered yet
         self.field = QLineEdit()
         self.sort = CalmCombo()
         self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
@@ -125,33 +124,14 @@ class SearchPage(QWidget):
     def search(self) -> None:
         """Ask for what the controls say."""
         self._typing.stop()
-        self._asked, self._found = self.query, None
+        self._asked = self.query
         self.status.setText(translate("SearchPage", "Searching…"))
         self._wants.search_wanted.emit(self._asked)
-
-    def take_over(self, other: SearchPage) -> None:
-        """Have what was typed and found on another page; what was not answered there is asked again."""
-        for control in (self.sort, self.fitting):
-            control.blockSignals(True)
-        self.field.setText(other.field.text())
-        self.sort.setCurrentIndex(other.sort.currentIndex())
-        self.fitting.setChecked(other.fitting.isChecked())
-        for control in (self.sort, self.fitting):
-            control.blockSignals(False)
-        if other._asked is None:
-            return
-        if other._found is None or other._asked != self.query:
-            self.search()
-            return
-        self._asked = other._asked
-        self.set_results(other._asked, other._found)
-        self.list.set_rows([result_row(row) for row in other._found], other.list.current_key())
 
     def set_results(self, query: SearchQuery, rows: Sequence[RepoRow]) -> None:
         """The answer to a search; one that is no longer wanted is ignored."""
         if query != self._asked:
             return
-        self._found = tuple(rows)
         self.list.set_rows([result_row(row) for row in rows])
         number = len(rows)
         self.status.setText(translate("SearchPage", "%n models", None, number))

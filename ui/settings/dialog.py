@@ -5,8 +5,7 @@ Pages of another kind can stand behind those of the fields; they are told when a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -56,12 +55,11 @@ class SettingsDialog(QDialog):
 
     Signals:
         saved(dict): only the changed keys and their values.
-        language_tried(str): the window is to speak another language, until the dialog is left without saving.
-        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the same.
+        look_tried(str, str): a key of `LOOKS` and its value: the window is to look like that, until the dialog is left
+            without saving.
     """
 
     saved = Signal(dict)
-    language_tried = Signal(str)
     look_tried = Signal(str, str)
 
     def __init__(
@@ -134,37 +132,19 @@ class SettingsDialog(QDialog):
         return scroll
 
     def _follow_looks(self) -> None:
-        """What is chosen of language and look is seen at once; leaving the dialog gives back what was before."""
-        self._tries: dict[str, Callable[[str], None]] = {"language": self.language_tried.emit}
-        self._tries |= {key: partial(self.look_tried.emit, key) for key in LOOKS}
+        """What is chosen of the look is seen at once; leaving the dialog without saving gives back what was before."""
         for key, row in self.rows.items():
-            if key in self._tries and isinstance(row, ChoiceRow):
-                row.combo.activated.connect(lambda _place, key=key: self._try(key))
-        self.rejected.connect(self._take_back)
+            if key in LOOKS and isinstance(row, ChoiceRow):
+                row.combo.activated.connect(lambda _index, key=key: self._preview(key))
+        self.rejected.connect(self._end_preview)
 
-    def _try(self, key: str) -> None:
-        self._tries[key](str(self.rows[key].value()))
+    def _preview(self, key: str) -> None:
+        self.look_tried.emit(key, str(self.rows[key].value()))
 
-    def _take_back(self) -> None:
-        for key in self._tries.keys() & self.rows.keys():
-            if self.rows[key].value() != self._values[key]:
-                self._tries[key](str(self._values[key]))
-
-    def take_over(self, other: SettingsDialog) -> None:
-        """Have what was edited in another dialog, at its place; that one goes without a word."""
-        other.blockSignals(True)
-        self._values = other._values
-        for key, row in self.rows.items():
-            row.set_value(other.rows[key].value())
-        for page, old in zip(self._extra, other._extra, strict=True):
-            page.take_over(old)
-        self.show_page(other.nav.currentRow())
-        self.setGeometry(other.geometry())
-        self.open()
-        place, old_place = self.pages.currentWidget(), other.pages.currentWidget()
-        if isinstance(place, QScrollArea) and isinstance(old_place, QScrollArea):
-            place.verticalScrollBar().setValue(old_place.verticalScrollBar().value())
-        self._check()
+    def _end_preview(self) -> None:
+        for key in LOOKS:
+            if key in self.rows and self.rows[key].value() != self._values[key]:
+                self.look_tried.emit(key, str(self._values[key]))
 
     def _make_buttons(self) -> None:
         self.save_button.setProperty("kind", "primary")
@@ -243,12 +223,12 @@ class SettingsDialog(QDialog):
 
     def restore_defaults(self) -> None:
         """Show the default of every setting, the look among them."""
-        before = {key: self.rows[key].value() for key in self._tries if key in self.rows}
+        before = {key: self.rows[key].value() for key in LOOKS if key in self.rows}
         for row in self.rows.values():
             row.set_value(row.field.default)
         for key, value in before.items():
             if self.rows[key].value() != value:
-                self._try(key)
+                self._preview(key)
 
     def _save(self) -> None:
         changed = self.changed_values()

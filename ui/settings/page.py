@@ -20,8 +20,5 @@ class SettingsPage(QWidget):
         """Why it cannot be saved; empty where it can."""
         return ""
 
-    def take_over(self, other: SettingsPage) -> None:
-        """Have what was edited on another page of this kind."""
-
     def save(self) -> None:
         """Tell what was edited."""

@@ -132,18 +132,6 @@ class PromptsPage(SettingsPage):
                 return words.format(name=shown, number=count(MAX_TEXT_CHARS))
         return ""
 
-    def take_over(self, other: SettingsPage) -> None:
-        """Have what was edited on another page of prompts."""
-        if not isinstance(other, PromptsPage):
-            return
-        self._prompts = [(prompt.name, prompt.text) for prompt in other.prompts()]
-        self.list.clear()
-        for name, _text in self._prompts:
-            self.list.addItem(f"/{name}")
-        self.list.setCurrentRow(other.list.currentRow())
-        self._show(self.list.currentRow())
-        self._changed()
-
     def save(self) -> None:
         """Tell what was edited."""
         if self.prompts() != self._before:

@@ -150,14 +150,6 @@ class NowPage(StatsPage):
         self.show_stats(stats or self.stats)
         self._set_state(translate("StatsPanel", "last answer"))
 
-    def take_over(self, other: NowPage) -> None:
-        """Have the line of another page, of the same answer, and mark what is marked there."""
-        self.spark.clear()
-        for value in other.spark.values:
-            self.spark.add(value)
-        self.spark.show_values()
-        self.set_marks(other.marks)
-
     @property
     def marks(self) -> tuple[str, ...]:
         """What is to be marked in the answers: names of sources, and `REFUSED`."""

@@ -79,16 +79,6 @@ class Banner(QFrame):
         else:
             self.hide()
 
-    def take_over(self, other: Banner) -> None:
-        """Say what another one says; a problem in the language in force."""
-        if other.isHidden():
-            return
-        if other.problem is not None:
-            self.show_problem(other.problem)
-        else:
-            for line in other.message.text().split("\n"):
-                self.show_notice(line)
-
     def _say(self, title: str, text: str) -> None:
         self.title.setText(title)
         self.title.setVisible(bool(title))

@@ -1,6 +1,6 @@
 """The dialogs that the window opens: settings, prompts, shortcuts, and questions about a file or a link.
 
-Owns the values of the settings as they are shown; does not know what saves them, and outlives the window's parts.
+Keeps the values of the settings that the dialogs show; what saves them follows `saved`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,10 @@ class WindowDialogs(QObject):
 
     Signals:
         saved(dict): settings were changed in their dialog; only those.
-        language_tried(str): the window is to speak another language while the settings are open.
         file_chosen(str, str): a path, to be the "target" or the "draft".
     """
 
     saved = Signal(dict)
-    language_tried = Signal(str)
     file_chosen = Signal(str, str)
 
     def __init__(self, window: MainWindow, fields: Sequence[SettingField]) -> None:
@@ -67,7 +65,6 @@ class WindowDialogs(QObject):
                 )
             )
         dialog.saved.connect(self._on_saved)
-        dialog.language_tried.connect(self.language_tried)
         dialog.look_tried.connect(self._try_look)
         return dialog
 

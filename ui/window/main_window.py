@@ -66,8 +66,6 @@ class MainWindow(QMainWindow):
         draft_text_changed(str): what stands in the composer.
         closing: the window is about to close.
         layout_changed: what `save_layout` gives may be another; comes with every pixel of a drag.
-        language_wanted(str): it is to speak another one, until told otherwise.
-        rebuilt: all its parts are new and empty, in another language; whoever fills them does so again.
     """
 
     message_submitted = Signal(str)
@@ -88,8 +86,6 @@ class MainWindow(QMainWindow):
     draft_text_changed = Signal(str)
     closing = Signal()
     layout_changed = Signal()
-    language_wanted = Signal(str)
-    rebuilt = Signal()
     _is_made = False
     _problem_goes = False
 
@@ -97,7 +93,6 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.dialogs = WindowDialogs(self, fields)
         self.dialogs.saved.connect(self.settings_changed)
-        self.dialogs.language_tried.connect(self.language_wanted)
         self.dialogs.file_chosen.connect(self.model_file_chosen)
         self.engine_view = EngineView()
         self._builtin = BuiltinNote(assets_dir)
@@ -138,23 +133,6 @@ class MainWindow(QMainWindow):
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
         TranscriptKeys(self.transcript, self.commands)
-
-    def rebuild(self) -> None:
-        """Make every part again in the language in force, have the app fill them, and put back what a person did."""
-        from ui.window.handover import Handover, let_go  # noqa: PLC0415  (another language: few windows ever take one)
-
-        kept = Handover(self)
-        self.setUpdatesEnabled(False)
-        self._is_made = False
-        let_go(self)
-        self.unsetLocale()
-        self._build()
-        self.theme.fit(self)
-        kept.give_first(self)
-        self._is_made = True
-        self.rebuilt.emit()
-        kept.give(self)
-        self.setUpdatesEnabled(True)
 
     def _arrange(self) -> None:
         self.pages = stacked((self.empty, self.transcript))

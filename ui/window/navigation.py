@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from ui.conversations.sidebar import Sidebar
@@ -46,7 +46,13 @@ class DownloadIndicator(IconButton):
 
 
 class HubDoors(QObject):
-    """Holds the chat and the place one above the other. The place is made when it is first wanted."""
+    """Holds the chat and the place one above the other. The place is made when it is first wanted.
+
+    Signals:
+        place_made(object): the `HubPlace`, once; whoever serves it connects to it.
+    """
+
+    place_made = Signal(object)
 
     def __init__(self, theme: Theme, chat: QWidget) -> None:
         super().__init__()
@@ -54,7 +60,6 @@ class HubDoors(QObject):
         self._chat = chat
         self._focus: QWidget | None = None
         self._place: HubPlace | None = None
-        self._fillers: list[Callable[[HubPlace], None]] = []
         self._downloads: Sequence[DownloadRow] = ()
         self.indicator = DownloadIndicator(theme)
         self.stack = QStackedWidget()
@@ -65,8 +70,7 @@ class HubDoors(QObject):
         """The place; asking for it makes it."""
         if self._place is None:
             self._place = self._make_place()
-            for fill in tuple(self._fillers):  # one that is added meanwhile is called at once
-                fill(self._place)
+            self.place_made.emit(self._place)
         return self._place
 
     def _make_place(self) -> HubPlace:
@@ -81,12 +85,6 @@ class HubDoors(QObject):
         if self._downloads:
             place.set_downloads(self._downloads)
         return place
-
-    def when_made(self, fill: Callable[[HubPlace], None]) -> None:
-        """Call ``fill`` with the place as soon as there is one, which may be never."""
-        self._fillers.append(fill)
-        if self._place is not None:
-            fill(self._place)
 
     @property
     def is_made(self) -> bool:
@@ -127,14 +125,6 @@ class HubDoors(QObject):
             self.place.leave()
         else:
             self.open()
-
-    def take_over(self, other: HubDoors) -> None:
-        """Be where another was."""
-        if not other.is_made:
-            return
-        self.place.take_over(other.place)
-        if other.is_open:
-            self.open(other.place.page)
 
     def leave(self) -> None:
         """Back to the chat, with the focus where it was."""

@@ -100,10 +100,6 @@ class AnswerController:
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
 
     @property
@@ -120,12 +116,6 @@ class AnswerController:
     def is_growing_in(self, conversation_id: int | None) -> bool:
         """Whether an answer is in the making in this conversation."""
         return self._growing is not None and self._growing.conversation_id == conversation_id
-
-    def show_again(self) -> None:
-        """Give a window that was built anew the counters of the answer in the making."""
-        growing = self._growing
-        if growing is not None and growing.stats is not None and self._is_shown(growing):
-            self._window.show_stats(growing.stats)
 
     def submit(self, text: str) -> None:
         """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""

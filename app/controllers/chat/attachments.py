@@ -59,11 +59,10 @@ class AttachmentController(QObject):
         self.told.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
         conversations.unsent.opened.connect(self._open)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
+        self._changed()
 
-    def _attach(self) -> None:
-        """Follow the window's parts as they are now, and fill them."""
+    def _connect(self) -> None:
         composer, window = self._window.composer, self._window
         composer.files_offered.connect(self.offer)
         composer.text_offered.connect(self.attach_text)
@@ -71,7 +70,6 @@ class AttachmentController(QObject):
         composer.attachment_opened.connect(self.show_text)
         window.transcript.attachment_opened.connect(self.show_text)
         window.drop_zone.files_dropped.connect(self._on_dropped)
-        self._changed()
 
     def offer(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""

@@ -20,7 +20,6 @@ class BackgroundController:
         self._shown: tuple[int | None, frozenset[int]] = (None, frozenset())
         self._unseen: set[int] = set()
         answers.on_ended = self._unseen.add
-        parts.window.rebuilt.connect(self._show)
 
     def look(self) -> None:
         """See what the answers are at, and which chat is open."""

@@ -21,10 +21,6 @@ class BranchController:
         self._store = parts.store
         self._conversations = conversations
         self._answers = answers
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         self._window.transcript.version_wanted.connect(self.show_version)
 
     def show_version(self, message_id: int) -> None:

@@ -69,8 +69,9 @@ class ContextController:
         self._refused: dict[int, int] = {}  # tokens that were too many, by the answer that could not be made
         self._failed: MessageView | None = None  # the end of the open conversation, where it has no answer
         self.meter = self._make_meter()
-        self._attach()
-        parts.window.rebuilt.connect(self._on_rebuilt)
+        lines = self._window.transcript.summaries
+        lines.undo_requested.connect(self.undo)
+        lines.skip_requested.connect(self._worker.skip_summary)
         conversations.on_shown = self.show
         conversations.on_settings = self._follow_settings
 
@@ -79,17 +80,6 @@ class ContextController:
         self._window.header.add_indicator(meter)
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         return meter
-
-    def _attach(self) -> None:
-        lines = self._window.transcript.summaries
-        lines.undo_requested.connect(self.undo)
-        lines.skip_requested.connect(self._worker.skip_summary)
-
-    def _on_rebuilt(self) -> None:
-        parts = self.meter.parts
-        self.meter = self._make_meter()
-        self.meter.set_parts(parts)
-        self._attach()
 
     # ---- settings and models ----------------------------------------------------------------------------------------
 

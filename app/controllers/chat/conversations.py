@@ -70,16 +70,6 @@ class ConversationController:
         else:
             self.select(found)
 
-    def show_again(self) -> None:
-        """Fill a window that was built anew."""
-        self.show_settings()
-        if self.current_id is None:
-            self._window.show_conversation("", ())
-            self.on_shown()
-        else:
-            self.show()
-        self.refresh()
-
     def refresh(self) -> None:
         """Show the list as it is stored."""
         newest, self._num_first = self._num_first, None

@@ -42,18 +42,14 @@ class DeletionController:
         self._answers = answers
         self._last: _Deleted | None = None
         parts.window.conversation_delete_requested.connect(self.delete_chat)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
 
-    def _attach(self) -> None:
-        """Follow the window's parts as they are now; what can still be taken back is offered there."""
+    def _connect(self) -> None:
         bar = self._window.undo_bar
         self._window.transcript.delete_requested.connect(self.delete_messages)
         self._window.sidebar.wishes.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.take_back)
         bar.expired.connect(self.wipe)
-        if self._last is not None:
-            bar.show_deleted(self._last.words())
 
     def start(self) -> None:
         """Have the engine forget what was deleted last time and is wiped now."""

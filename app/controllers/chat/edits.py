@@ -32,10 +32,6 @@ class EditsController(QObject):
         self._conversation_id: int | None = None
         self._soon = KeepSoon(self)
         self._soon.timeout.connect(self.keep)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         self._window.transcript.edit_typed.connect(self._on_typed)
 
     def open(self, conversation_id: int | None, message_ids: Sequence[int] = ()) -> None:

@@ -42,10 +42,9 @@ class LibraryController(QObject):
         self._branches = branches
         self.found.connect(self._on_found)
         conversations.on_listed = self._search_again
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
 
-    def _attach(self) -> None:
+    def _connect(self) -> None:
         sidebar, library = self._window.sidebar, self._library
         wishes = sidebar.wishes
         sidebar.search_wanted.connect(self.search)

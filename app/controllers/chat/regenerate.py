@@ -46,10 +46,6 @@ class RegenerateController:
         self._models = models
         self._targets = targets
         self._wanted: _Wanted | None = None
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         self._window.transcript.menus.ask_targets_of(self.choices)
 
     def choices(self) -> tuple[TargetChoice, ...]:

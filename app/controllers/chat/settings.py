@@ -31,8 +31,7 @@ class ChatSettingsController:
         self._window = parts.window
         self.presets = Presets(presets_file(parts.paths.presets_file), parts.window.show_problem)
         self.prompts = Prompts(prompts_file(parts.paths.prompts_file), builtin_prompts(), parts.window.show_problem)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -40,7 +39,7 @@ class ChatSettingsController:
         found = (*self._conversations.problems, self.presets.problem, self.prompts.problem)
         return tuple(problem for problem in found if problem is not None)
 
-    def _attach(self) -> None:
+    def _connect(self) -> None:
         wants = self._window.chat_settings
         wants.set_presets(self.presets.all)
         wants.set_prompts(self.prompts.all)

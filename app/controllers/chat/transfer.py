@@ -45,10 +45,6 @@ class TransferController(QObject):
         self._thread: threading.Thread | None = None
         self._waiting: list[Path] = []
         self.ended.connect(self._on_ended)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         wishes = self._window.sidebar.wishes
         wishes.exported.connect(self.ask_export)
         wishes.imported.connect(self.ask_import)

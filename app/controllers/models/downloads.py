@@ -62,10 +62,6 @@ class HubDownloadsController(QObject):
         place.wants.pull_wanted.connect(self.pull)
         place.wants.download_deed.connect(self._on_deed)
 
-    def fill(self) -> None:
-        """Fill a place that is built anew."""
-        self._doors.set_downloads(self._rows)
-
     def start(self) -> None:
         """Go on with the downloads of last time."""
 

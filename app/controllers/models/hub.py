@@ -80,8 +80,7 @@ class HubController(QObject):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
         self._first: HubFirstController | None = None  # likewise
-        self._doors.when_made(self._attach)
-        parts.window.rebuilt.connect(self._on_rebuilt)
+        self._doors.place_made.connect(self._attach)
 
     @property
     def shelf(self) -> Shelf:
@@ -109,11 +108,11 @@ class HubController(QObject):
         return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
 
     def _attach(self, place: HubPlace) -> None:
-        if self._pairs is None:
-            from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
+        from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-            self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
-            self._pairs.set_target(self._loaded)
+        self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+        self._pairs.set_target(self._loaded)
+        self._pairs.attach(place)
         self._attach_first(place)
         self._downloads.attach(place)
         self._library.attach(place)
@@ -128,23 +127,15 @@ class HubController(QObject):
         wants.builtin_wanted.connect(self._use_builtin)
         wants.welcome_done.connect(self._end_welcome)
         wants.link_wanted.connect(self._ask_link)
-        if self._repo is not None:  # the place was there before, in another language
-            self._show_repo(self._repo)
 
     def _attach_first(self, place: HubPlace) -> None:
-        if self._first is None:
-            from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
+        from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
 
-            self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
-            self._first.came.connect(self._library.show)
-            self._first.came.connect(self._models_changed)
-            self._first.complete.connect(self._chat_now)
+        self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
+        self._first.came.connect(self._library.show)
+        self._first.came.connect(self._models_changed)
+        self._first.complete.connect(self._chat_now)
         self._first.attach(place)
-
-    def _on_rebuilt(self) -> None:
-        """Follow the place that is built anew, and fill it."""
-        self._doors.when_made(self._attach)
-        self._downloads.fill()
 
     def start(self) -> None:
         """Go on with the downloads of last time."""

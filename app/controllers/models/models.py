@@ -61,7 +61,6 @@ class ModelController:
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
         self._told: Problem | None = None  # of the last model that could not be used
         self._deleting_demo = False
-        self._padded = 0.0
 
     @property
     def usable(self) -> bool:
@@ -196,16 +195,8 @@ class ModelController:
             "active" if self._demo_is_loaded else "ready" if self._demo.exists else "absent", None
         )
 
-    def show_again(self) -> None:
-        """Fill a window that was built anew."""
-        if self._demo.making:
-            self._window.set_padded_demo("making", self._padded)
-        else:
-            self.show_demo()
-
     def on_padding(self, report: PaddingReport) -> None:
         """Take what the thread that pads says."""
-        self._padded = report.fraction
         if not report.ended:
             self._window.set_padded_demo("making", report.fraction)
             return

@@ -43,17 +43,13 @@ class HubPairsController:
         self._target: ModelRef | None = None  # in use
         self._chosen: ModelRef | None = None  # drafts are looked for
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
-        self._follow()
-        window.rebuilt.connect(self._follow)
 
     @property
     def _place(self) -> HubPlace:
         return self._window.hub.place
 
-    def _follow(self) -> None:
-        self._window.hub.when_made(self._attach)
-
-    def _attach(self, place: HubPlace) -> None:
+    def attach(self, place: HubPlace) -> None:
+        """Follow what is wanted of pairs in a place that was made."""
         wants = place.wants
         wants.page_shown.connect(self._on_page)
         wants.all_wanted.connect(self._show_all)

@@ -38,13 +38,12 @@ class SpaceController(QObject):
         self._timer.setInterval(AGAIN_MS)
         self._timer.timeout.connect(self.look)
         self.changed.connect(self._on_changed)
-        parts.window.rebuilt.connect(self._show)
 
     def start(self) -> None:
         """Look now and after every write."""
         self._parts.store.on_written = self._space.look
-        self._parts.window.rebuilt.connect(self._follow_window)
-        self._follow_window()
+        self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
+        self._show()
         self.look()
 
     def close(self) -> None:
@@ -67,11 +66,6 @@ class SpaceController(QObject):
             self._timer.start()
         else:
             self._timer.stop()
-        self._show()
-
-    def _follow_window(self) -> None:
-        """The banner is a new one: at the start, and in another language."""
-        self._parts.window.space_banner.close_button.clicked.connect(self._dismiss)
         self._show()
 
     def _dismiss(self) -> None:

@@ -28,10 +28,9 @@ class HelpDesk(QObject):
         super().__init__(parts.window)
         self._parts = parts
         self._engine = engine
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
+        self._connect()
 
-    def _attach(self) -> None:
+    def _connect(self) -> None:
         parts, button = self._parts, self._parts.window.sidebar.help_button
         button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.connect(self._open_logs)

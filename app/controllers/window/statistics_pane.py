@@ -54,10 +54,6 @@ class StatisticsController(QObject):
         self._num_asked = 0
         self.read.connect(self._show)
         self.ended.connect(self._on_ended)
-        self._attach()
-        parts.window.rebuilt.connect(self._attach)
-
-    def _attach(self) -> None:
         panel = self._window.stats
         panel.sums_wanted.connect(self.refresh)
         panel.export_wanted.connect(self.ask_export)

@@ -239,7 +239,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Language",
         FieldKind.CHOICE,
         "system",
-        "Of the window. Nothing is interrupted when it changes.",
+        "Of the window. A change takes effect at the next start.",
         choices=(("system", "As the system"), ("en", "English"), ("de", "Deutsch")),
     ),
     SettingField(

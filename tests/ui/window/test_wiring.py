@@ -77,8 +77,6 @@ def test_the_window_is_named_after_what_is_seen(told: tuple[MainWindow, list[str
     assert window.windowTitle() == "Models"
     window.name_conversation("Another name")
     assert window.windowTitle() == "Models"
-    window.rebuild()
-    assert window.windowTitle() == "Models"
     window.hub.leave()
     assert window.windowTitle() == "Another name"
     window.show_conversation("", ())

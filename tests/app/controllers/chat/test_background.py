@@ -84,12 +84,6 @@ def test_a_failure_is_to_be_seen_and_an_answer_that_brought_no_word_is_not(desk:
     qtbot.waitUntil(lambda: sign(desk, "other") == "", timeout=30_000)
 
 
-def test_the_signs_are_there_in_another_language(desk: Desk, qtbot: QtBot) -> None:
-    begin_and_leave(desk, qtbot)
-    desk.window.rebuild()
-    assert sign(desk, "first") == ANSWERING
-
-
 def test_the_sign_goes_with_a_chat_that_is_deleted(desk: Desk, qtbot: QtBot) -> None:
     begin_and_leave(desk, qtbot)
     first = next(row.id for row in desk.store.conversations() if row.title == "first")

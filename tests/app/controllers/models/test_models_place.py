@@ -208,31 +208,3 @@ def _is_loaded(desk: Desk, models: Path) -> bool:
     view = desk.window.engine
     both = view.target is not None and view.draft is not None and view.state is EngineState.READY
     return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
-
-
-def test_another_language_leaves_the_place_as_it_was(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
-    filled.bytes_per_s = 20_000.0
-    search_and_open(desk, qtbot, "tiny-draft")
-    before = place_of(desk)
-    chosen = before.search.list.current_key()
-    qtbot.mouseClick(before.search.pane.files.deeds[DRAFT_FILE][-1], LEFT)
-    qtbot.waitUntil(
-        lambda: any(line.state is DownloadState.RUNNING for line in before.downloads.lines.values()),
-        timeout=WAIT_MS,
-    )
-    desk.window.language_wanted.emit("de")
-    try:
-        qtbot.waitUntil(lambda: place_of(desk) is not before, timeout=WAIT_MS)
-        after = place_of(desk)
-        assert desk.window.hub.is_open
-        assert (after.page, after.nav.item(1).text()) == ("search", "Suche")
-        assert after.search.field.text() == "tiny-draft"
-        assert (after.search.list.current_key(), after.search.list.rows.rowCount()) == (chosen, 1)
-        assert after.search.status.text() == "1 Modell"
-        assert after.search.pane.title.text() == "paceline-tiny-draft-GGUF"
-        assert [line.state for line in after.downloads.lines.values()] == [DownloadState.RUNNING]
-        assert not desk.window.hub.indicator.isHidden()
-        assert after.nav.item(4).text() == "Downloads  1"
-    finally:
-        desk.window.language_wanted.emit("en")
-        qtbot.waitUntil(lambda: place_of(desk).nav.item(1).text() == "Search", timeout=WAIT_MS)

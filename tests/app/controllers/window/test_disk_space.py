@@ -123,20 +123,6 @@ def test_what_was_dismissed_is_told_again_only_after_there_was_space(desk: Desk,
     qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
 
 
-def test_it_is_said_in_another_language_too(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
-    disk.free = 0
-    chat(desk, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    desk.window.language_wanted.emit("de")
-    qtbot.waitUntil(lambda: "ist fast voll" in banner(desk).message.text(), timeout=GENEROUS_MS)
-    assert banner(desk).isVisible()
-    qtbot.mouseClick(banner(desk).close_button, Qt.MouseButton.LeftButton)
-    before = banner(desk)
-    desk.window.language_wanted.emit("en")
-    qtbot.waitUntil(lambda: banner(desk) is not before, timeout=GENEROUS_MS)
-    assert banner(desk).isHidden()
-
-
 def test_one_sentence_is_enough_while_saving_fails(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
     disk.free = 0
     chat(desk, qtbot, "first")

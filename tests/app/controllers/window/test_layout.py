@@ -93,13 +93,6 @@ def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(desk:
     assert kept(desk)["sidebar"] is False
 
 
-def test_a_window_in_another_language_is_still_followed(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.rebuild()
-    desk.window.layout_state.toggle_sidebar()
-    desk.window.stats.now.sources[Source.NGRAM].click()
-    qtbot.waitUntil(lambda: kept(desk).get("sidebar") is False and kept(desk)["marks"] == [Source.NGRAM.value])
-
-
 def test_closing_keeps_what_was_changed_last_and_nothing_after(desk: Desk, writes: list[bytes]) -> None:
     desk.window.layout_state.toggle_sidebar()
     desk.window.close()

@@ -1,0 +1,126 @@
+"""Another language is chosen by real clicks and keys: it is kept, and the next window speaks it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QScrollArea
+from pytestqt.qtbot import QtBot
+
+from app.paths import find_paths
+from app.storage.settings_file import read_settings
+from tests.app.fakes import Desk, keep_settings, open_desk
+from ui.settings.dialog import SettingsDialog
+from ui.settings.rows import ChoiceRow
+from ui.text.catalogues import ENGLISH, speak
+from ui.window.main_window import MainWindow
+
+LEFT = Qt.MouseButton.LeftButton
+CTRL = Qt.KeyboardModifier.ControlModifier
+WAIT_MS = 30_000
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "assets" / "translations"
+AT_THE_NEXT_START = "takes effect at the next start"
+IN_GERMAN = "wirkt ab dem nächsten Start"
+NEXT_WINDOW = """
+import sys
+from PySide6.QtWidgets import QApplication
+from app.startup.window import open_window
+from tests.fake_model import ScriptedWorker
+def look(*_):
+    window = next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow"))
+    print("new chat:", window.sidebar.new_button.accessibleName())
+    window.close()
+    return 0
+application = QApplication([])
+QApplication.exec = look
+sys.exit(open_window([], ScriptedWorker))
+"""
+
+
+@pytest.fixture
+def desk(qapp: QApplication) -> Iterator[Desk]:
+    keep_settings({"language": "en"})
+    opened = open_desk()
+    yield opened
+    opened.close()
+    speak(qapp, FOLDER, ENGLISH)
+
+
+def open_language_row(window: MainWindow, qtbot: QtBot) -> tuple[SettingsDialog, ChoiceRow]:
+    """Open the settings by their shortcut, at the row of the language."""
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Comma, CTRL)
+    dialog = next(child for child in window.findChildren(SettingsDialog) if child.isVisible())
+    row = dialog.rows["language"]
+    assert isinstance(row, ChoiceRow)
+    for place in range(dialog.pages.count()):
+        page = dialog.pages.widget(place)
+        if isinstance(page, QScrollArea) and page.isAncestorOf(row):
+            dialog.show_page(place)
+            page.ensureWidgetVisible(row)
+    row.combo.setFocus()
+    return dialog, row
+
+
+def choose_german(window: MainWindow, qtbot: QtBot) -> SettingsDialog:
+    dialog, row = open_language_row(window, qtbot)
+    qtbot.keyClick(row.combo, Qt.Key.Key_Down)
+    assert row.value() == "de"
+    return dialog
+
+
+def kept_language() -> str:
+    return read_settings(find_paths().settings_file).settings.text("language")
+
+
+def next_window_says() -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", NEXT_WINDOW],
+        cwd=ROOT,
+        env=os.environ,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_choice_is_kept_and_the_next_window_speaks_it(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    sidebar = window.sidebar
+    qtbot.keyClicks(window.composer.edit, "not sent yet")
+    dialog = choose_german(window, qtbot)
+    qtbot.mouseClick(dialog.save_button, LEFT)
+    assert kept_language() == "de"
+    assert window.sidebar is sidebar
+    assert window.sidebar.new_button.accessibleName() == "New chat"
+    assert window.composer.text == "not sent yet"
+    desk.close()
+    assert "new chat: Neuer Chat" in next_window_says()
+
+
+def test_leaving_the_settings_keeps_the_language(desk: Desk, qtbot: QtBot) -> None:
+    dialog = choose_german(desk.window, qtbot)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert kept_language() == "en"
+    assert desk.window.sidebar.new_button.accessibleName() == "New chat"
+
+
+@pytest.mark.parametrize(("language", "words"), [(ENGLISH, AT_THE_NEXT_START), ("de", IN_GERMAN)])
+def test_the_row_says_when_a_change_takes_effect(
+    qapp: QApplication, qtbot: QtBot, language: str, words: str, request: pytest.FixtureRequest
+) -> None:
+    speak(qapp, FOLDER, language)
+    desk: Desk = request.getfixturevalue("desk")
+    _dialog, row = open_language_row(desk.window, qtbot)
+    assert row.help.isVisible()
+    assert words in row.help.text()
+    assert words in row.combo.accessibleDescription()
