@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.domain.errors import StatisticsExportError
 from app.domain.sums import PairSums, by_pair
-from app.storage.atomic import whole_file
+from app.storage.atomic import exported_file
 from app.storage.chats.given import GivenAnswer, answer_of_message, answers_after, answers_of_chat
 from app.storage.chats.store import ChatStore
 from app.storage.chats.totals import read_totals
@@ -88,7 +88,7 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
         StatisticsExportError: the file cannot be written.
     """
     try:
-        with whole_file(file) as handle:
+        with exported_file(file) as handle:
             if for_spreadsheets:  # Excel takes CSV for UTF-8 only where it begins with a mark
                 handle.write(codecs.BOM_UTF8)
             for piece in text:

@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import SettingsWriteError
+from app.storage.atomic import atomic_file, sync
 from engine.records import Problem
 from engine.sentences import said
 
@@ -76,20 +76,14 @@ class TomlFile:
         import tomli_w  # noqa: PLC0415  (most starts write none)
 
         text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
-        temporary = None
         try:
             place = Path(os.path.realpath(self.path))  # some keep their settings elsewhere, and link to them
             place.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=place.name, delete=False) as file:
-                temporary = Path(file.name)
+            with atomic_file(place, private=True) as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            _keep_unread(place)
-            temporary.replace(place)
+                sync(file)  # only when this one is on the disk does the other make way
+                _keep_unread(place)
         except OSError as error:
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
             raise SettingsWriteError(
                 said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
             ) from error

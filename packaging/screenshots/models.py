@@ -16,10 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from files import THEMES, at_each_scale
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 from window import ROOT, Desk
-from files import THEMES, at_each_scale
 
 from app.domain.models import DownloadState, ModelRef
 from app.paths import builtin_draft, builtin_target

@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from files import THEMES, at_each_scale, ending, picture, save
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
-from files import THEMES, at_each_scale, ending, picture, save
 
 from app.controllers.reports import Reports
 from app.domain.engine_view import EngineState

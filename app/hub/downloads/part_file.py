@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.hub.file_names import short
-from app.storage.atomic import write_atomically
+from app.storage.atomic import move_into_place, write_atomically
 from engine.sentences import said
 
 RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
@@ -126,9 +126,8 @@ class PartFile:
                 said("The bytes of {name} are not those that the hub promised; they were thrown away.", name=name)
             )
         with _told(self.path):
-            self.path.replace(self.destination)
+            move_into_place(self.path, self.destination)
             self._label_path.unlink(missing_ok=True)
-            _sync_folder(self.destination.parent)
 
     def discard(self) -> None:
         """Delete the part and its label."""
@@ -210,16 +209,6 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
 
 def _is_own(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name last over a power loss. Only POSIX systems can be asked that."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _megabytes(size_bytes: int) -> str:

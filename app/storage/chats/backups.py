@@ -6,7 +6,6 @@ Knows the file, not what the conversations say.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app.domain.errors import BackupError, DamagedFileError, StorageError
+from app.storage.atomic import move_into_place
 from app.storage.chats.database import check, version_of
 from engine.sentences import said
 
@@ -88,9 +88,7 @@ def verify(copied: Unverified) -> Path:
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
-        with part.open("r+b") as file:  # Windows brings only what may be written to the disk
-            os.fsync(file.fileno())
-        part.replace(final)
+        move_into_place(part, final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
         _discard(part)
         raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error

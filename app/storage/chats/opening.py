@@ -25,6 +25,7 @@ from app.domain.errors import (
     StorageFullError,
     StorageReadOnlyError,
 )
+from app.storage.atomic import move_into_place, sync
 from app.storage.chats.backups import make_backup, newest_good
 from app.storage.chats.clean_end import take_note
 from app.storage.chats.database import (
@@ -194,14 +195,14 @@ def _put_back(backup: Path, file: Path) -> None:
     part = file.with_suffix(".part")
     try:
         shutil.copyfile(backup, part)
-        with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
-            os.fsync(handle.fileno())
+        with part.open("r+b") as copy:
+            sync(copy)  # before the log of what is replaced goes
+        for companion in _companions(file):
+            companion.unlink(missing_ok=True)
+        move_into_place(part, file)
     except OSError:
         part.unlink(missing_ok=True)
         raise
-    for companion in _companions(file):
-        companion.unlink(missing_ok=True)
-    part.replace(file)
 
 
 def _companions(file: Path) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from app.domain.errors import ChatsExportError, ChatsImportError
-from app.storage.atomic import whole_file
+from app.storage.atomic import exported_file
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.file_names import JSON, MARKDOWN, file_name
 from app.storage.exchange.markdown import ENGLISH, ExportWords, to_markdown
@@ -67,7 +67,7 @@ def export_chats(
     if not chats:
         raise ChatsExportError("There is no chat to export.", "Nothing was written.")
     try:
-        with whole_file(file) as handle:
+        with exported_file(file) as handle:
             if form == MARKDOWN and conversation_id is None:
                 _write_zip(handle, chats, words)
             else:
