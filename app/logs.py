@@ -1,4 +1,4 @@
-"""The log files: what went wrong and where, never what was said. Knows neither Qt nor any chat.
+"""The log files: what went wrong and where, never what was said.
 
 A message of an unknown exception may quote a chat, so only its type and its frames are written; tokens are blotted out.
 """

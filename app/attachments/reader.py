@@ -1,4 +1,4 @@
-"""Reads files on a thread of its own, one after the other, and keeps each before it is told. Knows no widget."""
+"""Reads attached files on a thread of its own, one after the other, and stores each before it is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report by kinds of prompts: a row for each setting, a column for each kind. Knows no measuring and no file."""
+"""The report by kinds of prompts: a row for each setting, a column for each kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Keeps each finished answer of a measurement in a file, so that one that was stopped goes on where it was.
 
 The first line says with what was measured, and lines like it say what was added later, a peer for example; each other
-line is one answer. Knows no model and no report.
+line is one answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
 
-Knows no window and keeps nothing but the reports it is asked to write.
+Nothing is kept but the reports that are asked for.
 """
 
 from __future__ import annotations

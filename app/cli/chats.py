@@ -1,4 +1,4 @@
-"""`paceline chats export|import`: conversations to a file and back, without a window. Knows no file format itself."""
+"""`paceline chats export|import`: conversations to a file and back, without a window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from app.cli.output import counted, fail, stream_beside
 from app.domain.errors import AppError, ChatsImportError, StorageFullError
 from app.paths import find_paths
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.transfer import export_chats, import_chats
 
@@ -22,7 +22,7 @@ MAKE_SPACE = "Make some space and do it again; what is here already is not impor
 def command(options: argparse.Namespace) -> int:
     """Do it; exit code 0, or 1 with one sentence where it could not be done."""
     paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _trouble: None)
     problem = store.open()
     try:
         if problem is not None and not (options.deed == "export" and store.has_stored):

@@ -1,7 +1,7 @@
 """`paceline demo`: one question to the small real model, where it is here, and one to the built-in pair in each mode.
 
 The built-in target is so small that drafting for it cannot pay, so by default it is padded to the cost of a real model
-first: the same words at real weight. Knows no window and keeps nothing but the padded file.
+first: the same words at real weight. Nothing is kept but the padded file.
 """
 
 from __future__ import annotations

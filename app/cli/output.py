@@ -1,4 +1,4 @@
-"""How the command line shows a failure and a run's figures. Knows records, and the streams that it writes to."""
+"""How the command line shows a failure and a run's figures, and the streams that it writes to."""
 
 from __future__ import annotations
 

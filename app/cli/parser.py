@@ -1,4 +1,4 @@
-"""What `paceline` understands: options in, the right command called. Knows no engine."""
+"""The command line of `paceline`: its options, and the module that runs each command."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from app.controllers.models.models import NO_BUILTIN, ModelController
 from app.controllers.models.padded_demo import PaddedDemo
 from app.controllers.parts import Parts
 from app.controllers.window.disk_space import SpaceController
-from app.controllers.window.help_desk import HelpDesk
+from app.controllers.window.help_menu import HelpDesk
 from app.controllers.window.layout import LayoutController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController

@@ -1,6 +1,6 @@
 """Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
 
-Knows neither window nor chats. While the engine is quiet, no timer runs.
+While the engine is quiet, no timer runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from app.controllers.delivery_pace import DeliveryPace
+from app.controllers.event_throttle import DeliveryPace
 from engine.records import (
     ChatRequest,
     CountRequest,

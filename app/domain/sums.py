@@ -1,4 +1,7 @@
-"""Figures of several answers together, as the window shows them. Plain data; every rate is a quotient of sums."""
+"""Figures added up: of the runs of one answer, and of many answers by pair of models and mode.
+
+Every rate is a quotient of sums, so that a long answer weighs more than a short one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an answer's reasoning ends and its words begin. Pure: text in, places out; no Qt.
+"""Where an answer's reasoning ends and its words begin, and how long the reasoning took.
 
 Only reasoning at the very beginning counts: an answer may talk about such tags later on. Of a template that opens the
 tag in the prompt, only the closing tag comes: alone at the end of a line it turns all before it into reasoning.

@@ -1,6 +1,6 @@
 """The one door to huggingface_hub: searching, details, README, and bytes of files.
 
-Owns requests, headers and the connection; what an answer means is judged in `app/hub/answers.py`. Every call blocks.
+What an answer means is judged in `app/hub/answers.py`. Every call blocks.
 """
 
 from __future__ import annotations

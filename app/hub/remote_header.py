@@ -1,6 +1,6 @@
 """Headers of models that may not be here: read by ranges from the hub, or from a file of this disk in the same way.
 
-Owns the requests and their bound. What a header means is the engine's question; nothing is written anywhere.
+Nothing is written anywhere; the header is parsed by the engine.
 """
 
 from __future__ import annotations

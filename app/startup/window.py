@@ -1,4 +1,4 @@
-"""Opens the window: puts the parts together, runs until it closes, takes them apart. The only place that does so."""
+"""Opens the window: takes the lock, starts the logs, runs the start-up tasks and the event loop, and ends them all."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from app.domain.settings.table import FIELDS  # noqa: E402
 from app.paths import assets_dir, find_paths  # noqa: E402
 from app.startup.assembly import assemble  # noqa: E402
 from app.storage.chats.index import rebuild  # noqa: E402
-from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
 from tests.fake_model import ScriptedWorker  # noqa: E402
 from ui.window.main_window import MainWindow  # noqa: E402
@@ -88,7 +88,7 @@ def marked_up(chosen: list[str]) -> str:
     return text
 
 
-def fill(place: Place, num_chats: int, num_messages: int) -> None:
+def fill(place: StoreLocation, num_chats: int, num_messages: int) -> None:
     """Make a store of this size by plain statements: a hundred thousand acknowledged turns would take an hour."""
     store = ChatStore(place, lambda _trouble: None)
     problem = store.open()
@@ -195,7 +195,7 @@ def main() -> None:
         os.environ["PACELINE_HOME"] = options.home or folder
         paths = find_paths()
         if not paths.chats_file.exists():
-            fill(Place(paths.chats_file, paths.backups), options.chats, options.messages)
+            fill(StoreLocation(paths.chats_file, paths.backups), options.chats, options.messages)
         application = QApplication([])
         cold_s, window, controller = measure_start()
         result = {

@@ -23,16 +23,16 @@ sys.path.insert(0, str(ROOT))
 
 from app.domain.messages import MessageState  # noqa: E402
 from app.storage.chats.answers import Ending  # noqa: E402
-from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
 from engine.records import Mode  # noqa: E402
 
 LONGEST_S = 1.0
 
 
-def place_of(home: str) -> Place:
+def place_of(home: str) -> StoreLocation:
     """Where the chats lie below a home."""
-    return Place(Path(home) / "data" / "chats.db", Path(home) / "data" / "backups")
+    return StoreLocation(Path(home) / "data" / "chats.db", Path(home) / "data" / "backups")
 
 
 def be_killed(home: str) -> None:

@@ -1,4 +1,4 @@
-"""Which peers there are, and how they are opened. Knows no protocol and no report."""
+"""Which peers there are, how they are named on the command line, and how they are opened."""
 
 from __future__ import annotations
 

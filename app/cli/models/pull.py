@@ -1,6 +1,6 @@
 """`paceline models pull`: downloads a model, or a pair, with progress on stderr; interrupted, it keeps the part.
 
-Knows no byte: the queue of `app/hub/downloads/download_queue.py` does the work.
+The downloads themselves are `app.hub.downloads.download_queue`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`paceline models pull small`: the small real model that newcomers are offered, with progress on stderr.
 
-Where it comes from, and what is checked, is `app/hub/downloads/first_model.py`'s affair.
+The download itself is `app.hub.downloads.first_model`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from app.cli.models.output import as_dict, size_words
 from app.cli.output import notify
-from app.domain.lazy import Late
+from app.domain.lazy import Lazy
 from app.hub.client import HubClient
 from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
 from app.hub.errors import DownloadError, HubError
@@ -35,7 +35,7 @@ def pull_small(options: argparse.Namespace) -> int:
     """
     library = open_library(find_paths())
     was_here = find_here(library, SMALL) is not None
-    client = Late(HubClient)
+    client = Lazy(HubClient)
     lines = _Lines()
     try:
         model = fetch_first_model(library, lines, client, SMALL)

@@ -1,7 +1,4 @@
-"""One answer at a time: from a submitted text to the stored, finished answer.
-
-Knows the window, the store and the engine's events about answers; knows no model file.
-"""
+"""One answer at a time: from a submitted text to the stored, finished answer."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from app.domain.messages import MessageState, MessageView
 from app.domain.requests import chat_request
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
-from app.storage.chats.answers import Ending, Run
+from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from engine.records import (
     ChatRequest,
@@ -65,7 +62,7 @@ FULL_OF_ONE_TURN = mark(
 
 
 @dataclass(slots=True)
-class _Growing:
+class _StreamingAnswer:
     """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
 
     ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
@@ -95,7 +92,7 @@ class AnswerController:
         self._worker = parts.worker
         self._store = parts.store
         self._conversations = conversations
-        self._growing: _Growing | None = None
+        self._growing: _StreamingAnswer | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
@@ -130,7 +127,7 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -142,7 +139,7 @@ class AnswerController:
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()
 
     def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
@@ -154,7 +151,7 @@ class AnswerController:
         turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            growing = _Growing(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            growing = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
             self._ask(growing, turn, chat.mode if mode is None else chat.runnable(mode))
 
     def go_on(self, answer_id: int) -> None:
@@ -165,13 +162,13 @@ class AnswerController:
             return
         views = self._tell(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
-        if before is None or not before.can_go_on:
+        if before is None or not before.can_continue:
             self._window.show_notice(translate("AnswerController", "Only a last answer that was cut short can go on."))
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_Growing(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+            self._ask(_StreamingAnswer(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
@@ -217,7 +214,7 @@ class AnswerController:
             return None
         return self._tell(store_it)
 
-    def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
+    def _ask(self, growing: _StreamingAnswer, turn: Turn, mode: Mode) -> None:
         self._growing = growing
         growing.mode = mode
         growing.thinking = ThinkingTime(turn.answer.text, growing.before.thinking_ms if growing.before else None)
@@ -229,10 +226,10 @@ class AnswerController:
         request = self.prepare(request, turn)
         growing.full = _when_full(request)
         self._worker.generate(request)
-        if not self._store.lasting:  # what was said of it at the start is out of sight now
+        if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
-    def _on_text(self, growing: _Growing, event: TextChunk) -> None:
+    def _on_text(self, growing: _StreamingAnswer, event: TextChunk) -> None:
         growing.state = EngineState.ANSWERING
         if growing.abandoned:
             return
@@ -248,7 +245,7 @@ class AnswerController:
         if self._is_shown(growing):
             self._window.append_text(text, spans)
 
-    def _on_end(self, growing: _Growing, event: Finished | EngineFailed) -> None:
+    def _on_end(self, growing: _StreamingAnswer, event: Finished | EngineFailed) -> None:
         self._growing = None
         if growing.abandoned:
             self._store.discard_answer(growing.answer_id)
@@ -261,20 +258,20 @@ class AnswerController:
         else:
             self._give_back(growing)
 
-    def _end(self, growing: _Growing, ending: Ending) -> None:
+    def _end(self, growing: _StreamingAnswer, ending: Ending) -> None:
         view = self._store.finish_answer(growing.answer_id, self._counted(growing, ending))
         if self._is_shown(growing):
             self._window.finish_answer(view)
         self.on_ended(growing.conversation_id)
 
-    def _fail(self, growing: _Growing, problem: Problem) -> None:
+    def _fail(self, growing: _StreamingAnswer, problem: Problem) -> None:
         if growing.has_text or (growing.instead_of is None and growing.before is None):
             self._end(growing, Ending(MessageState.FAILED, growing.stats, in_language(problem.message)))
         else:
             self._give_back(growing)
         self._window.show_problem(problem, of_chat=True)
 
-    def _give_back(self, growing: _Growing) -> None:
+    def _give_back(self, growing: _StreamingAnswer) -> None:
         """Leave everything as it was before an answer that brought no word."""
         before = growing.before
         if before is None:
@@ -285,20 +282,20 @@ class AnswerController:
         if self._is_shown(growing):
             self._conversations.show()
 
-    def _counted(self, growing: _Growing, ending: Ending) -> Ending:
+    def _counted(self, growing: _StreamingAnswer, ending: Ending) -> Ending:
         """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
         stats, before = ending.stats, growing.before
         ending = replace(ending, thinking_ms=growing.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        run = Run(*self._models_in(stats.mode), stats, goes_on=before is not None)
+        run = Generation(*self._models_in(stats.mode), stats, is_continuation=before is not None)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
         target, draft = self._models.names
         return target, draft_in(mode, draft)
 
-    def _is_shown(self, growing: _Growing) -> bool:
+    def _is_shown(self, growing: _StreamingAnswer) -> bool:
         return growing.conversation_id == self._conversations.current_id and not growing.abandoned
 
     def _next_id(self) -> int:

@@ -1,6 +1,6 @@
 """The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
 
-Knows the window and the store; how a file is read is `app.attachments`'.
+Files are read by `app.attachments`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which chat has an answer in the making, and which have one that was not looked at yet: the signs in the list.
+"""The marks in the list of chats: which has an answer in the making, and which have one that was not looked at yet.
 
-Knows the answers, the open conversation and the list. Kept for as long as the app runs.
+They are kept for as long as the app runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The versions of messages: which one is shown.
-
-Knows the window and the store; knows no engine.
-"""
+"""Which version of a message is shown, and how a message of another branch is opened."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The context as the window shows it: what takes it up, what happens when it is full, the summaries, the kept caches.
-
-Knows the window, the store, the settings and the engine's counting; how an answer comes about is another's affair.
-"""
+"""The context in the window: what takes it up, what happens when it is full, the summaries, the kept caches."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it.
-
-Knows the window and the store; knows no engine.
-"""
+"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Deletes chats, messages and folders so that it can be taken back for some seconds; then they are gone for good.
 
-Knows the window, the store, and what the engine keeps of a chat. One deletion can be taken back at a time: the last.
+One deletion can be taken back at a time: the last.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back.
-
-Knows the window and the store; knows no engine.
-"""
+"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back."""
 
 from __future__ import annotations
 

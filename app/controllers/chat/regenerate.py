@@ -1,7 +1,4 @@
-"""Giving an answer again from another model of the library: that one is loaded first, and only then asked.
-
-Knows the window, the models and the answers; the library is asked for names and paths by a function.
-"""
+"""Giving an answer again from another model of the library: that one is loaded first, and only then asked."""
 
 from __future__ import annotations
 

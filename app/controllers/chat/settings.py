@@ -1,4 +1,4 @@
-"""Connects what the window wants of layered settings, presets and prompts with those who keep them."""
+"""Connects the dialogs for settings, presets and prompts with where these are kept."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it.
-
-Knows the composer, the engine's counting and the store; knows no file.
-"""
+"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What stands in the composer without being sent: kept for each conversation, also over a crash.
-
-Knows the window and the store; knows no engine.
-"""
+"""The unsent text of the composer: kept for each conversation, also over a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.keep_soon import KeepSoon
+from app.controllers.debounce import KeepSoon
 from app.controllers.parts import Parts
 from app.domain.errors import StorageError
 

@@ -1,7 +1,4 @@
-"""Connects the downloads of the Models place with the queue: what is wanted of them, how they stand, what came of them.
-
-Owns the rows as they were last shown, and what is to be chatted with once it is here. Knows no hub and no library page.
-"""
+"""Connects the downloads page of the Models place with the download queue."""
 
 from __future__ import annotations
 

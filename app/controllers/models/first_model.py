@@ -1,7 +1,6 @@
 """Connects the small real model of the first run with what fetches it: offered, on its way, stopped, here.
 
-Owns how it is shown, and its download, of which there is one at most. Imported with the Models place, not with the
-window.
+There is one download of it at most. Imported with the Models place, not with the window.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Connects the Models place with the hub: searches, repositories, tokens, chats with what is here, the first run.
 
-Owns the jobs, and who follows the pages of downloads, library and pairs. What is asked of whom is the
-`hub_service`'s.
+The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import Jobs
 from app.controllers.models.library import HubLibraryController
 from app.controllers.parts import Parts
-from app.domain.lazy import Late
+from app.domain.lazy import Lazy
 from app.domain.settings.fields import SettingValue
 from app.storage.window_state import is_first_run, note_welcomed
 from engine.loading.loading import draft_options
@@ -71,7 +70,7 @@ class HubController(QObject):
         self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self.jobs = Jobs(self.posted.emit)
-        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
+        self._shelf = Lazy(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
         self._library = HubLibraryController(parts.window, self.jobs, self._shelf, self.tell, self._log)
         self._downloads = HubDownloadsController(parts, self.jobs, self._shelf, self.tell, self._log)
         self._downloads.came.connect(self._library.show)
@@ -110,7 +109,7 @@ class HubController(QObject):
     def _attach(self, place: HubPlace) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-        self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+        self._pairs = HubPairsController(self._window, self.jobs, Lazy(self._make_judge), self.tell)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(place)
         self._attach_first(place)

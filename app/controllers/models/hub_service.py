@@ -1,6 +1,6 @@
-"""What the Models place can ask of hub, library and downloads, as calls that block and give what is shown.
+"""Hub, library and downloads behind one interface: what the Models place asks of them, as view records.
 
-Runs on the threads of `app.controllers.models.jobs`. Knows no widget and no thread of its own.
+Calls block; they run on the threads of `app.controllers.models.jobs`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs the slow work of the Models place on threads of its own, one at a time under each name. Knows no widget.
+"""Runs the slow work of the Models place on threads of its own, one at a time under each name.
 
 A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
 """

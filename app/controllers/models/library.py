@@ -1,7 +1,4 @@
-"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed.
-
-Owns which models are in use and whether the folders of other apps were looked at. Knows no hub and no download.
-"""
+"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed."""
 
 from __future__ import annotations
 

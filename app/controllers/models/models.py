@@ -1,7 +1,4 @@
-"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it.
-
-Knows the window, the settings and the engine's events about models; knows no conversation.
-"""
+"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it."""
 
 from __future__ import annotations
 

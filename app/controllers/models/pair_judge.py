@@ -1,6 +1,6 @@
 """Judges pairs for the Models place: headers from the hub or the disk, verdicts and fit as they are shown.
 
-Calls block. Owns the memory of headers that were read; how a verdict is reached is `app.hub.pairs.proof`'s.
+Calls block. The verdicts themselves are reached by `app.hub.pairs.assessment`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from app.controllers.models.hub_service import Shelf
 from app.controllers.models.views import fit_view
 from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from app.domain.settings.values import Settings
+from app.hub.pairs.assessment import LoadPlan, pair_plan, prove, this_room
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
-from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.fit.fit import Verdict

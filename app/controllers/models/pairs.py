@@ -1,7 +1,4 @@
-"""Connects recommended pairs, drafts and verdicts of the Models place with those who judge them.
-
-Knows which verdict is wanted now; who reaches it is `app.controllers.models.pair_judge`.
-"""
+"""Connects the pages of recommended pairs and of drafts with `app.controllers.models.pair_judge`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.controllers.models.jobs import Jobs
-from app.domain.lazy import Late
+from app.domain.lazy import Lazy
 from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
@@ -32,12 +29,12 @@ Tell = Callable[[Problem], None]
 class HubPairsController:
     """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
 
-    def __init__(self, window: MainWindow, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
+    def __init__(self, window: MainWindow, jobs: Jobs, judge: Lazy[PairJudge], tell: Tell) -> None:
         self._window = window
         self._jobs = jobs
         self._judge = judge
         self._tell = tell
-        self._pairs = Late(lambda: _recommendations(judge()))
+        self._pairs = Lazy(lambda: _recommendations(judge()))
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
         self._target: ModelRef | None = None  # in use

@@ -1,6 +1,6 @@
 """The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
 
-Calls block. Knows no widget; what the catalog is, is `app.hub.pairs.catalog`'s.
+Calls block. The catalog itself is `app.hub.pairs.catalog`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the records of hub, downloads and library to those that the Models place shows. Pure: no file, no network."""
+"""View records of the Models place, made of the records of hub, downloads and library, and of the engine's estimate."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class SpaceController(QObject):
 
     def look(self) -> None:
         """Look soon, without waiting."""
-        self._parts.store.in_turn(self._space.look)
+        self._parts.store.run_on_writer_thread(self._space.look)
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Saving fails, or works again: what says so stands alone."""

@@ -1,10 +1,10 @@
-"""Keeps the window's layout a moment after it changed, so that a crash loses nothing of it. Knows no chat."""
+"""Keeps the window's layout a moment after it changed, so that a crash loses nothing of it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.controllers.keep_soon import KeepSoon
+from app.controllers.debounce import KeepSoon
 from app.controllers.parts import Parts
 from app.storage.window_state import read_layout, write_layout
 

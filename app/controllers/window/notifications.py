@@ -1,6 +1,6 @@
 """Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
 
-Knows no chat: what was said never leaves the window.
+What was said never leaves the window.
 """
 
 from __future__ import annotations

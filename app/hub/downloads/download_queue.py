@@ -1,6 +1,6 @@
 """The download queue: several at once with a bound, paused, resumed, retried, and there again after a crash.
 
-Knows no byte: `app/hub/downloads/transfer.py` moves those.
+The bytes are moved by `app/hub/downloads/transfer.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One entry of the download queue: what was asked for and how it stands. Knows no other entry and no network."""
+"""One entry of the download queue: what was asked for, how far it is, and how fast."""
 
 from __future__ import annotations
 

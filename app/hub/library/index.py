@@ -1,6 +1,6 @@
 """The library's index on the disk: JSON, written atomically, one writer at a time over all processes.
 
-Knows what an entry looks like, and believes no field of the file; knows no folder and no model file.
+Every field that is read is checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The models on this machine: those in the library folder and those used where they lie.
 
-Knows no network. Only files inside the library folder are ever deleted.
+Only files inside the library folder are ever deleted.
 """
 
 from __future__ import annotations

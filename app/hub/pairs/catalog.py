@@ -1,6 +1,6 @@
 """The recommended pairs that come with the app: read from `assets/catalog.toml`, and compared with the hub when opened.
 
-Knows the file and what a hub says of a repository; judges no vocabulary and no machine.
+Whether a pair matches and fits is judged by `app/hub/pairs/assessment.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
 
-Whoever is rejected is told with its reason, and an empty list never comes without words. Calls block (network, disk).
+Every rejected candidate has a reason, and an empty list comes with an explanation. Calls block (network, disk).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from app.hub.errors import HubError
+from app.hub.pairs.assessment import prove_matches
 from app.hub.pairs.catalog import CatalogPair, pick
-from app.hub.pairs.proof import prove_matches
 from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
 from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
 from engine.errors import EngineError

@@ -1,4 +1,4 @@
-"""What a conversation has of its own instead of the settings, as JSON beside it. Knows no setting's meaning."""
+"""Values that a conversation has of its own in place of the settings, as JSON in its row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from app.storage.chats.writer import Access
+from app.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def from_text(text: object) -> dict[str, Any]:
 class ChatOptions:
     """The options of the stored conversations."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def read(self, conversation_id: int) -> dict[str, Any] | None:

@@ -20,8 +20,8 @@ from app.storage.exchange.records import (
     EPOCH,
     LATEST,
     MAX_MESSAGES,
-    OutsideChat,
-    OutsideMessage,
+    PortableChat,
+    PortableMessage,
     clean_text,
     clean_title,
 )
@@ -34,13 +34,13 @@ _MAX_LIST = 10_000
 MAX_ATTACHMENTS = 100  # of one message
 
 
-def to_json(chats: Iterable[OutsideChat]) -> str:
+def to_json(chats: Iterable[PortableChat]) -> str:
     """Write conversations down."""
     told = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
-def from_data(data: Mapping[str, Any]) -> list[OutsideChat]:
+def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
     """Read conversations from parsed JSON.
 
     Raises:
@@ -67,7 +67,7 @@ def check_version(found: object, known: int) -> None:
         )
 
 
-def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:
+def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
     return {
         "title": chat.title,
         "created_at": chat.created_at.isoformat(),
@@ -83,7 +83,7 @@ def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:
     }
 
 
-def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
+def _message_to_data(message: PortableMessage) -> dict[str, Any]:
     stats = stats_to_text(message.stats)
     return {
         "key": message.key,
@@ -109,7 +109,7 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
     return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text}
 
 
-def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
+def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
     given = data.get("messages")
     if not isinstance(given, list) or len(given) > MAX_MESSAGES:
         raise ChatsImportError("A conversation has no list of messages, or one that is too long.")
@@ -121,7 +121,7 @@ def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
         messages.append(message)
     shown = data.get("shown")
     depth = data.get("depth")
-    return OutsideChat(
+    return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
         created_at=time_from(data.get("created_at")),
@@ -136,7 +136,7 @@ def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
     )
 
 
-def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
+def _message_from_data(data: object, known: set[int]) -> PortableMessage:
     if not isinstance(data, dict):
         raise ChatsImportError("A message of this file is no message.")
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
@@ -146,7 +146,7 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         raise ChatsImportError("A message of this file follows one that is not there.")
     text = clean_text(data.get("text"))
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
-    return OutsideMessage(
+    return PortableMessage(
         key=key,
         parent=parent,
         role=str(role),

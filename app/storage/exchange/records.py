@@ -1,4 +1,4 @@
-"""A conversation outside of the store, and the bounds that everything from a file must keep. Plain data."""
+"""A conversation as it is exported and imported, in whatever format; and the limits of what is read from a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideMessage:
+class PortableMessage:
     """One message; ``key`` and ``parent`` tie the tree within its conversation. A parent stands before its children."""
 
     key: int
@@ -46,14 +46,14 @@ class OutsideMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideChat:
+class PortableChat:
     """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order.
 
     ``options``: what it has of its own, as JSON; empty where it was written without any, and stays in its mode.
     """
 
     title: str
-    messages: tuple[OutsideMessage, ...]
+    messages: tuple[PortableMessage, ...]
     created_at: datetime = EPOCH
     updated_at: datetime = EPOCH
     mode: Mode = Mode.OFF
@@ -74,7 +74,7 @@ class OutsideChat:
         ]
         return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
 
-    def holds(self, other: OutsideChat) -> bool:
+    def holds(self, other: PortableChat) -> bool:
         """Whether every message of ``other`` is here after the same words: it is a branch of this chat, say."""
         return other._lines() <= self._lines()
 

@@ -15,18 +15,18 @@ from app.domain.errors import ChatsExportError, ChatsImportError
 from app.storage.atomic import exported_file
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.file_names import JSON, MARKDOWN, file_name
-from app.storage.exchange.markdown import ENGLISH, ExportWords, to_markdown
+from app.storage.exchange.markdown import ENGLISH, ExportTexts, to_markdown
 from app.storage.exchange.own_format import to_json
 from app.storage.exchange.reading import read_chats
-from app.storage.exchange.records import OutsideChat
-from app.storage.exchange.stored import insert_chat, read_chat
+from app.storage.exchange.records import PortableChat
+from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What an import did; conversations that were there already are left alone, as are files that hold none."""
 
     num_new: int
@@ -54,7 +54,7 @@ class Imported:
 
 
 def export_chats(
-    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportWords = ENGLISH
+    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
 ) -> int:
     """Write one conversation, or all, and return how many; several as Markdown become one zip.
 
@@ -79,7 +79,7 @@ def export_chats(
     return len(chats)
 
 
-def import_chats(store: ChatStore, file: Path) -> Imported:
+def import_chats(store: ChatStore, file: Path) -> ImportResult:
     """Take in what a file holds.
 
     Raises:
@@ -91,17 +91,17 @@ def import_chats(store: ChatStore, file: Path) -> Imported:
     for begin in range(0, len(chats), BATCH):
         batch = chats[begin : begin + BATCH]
         num_new += store.write(partial(_insert_all, batch))
-    return Imported(num_new, len(chats) - num_new)
+    return ImportResult(num_new, len(chats) - num_new)
 
 
-def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
+def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
     """Take in what several files hold; one that cannot be used does not keep out the others.
 
     Raises:
         ChatsImportError: none of them can be used.
         StorageError: as `import_chats`.
     """
-    done: list[Imported] = []
+    done: list[ImportResult] = []
     bad: list[tuple[str, ChatsImportError]] = []
     for file in files:
         try:
@@ -111,25 +111,25 @@ def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
     if bad and not done:
         raise bad[0][1]
     num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
-    return Imported(num_new, num_known, tuple(name for name, _ in bad))
+    return ImportResult(num_new, num_known, tuple(name for name, _ in bad))
 
 
-def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[OutsideChat]:
+def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
     for conversation_id in conversation_ids:
         chat = store.read(partial(_read_one, store, conversation_id))
         if chat is not None:
             yield chat
 
 
-def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> OutsideChat | None:
+def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> PortableChat | None:
     return read_chat(db, conversation_id, store.unwritten)
 
 
-def _insert_all(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:
+def _insert_all(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
     return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
 
 
-def _write_zip(file: IO[bytes], chats: Sequence[OutsideChat], words: ExportWords) -> None:
+def _write_zip(file: IO[bytes], chats: Sequence[PortableChat], words: ExportTexts) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, chat in enumerate(chats, start=1):
             archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat, words))

@@ -14,7 +14,7 @@ from app.hub import remote_header
 from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.hub.file_names import group_models
-from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
+from app.hub.pairs.assessment import LoadPlan, pair_plan, prove, this_room
 from app.hub.records import RemoteFile, RemoteLocation, RemoteModel
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.settings.layers import PRESET_KEYS, good_values
+from app.domain.settings.layers import PRESET_KEYS, valid_values
 from app.domain.settings.table import FIELD_BY_KEY, complaint
 from app.hub.answers import details_of, summary_of
 from app.hub.downloads.queue_file import QueueFile
@@ -100,7 +100,7 @@ def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str
     file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
     presets = Presets(file, [].append)  # type: ignore[arg-type]
     for preset in presets.all:
-        assert good_values(preset.values, PRESET_KEYS) == dict(preset.values)
+        assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
         assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
     good = presets.find("good")
     assert good is not None

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.controllers.keep_soon import KEEP_MS
+from app.controllers.debounce import KEEP_MS
 from engine.records import Mode
 from tests.app.fakes import Desk, open_desk
 from ui.transcript.cards.user_card import UserCard

@@ -1,4 +1,4 @@
-"""Proves a pair before a download: do the vocabularies match, and does it fit, from headers alone.
+"""Assesses a pair before a download, from headers alone: do the vocabularies match, and does it fit.
 
 The verdict on vocabularies is llama.cpp's own, on stubs in a temporary folder; the figures are the engine's.
 """

@@ -1,4 +1,4 @@
-"""When to keep what somebody is changing: a moment after the last change. Does not know what is kept."""
+"""A timer that puts off saving until somebody who types or drags pauses."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.controllers.delivery_pace import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
+from app.controllers.event_throttle import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:

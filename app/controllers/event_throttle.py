@@ -1,8 +1,8 @@
-"""How long to wait between two deliveries to the window: what it takes to show them is taken from the model.
+"""How long to wait between two deliveries of events to the window, since showing them takes time from the model.
 
-Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So
-the window may have a share of the cores, and is told as often as fits into that: less often where text comes faster
-than anybody reads. Knows neither events nor widgets.
+Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So the
+window may have a share of the cores, and is told as often as fits into that: less often where text comes faster than
+anybody reads.
 """
 
 from __future__ import annotations
