@@ -1,4 +1,4 @@
-"""Runs a comparison: prompt by prompt all contestants in turn, with the same settings, round after round until enough."""
+"""Runs a comparison: prompt by prompt all contestants in turn, with the same settings, round after round."""
 
 from __future__ import annotations
 

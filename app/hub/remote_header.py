@@ -38,7 +38,7 @@ class Stream(Protocol):
         ...
 
 
-class FileDoor(Protocol):
+class RangeClient(Protocol):
     """What is used of `app.hub.client.HubClient`."""
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
@@ -86,7 +86,7 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: FileDoor,
+    client: RangeClient,
     repo_id: str,
     model: RemoteModel,
     revision: str = "main",
@@ -152,7 +152,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile) -> KnownModel:
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: FileDoor, location: RemoteLocation) -> None:
+    def __init__(self, client: RangeClient, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""

@@ -35,8 +35,8 @@ sys.path.insert(0, str(ROOT))
 
 from app.domain.errors import AppError  # noqa: E402 (found through the line above)
 from app.hub.client import HubClient  # noqa: E402
-from app.hub.downloads.download_queue import Downloads  # noqa: E402
-from app.hub.downloads.transfer import Patience  # noqa: E402
+from app.hub.downloads.download_queue import DownloadQueue  # noqa: E402
+from app.hub.downloads.transfer import RetryPolicy  # noqa: E402
 from app.hub.library.library import Library  # noqa: E402
 from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
 from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
@@ -241,8 +241,8 @@ def child(home: Path, file_limit: int) -> int:
     logging.getLogger().addHandler(logging.NullHandler())  # the app's own handler shows errors only, too
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
-    patience = Patience(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
-    downloads = Downloads(client, library, home / "downloads.json", patience=patience)
+    patience = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
+    downloads = DownloadQueue(client, library, home / "downloads.json", patience=patience)
     downloads.start()
     try:
         if not downloads.snapshot():

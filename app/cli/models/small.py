@@ -15,7 +15,7 @@ from app.cli.models.output import as_dict, size_words
 from app.cli.output import notify
 from app.domain.lazy import Lazy
 from app.hub.client import HubClient
-from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
+from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.errors import DownloadError, HubError
 from app.hub.opening import open_library
 from app.hub.records import DownloadStatus, LibraryModel
@@ -34,7 +34,7 @@ def pull_small(options: argparse.Namespace) -> int:
         AppError: it could not be had.
     """
     library = open_library(find_paths())
-    was_here = find_here(library, SMALL) is not None
+    was_here = find_in_library(library, SMALL) is not None
     client = Lazy(HubClient)
     lines = _Lines()
     try:
@@ -64,7 +64,7 @@ def _tell(problem: Problem) -> None:
     notify(f"{problem.title}. {problem.message} {problem.advice}")
 
 
-class _Lines(FirstWatch):
+class _Lines(FirstModelControl):
     """One line that moves on a terminal, one every now and then in a log."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

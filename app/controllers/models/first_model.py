@@ -16,7 +16,7 @@ from app.controllers.models.hub_service import Shelf
 from app.controllers.models.jobs import Jobs
 from app.domain.models import FirstModelView, FirstState
 from app.domain.settings.fields import SettingValue
-from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
+from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.downloads.pip_download import pip_command
 from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
@@ -28,7 +28,7 @@ from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
 
 FETCH, LOOK = "first model", "first model here"
-TELL_EVERY_S = 0.1
+REPORT_EVERY_S = 0.1
 
 Change = Callable[[FirstModelView], FirstModelView]
 Begin = Callable[[str, Mapping[str, SettingValue]], None]
@@ -65,7 +65,7 @@ class HubFirstController(QObject):
     def look(self) -> None:
         """See whether it is here: when it is shown, and when models came or went."""
         if self._watch is None:
-            self._jobs.run(LOOK, lambda _stop: find_here(self._shelf().library, SMALL), self._on_found, _note)
+            self._jobs.run(LOOK, lambda _stop: find_in_library(self._shelf().library, SMALL), self._on_found, _note)
 
     def fetch(self) -> None:
         """Download it; chat with it when it is here."""
@@ -103,7 +103,7 @@ class HubFirstController(QObject):
         self._view = view
         self._window.hub.place.welcome.set_first(view)
 
-    def _on_news(self, watch: FirstWatch, change: Change) -> None:
+    def _on_news(self, watch: FirstModelControl, change: Change) -> None:
         if watch is self._watch:
             self._show(change(self._view))
 
@@ -134,7 +134,7 @@ class HubFirstController(QObject):
         self._show(replace(_offer(), state=FirstState.FAILED, words=words))
 
 
-class _Watch(FirstWatch):
+class _Watch(FirstModelControl):
     """Turns a download's news, which come on its thread, into changes of the view."""
 
     def __init__(self, tell: Callable[[Change], None]) -> None:
@@ -157,7 +157,7 @@ class _Watch(FirstWatch):
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         now = time.monotonic()
-        if now - self._told_s >= TELL_EVERY_S:
+        if now - self._told_s >= REPORT_EVERY_S:
             self._told_s = now
             self._tell(lambda view: replace(view, done_bytes=done_bytes, total_bytes=size_bytes))
 

@@ -20,7 +20,7 @@ from app.domain import models as views
 from app.domain.models import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
 from app.domain.settings.values import Settings
 from app.hub.client import HubClient
-from app.hub.downloads.download_queue import Downloads
+from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.library.library import Library
 from app.hub.opening import open_library
@@ -56,7 +56,7 @@ class LibraryAnswer:
 class Shelf:
     """Safe to use from several threads."""
 
-    def __init__(self, client: HubClient, library: Library, downloads: Downloads) -> None:
+    def __init__(self, client: HubClient, library: Library, downloads: DownloadQueue) -> None:
         self.client = client
         self.library = library
         self.downloads = downloads
@@ -254,4 +254,4 @@ def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None
     """
     client = HubClient()
     library = open_library(paths, settings)
-    return Shelf(client, library, Downloads(client, library, paths.downloads_file, on_downloads))
+    return Shelf(client, library, DownloadQueue(client, library, paths.downloads_file, on_downloads))

@@ -16,7 +16,7 @@ from app.controllers.models.hub_service import Shelf
 from app.controllers.models.views import fit_view
 from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from app.domain.settings.values import Settings
-from app.hub.pairs.assessment import LoadPlan, pair_plan, prove, this_room
+from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.records import FileKind, LibraryModel, Origin
@@ -109,13 +109,13 @@ class PairJudge:
         second = self.known(draft, should_stop) if draft else None
         room = self.room()
         plan = self.placed(first, second, room)
-        proof = prove(first, second, plan, room, should_stop)
+        proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
             match = Match.YES if proof.match.matches else Match.NO
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
-                used, fit = None, prove(first, None, plan, room).fit
+                used, fit = None, assess_pair(first, None, plan, room).fit
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
@@ -203,13 +203,13 @@ class PairJudge:
 
     def room(self) -> Room:
         """What is free here."""
-        return this_room(self.shelf.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+        return free_room(self.shelf.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
 
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
-        disk = this_room(self.shelf.library.folder).disk_bytes
+        disk = free_room(self.shelf.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
 

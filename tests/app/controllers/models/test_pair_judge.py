@@ -85,7 +85,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hub_pairs, "find_gpus", lambda: (GpuDevice("One", 1000 * MIB, gpu_mib * MIB),))
-    monkeypatch.setattr(hub_pairs, "this_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
+    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
     shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
