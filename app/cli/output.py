@@ -61,6 +61,11 @@ def notify(notice: str) -> None:
     print(f"paceline: {for_terminal(notice)}", file=sys.stderr)
 
 
+def warn(problem: Problem) -> None:
+    """Say what is wrong where the work goes on all the same."""
+    notify(f"{problem.title}. {problem.message} {problem.advice}")
+
+
 def fail_with(error: EngineError, *, as_json: bool = False) -> int:
     """`fail` for an engine's error."""
     return fail(error.problem, as_json=as_json)

@@ -209,13 +209,13 @@ def _add_decoding(group: argparse._ArgumentGroup) -> None:
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="chats")
-    deeds = parser.add_subparsers(dest="deed", required=True, metavar="export|import")
-    out = deeds.add_parser("export", help="write chats to a file")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="export|import")
+    out = actions.add_parser("export", help="write chats to a file")
     what = "JSON with all branches; as Markdown a zip of one file for each chat; - is stdout"
     out.add_argument("file", metavar="FILE", help=what)
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
-    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
+    into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
 
 

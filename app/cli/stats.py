@@ -7,11 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.output import fail, stream_beside
-from app.domain.errors import AppError, StatisticsExportError
+from app.cli.output import stream_beside
+from app.cli.stored_chats import with_chats
+from app.domain.errors import StatisticsExportError
 from app.domain.sums import PairSums, Sums, total
-from app.paths import find_paths
-from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
 
@@ -24,19 +23,10 @@ NOTHING = "Nothing was counted yet: ask something in the window first."
 
 def command(options: argparse.Namespace) -> int:
     """Do it; exit code 0, or 1 with one sentence where it could not be done."""
-    paths = find_paths()
-    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _trouble: None)
-    problem = store.open()
-    try:
-        # Chats that were set aside: what stands in for them has no figures.
-        return fail(problem) if problem is not None and not store.has_stored else _tell(store, options)
-    except AppError as error:
-        return fail(error.problem)
-    finally:
-        store.close()
+    return with_chats(lambda store: _show(store, options), only_reads=True)
 
 
-def _tell(store: ChatStore, options: argparse.Namespace) -> int:
+def _show(store: ChatStore, options: argparse.Namespace) -> int:
     request = ExportRequest(Scope.TOTALS)
     if options.conversation is not None:
         request = ExportRequest(Scope.CHAT, options.conversation)

@@ -21,7 +21,7 @@ _WEIGHT = 0.2  # of the newest delivery in the averages
 _MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
 
 
-class DeliveryPace:
+class EventThrottle:
     """Follows what the thread that it lives on computes from one delivery to the next."""
 
     def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
@@ -33,7 +33,7 @@ class DeliveryPace:
         self._tokens_s = 0.0
 
     @property
-    def pause_ms(self) -> float:
+    def interval_ms(self) -> float:
         """From one delivery to the next, at least."""
         longest_ms = LONGEST_MS
         if self._tokens_s > READ_TOKENS_S:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from app.cli.models.output import as_dict, size_words
-from app.cli.output import notify
+from app.cli.output import warn
 from app.domain.lazy import Lazy
 from app.hub.client import HubClient
 from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
@@ -21,7 +21,6 @@ from app.hub.opening import open_library
 from app.hub.records import DownloadStatus, LibraryModel
 from app.paths import find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
-from engine.records import Problem
 
 NAME = "small"  # no repository is called so: those have an owner
 LINE_EVERY_S = {True: 0.2, False: 10.0}  # on a terminal, and in a log
@@ -56,12 +55,8 @@ def pull_small(options: argparse.Namespace) -> int:
 
 
 def _begin(model: LibraryModel) -> None:
-    settings = ModelSettings(model_settings_file(find_paths().model_settings_file), _tell)
+    settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
     settings.begin(str(model.path), dict(SMALL.own))
-
-
-def _tell(problem: Problem) -> None:
-    notify(f"{problem.title}. {problem.message} {problem.advice}")
 
 
 class _Lines(FirstModelControl):

@@ -26,7 +26,7 @@ class BackgroundController:
         is_open = self._conversations.current_id
         if is_open is not None:
             self._unseen.discard(is_open)
-        signs = self._answers.growing_in, frozenset(self._unseen)
+        signs = self._answers.answering_in, frozenset(self._unseen)
         if signs != self._shown:
             self._shown = signs
             self._show()

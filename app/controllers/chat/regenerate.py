@@ -36,7 +36,7 @@ class RegenerateController:
         targets: Callable[[], Sequence[tuple[str, str]]],
     ) -> None:
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._store = parts.store
         self._conversations = conversations
         self._answers = answers
@@ -74,7 +74,7 @@ class RegenerateController:
 
     def _is_there(self, wanted: _Wanted) -> bool:
         """Whether the answer was not deleted meanwhile."""
-        found = self._tell(lambda: self._store.read(lambda db: conversation_of(db, wanted.answer_id)))
+        found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, wanted.answer_id)))
         return found == wanted.conversation_id
 
     def on_failed(self) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.debounce import KeepSoon
+from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
 from app.domain.errors import StorageError
 
@@ -30,7 +30,7 @@ class UnsentController(QObject):
         self._library = parts.store.library
         self._conversation_id: int | None = None
         self._kept = ""
-        self._timer = KeepSoon(self)
+        self._timer = DebounceTimer(self)
         self._timer.timeout.connect(self.keep)
         parts.window.draft_text_changed.connect(self._on_text)
 

@@ -53,7 +53,7 @@ class LibraryAnswer:
     offers: tuple[OfferRow, ...]
 
 
-class Shelf:
+class HubService:
     """Safe to use from several threads."""
 
     def __init__(self, client: HubClient, library: Library, downloads: DownloadQueue) -> None:
@@ -244,7 +244,7 @@ def free_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> Shelf:
+def open_hub_service(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> HubService:
     """The real hub, or the mirror that HF_ENDPOINT names, with the library of these folders; nothing is fetched yet.
 
     ``on_downloads`` is called from a thread of the downloads when they changed.
@@ -254,4 +254,4 @@ def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None
     """
     client = HubClient()
     library = open_library(paths, settings)
-    return Shelf(client, library, DownloadQueue(client, library, paths.downloads_file, on_downloads))
+    return HubService(client, library, DownloadQueue(client, library, paths.downloads_file, on_downloads))

@@ -48,7 +48,7 @@ class StatisticsController(QObject):
         super().__init__()
         self._window = parts.window
         self._store = parts.store
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._conversations = conversations
         self._thread: threading.Thread | None = None
         self._num_asked = 0
@@ -71,7 +71,7 @@ class StatisticsController(QObject):
 
     def reset(self) -> None:
         """Begin the totals of all time anew."""
-        self._tell(lambda: self._store.write(reset_totals))
+        self._attempt(lambda: self._store.write(reset_totals))
         self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
@@ -91,7 +91,7 @@ class StatisticsController(QObject):
 
             try:
                 write_file(
-                    file, export_chunks(self._store, self._wish(scope, chat), form), for_spreadsheets=form == "csv"
+                    file, export_chunks(self._store, self._request(scope, chat), form), for_spreadsheets=form == "csv"
                 )
                 result: str | Problem = done
             except AppError as error:
@@ -107,7 +107,7 @@ class StatisticsController(QObject):
             self._thread.join(timeout_s)
         return self._thread is None or not self._thread.is_alive()
 
-    def _wish(self, scope: str, chat: int | None) -> ExportRequest:
+    def _request(self, scope: str, chat: int | None) -> ExportRequest:
         """What is meant: of the open chat, its last answer with figures is "this" one."""
         from app.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
 
@@ -120,14 +120,14 @@ class StatisticsController(QObject):
         self._num_asked += 1
         number = self._num_asked
 
-        def tell(future: Future[Rows]) -> None:
+        def report(future: Future[Rows]) -> None:
             error = future.exception()
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
             else:
                 self.read.emit(number, page, future.result())
 
-        self._store.post(job).add_done_callback(tell)
+        self._store.post(job).add_done_callback(report)
 
     def _show(self, number: int, page: str, rows: Rows) -> None:
         if number != self._num_asked:

@@ -104,8 +104,8 @@ def _marked(name: str, text: str, typed: str) -> str:
     found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER]
-    told = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
-    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", told.replace(BEGIN, "").replace(END, ""))
+    marked = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
+    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", marked.replace(BEGIN, "").replace(END, ""))
 
 
 def _not_before(text: str, words: Sequence[str]) -> int:

@@ -140,12 +140,12 @@ def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
         is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= _MAX_DURATION_S
         return replace(thought, seconds=seconds) if is_time else thought
     parts = content.get("thoughts") if content.get("content_type") == "thoughts" else None
-    told: list[str] = []
+    paragraphs: list[str] = []
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict):
             summary, words = clean_text(part.get("summary")).strip(), clean_text(part.get("content")).strip()
-            told += [text for text in (f"**{summary}**" if summary else "", words) if text]
-    text = "\n\n".join(told)
+            paragraphs += [text for text in (f"**{summary}**" if summary else "", words) if text]
+    text = "\n\n".join(paragraphs)
     num_chars = thought.num_chars + len(text)
     if not text or num_chars > MAX_TEXT_CHARS:
         return thought
@@ -204,13 +204,13 @@ def _with_links(text: str, references: object) -> str:
             links[mark.strip()] = link.strip()
     room = min(MAX_TEXT_CHARS, _MAX_USES * (len(text) + sum(map(len, links.values()))))
 
-    def told(place: re.Match[str]) -> str:
+    def replacement(place: re.Match[str]) -> str:
         nonlocal room
         words = links.get(place["mark"]) or _own_words(place["mark"])
         room -= len(words)
         return f"{place['gap']}{words}" if words and room > 0 else ""
 
-    return _PLACE.sub(told, text)
+    return _PLACE.sub(replacement, text)
 
 
 def _own_words(mark: str) -> str:

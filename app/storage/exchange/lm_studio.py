@@ -87,12 +87,12 @@ def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str
 
 def _options(data: Mapping[str, Any]) -> str:
     """The system prompt as what the chat has of its own."""
-    told, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
+    system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, dict) and field.get("key") == _SYSTEM_PROMPT and field.get("value"):
-            told = field["value"]
-    prompt = clean_text(told).strip()
+            system_prompt = field["value"]
+    prompt = clean_text(system_prompt).strip()
     return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NOTHING_OWN
 
 

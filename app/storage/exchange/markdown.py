@@ -126,13 +126,13 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
     if message.role != "assistant" or not split.opened or message.attachments:
         return fields, text
     glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
-    told = {**fields, "thought": glue, "thought_ms": message.thinking_ms}
-    if not fits(told):
+    marked = {**fields, "thought": glue, "thought_ms": message.thinking_ms}
+    if not fits(marked):
         return fields, text
     span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
     lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
-    return told, f"{quoted}\n\n{split.answer(text)}"
+    return marked, f"{quoted}\n\n{split.answer(text)}"
 
 
 def _file_part(attachment: Attachment) -> Part:

@@ -78,10 +78,10 @@ def parts_of(text: str) -> Iterator[Part]:
 
 
 def _mark(fields: Mapping[str, Any], number: int) -> str:
-    told = json.dumps(fields, ensure_ascii=False)
+    written = json.dumps(fields, ensure_ascii=False)
     for char, escaped in _ESCAPED.items():
-        told = told.replace(char, escaped)
-    return f"<!-- paceline {number} {told} -->\n"
+        written = written.replace(char, escaped)
+    return f"<!-- paceline {number} {written} -->\n"
 
 
 def _part(mark: re.Match[str], text: str, end: int) -> Part:
@@ -92,9 +92,9 @@ def _part(mark: re.Match[str], text: str, end: int) -> Part:
     return Part(_said(mark.group(1)), text[begin:end])
 
 
-def _said(told: str) -> dict[str, Any]:
+def _said(written: str) -> dict[str, Any]:
     try:
-        fields = json.loads(told)
+        fields = json.loads(written)
     except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}

@@ -36,8 +36,8 @@ MAX_ATTACHMENTS = 100  # of one message
 
 def to_json(chats: Iterable[PortableChat]) -> str:
     """Write conversations down."""
-    told = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    data = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
+    return json.dumps(data, ensure_ascii=False, indent=1)
 
 
 def from_data(data: Mapping[str, Any]) -> list[PortableChat]:

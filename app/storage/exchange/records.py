@@ -68,11 +68,11 @@ class PortableChat:
     def digest(self) -> str:
         """The same for the same words in the same tree, wherever they come from."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        told = [
+        content = [
             (places.get(each.parent), each.role, each.text, *((file.name, file.text) for file in each.attachments))
             for each in self.messages
         ]
-        return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
     def holds(self, other: PortableChat) -> bool:
         """Whether every message of ``other`` is here after the same words: it is a branch of this chat, say."""
@@ -82,8 +82,8 @@ class PortableChat:
         """Each message with all that it follows, as digests; the same words twice in one place count twice."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            told = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
-            lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(told).encode()).digest()
+            content = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
+            lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
 
 

@@ -40,17 +40,19 @@ class ImportResult:
             taken = said("1 chat imported.")
         else:
             taken = said("{number:,} chats imported.", number=self.num_new)
-        told = [taken]
+        sentences = [taken]
         if self.num_known == 1:
-            told.append(said("1 was here already."))
+            sentences.append(said("1 was here already."))
         elif self.num_known:
-            told.append(said("{number:,} were here already.", number=self.num_known))
+            sentences.append(said("{number:,} were here already.", number=self.num_known))
         if len(self.bad_files) == 1:
-            told.append(said("{file} could not be imported.", file=self.bad_files[0]))
+            sentences.append(said("{file} could not be imported.", file=self.bad_files[0]))
         elif self.bad_files:
             first, number = self.bad_files[0], len(self.bad_files)
-            told.append(said("{number:,} files could not be imported, {file} the first.", number=number, file=first))
-        return joined(told)
+            sentences.append(
+                said("{number:,} files could not be imported, {file} the first.", number=number, file=first)
+            )
+        return joined(sentences)
 
 
 def export_chats(
