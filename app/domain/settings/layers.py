@@ -10,6 +10,30 @@ from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
 from app.domain.settings.values import Settings
 
+SAMPLING_KEYS = (
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "repeat_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+)
+PRESET_KEYS = ("system_prompt", *SAMPLING_KEYS)
+LAYERED_KEYS = (
+    "mode",
+    "depth",
+    "learn_past",
+    "tie_safe",
+    *SAMPLING_KEYS,
+    "seed",
+    "max_tokens",
+    "system_prompt",
+    "overflow",
+)
+LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
+AUTOMATIC = "automatic"  # in TOML, which has no null
+
 
 class Layer(StrEnum):
     """Where a value comes from; the earlier one counts."""
@@ -66,31 +90,6 @@ class LayersView:
     def num_own(self) -> int:
         """How many values the open chat has of its own."""
         return sum(value.origin is Layer.CHAT for value in self.values.get(Layer.CHAT, {}).values())
-
-
-SAMPLING_KEYS = (
-    "temperature",
-    "top_k",
-    "top_p",
-    "min_p",
-    "repeat_penalty",
-    "frequency_penalty",
-    "presence_penalty",
-)
-PRESET_KEYS = ("system_prompt", *SAMPLING_KEYS)
-LAYERED_KEYS = (
-    "mode",
-    "depth",
-    "learn_past",
-    "tie_safe",
-    *SAMPLING_KEYS,
-    "seed",
-    "max_tokens",
-    "system_prompt",
-    "overflow",
-)
-LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
-AUTOMATIC = "automatic"  # in TOML, which has no null
 
 
 def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str, SettingValue]:

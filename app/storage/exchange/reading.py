@@ -39,6 +39,10 @@ _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
 )
+_CHUNK_BYTES = 4 << 20
+_QUOTE = ord('"')
+_BEGINS_ONE = np.zeros(256, dtype=bool)
+_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
 
 
 def may_be_export(file: Path) -> bool:
@@ -184,14 +188,8 @@ def _too_large(name: str, limit: int) -> ChatsImportError:
     return ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
 
 
-_CHUNK_BYTES = 4 << 20
-_QUOTE = ord('"')
-_BEGINS_ONE = np.zeros(256, dtype=bool)
-_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
-
-
 def count_values(raw: bytes) -> int:
-    """Count them; at least as many as there are in any text that is JSON."""
+    """About how many values a JSON text holds; never fewer than there are."""
     # What is left of backslashes escapes nothing but quotes, which go, too: then every quote begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     count = num_quotes = 0

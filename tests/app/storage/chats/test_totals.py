@@ -16,7 +16,7 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from app.domain.messages import MessageState
-from app.domain.sums import ADDED, PairSums, Sums, by_pair, plus, sums_of, total
+from app.domain.sums import ADDED, PairSums, Sums, add_sums, by_pair, sums_of, total
 from app.storage.chats import answer_records, totals
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.opening import StoreLocation
@@ -93,8 +93,8 @@ def test_what_is_stored_is_the_sum_of_what_was_counted(given_runs: list[tuple[st
 
 @given_by(runs(), runs(), runs())
 def test_the_order_of_adding_does_not_matter(one: RunStats, two: RunStats, three: RunStats) -> None:
-    first = plus(plus(sums_of(one), sums_of(two)), sums_of(three))
-    second = plus(sums_of(three), plus(sums_of(two), sums_of(one)))
+    first = add_sums(add_sums(sums_of(one), sums_of(two)), sums_of(three))
+    second = add_sums(sums_of(three), add_sums(sums_of(two), sums_of(one)))
     assert first.num_answers == second.num_answers == 3
     assert first.stats.tokens == second.stats.tokens
     assert first.stats.proposed_by_depth == second.stats.proposed_by_depth
@@ -104,14 +104,14 @@ def test_the_order_of_adding_does_not_matter(one: RunStats, two: RunStats, three
 
 def test_rates_weigh_an_answer_by_its_length() -> None:
     slow = replace(RUN, tokens=10, decode_s=10.0)
-    both = plus(sums_of(RUN), sums_of(slow))
+    both = add_sums(sums_of(RUN), sums_of(slow))
     assert both.stats.tokens_per_second == pytest.approx(50 / 12)
     assert both.speedup == pytest.approx((4.0 + 1.0) / 12)
     assert both.saved_s == pytest.approx(-7.0)
 
 
 def test_an_answer_without_a_measured_plain_cost_is_left_out_of_the_speedup_only() -> None:
-    both = plus(sums_of(RUN), sums_of(replace(RUN, plain_ms=None, decode_s=50.0)))
+    both = add_sums(sums_of(RUN), sums_of(replace(RUN, plain_ms=None, decode_s=50.0)))
     assert both.speedup == pytest.approx(2.0)
     assert both.stats.decode_s == pytest.approx(52.0)
     assert Sums().speedup is None
