@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -36,7 +37,8 @@ from app.startup.assembly import assemble  # noqa: E402
 from app.storage.chats.index import rebuild  # noqa: E402
 from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
-from tests.fake_model import ScriptedWorker  # noqa: E402
+from engine.records import EngineReady, LoadRequest, ModelInfo  # noqa: E402
+from engine.session.worker import EngineWorker, OnEvent  # noqa: E402
 from ui.window.main_window import MainWindow  # noqa: E402
 
 NUM_WORDS = 30_000
@@ -63,6 +65,27 @@ SYLLABLES = (
 NUM_TYPED = 40  # words of the vocabulary, common and rare, typed beside these
 TYPED = ("the conversation", "spain", "unter", "prelo mi", "a", "zzz", "stagra conde", "kaka")
 LONGEST_WAIT_S = 30.0
+N_CTX = 4096
+
+
+class IdleWorker(EngineWorker):
+    """An engine whose models are there at once, and that computes nothing: what it is asked for, nobody takes."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        super().__init__(on_event, _no_session)
+        self._report = on_event
+
+    def start(self) -> None:
+        """Start no thread."""
+
+    def load(self, request: LoadRequest) -> None:
+        """Say that the target is there."""
+        target = ModelInfo(request.target, "idle", "none", 0, 0, 0, N_CTX, 0, 1, 0, "none")
+        self._report(EngineReady(target))
+
+
+def _no_session() -> NoReturn:
+    raise NotImplementedError
 
 
 def words(rng: random.Random) -> list[str]:
@@ -132,7 +155,7 @@ def measure_start() -> tuple[float, MainWindow, Controller]:
     """Seconds from nothing to a shown window with its list and the last conversation."""
     started = time.perf_counter()
     window = MainWindow(assets_dir(), FIELDS)
-    controller = assemble(window, find_paths(), Reports(), ScriptedWorker)
+    controller = assemble(window, find_paths(), Reports(), IdleWorker)
     window.hub.leave()  # not a first run
     window.show()
     QApplication.processEvents()

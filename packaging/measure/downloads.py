@@ -31,15 +31,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from app.domain.errors import AppError  # noqa: E402 (found through the line above)
+from loopback import Content, Fault, LoopbackHub  # noqa: E402 (found through the line above)
+
+from app.domain.errors import AppError  # noqa: E402
 from app.hub.client import HubClient  # noqa: E402
 from app.hub.downloads.download_queue import DownloadQueue  # noqa: E402
 from app.hub.downloads.transfer import RetryPolicy  # noqa: E402
 from app.hub.library.library import Library  # noqa: E402
 from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
-from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
 
 REPO, NAME = "test/file", "m.gguf"
 MAX_RUNS = 40
@@ -105,7 +106,7 @@ class Torture:
     """One download under its plan."""
 
     def __init__(self, plan: Plan, contents: list[Content], place: Path, bytes_per_s: float) -> None:
-        """``contents``: the file as it is, and as it may become (`tests.app.hub.loopback.Content`)."""
+        """``contents``: the file as it is, and as it may become (`loopback.Content`)."""
         self._plan = plan
         self._contents = contents
         self._place = place

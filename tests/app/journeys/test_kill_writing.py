@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.debounce import KEEP_MS
+from app.controllers.debounce import DEBOUNCE_MS
 from app.storage.exchange.own_format import to_json
 from app.storage.exchange.records import PortableChat, PortableMessage
 from app.storage.exchange.transfer import BATCH, import_chats
@@ -98,5 +98,5 @@ def test_somebody_who_types_without_a_pause_loses_two_seconds_at_most(qtbot: QtB
     while not desk.store.library.unsent(None):
         assert time.monotonic() < end_s
         qtbot.keyClick(edit, "x")
-        qtbot.wait(KEEP_MS // 6)
+        qtbot.wait(DEBOUNCE_MS // 6)
     desk.close()

@@ -22,7 +22,7 @@ from app.hub.library.library import Library
 from app.storage.chats.backups import backup_is_due, backups_in, rotate
 from app.storage.presets import Presets
 from app.storage.settings_file import read_settings, write_settings
-from app.storage.toml_file import Read, TomlFile
+from app.storage.toml_file import ReadResult, TomlFile
 from engine.cache.speeds import FILE_NAME as SPEEDS
 from engine.cache.speeds import StateSpeeds
 from engine.pacing.experience_store import FILE_NAME as EXPERIENCE
@@ -113,8 +113,8 @@ class FoundDocument:
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
 
-    def read(self) -> Read:
-        return Read(self._document)
+    def read(self) -> ReadResult:
+        return ReadResult(self._document)
 
 
 def test_long_sentences_and_deep_keys_within_reason_stay(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from app.storage.chats import database, opening
 from app.storage.chats.answers import Ending
 from app.storage.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.storage.chats.database import connect, version_of
-from app.storage.chats.opening import Opened, StoreLocation, open_chats
+from app.storage.chats.opening import OpenedStore, StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -41,7 +41,7 @@ def dump(file: Path) -> list[str]:
         return [*connection.iterdump(), str(version_of(connection))]
 
 
-def num_messages(opened: Opened) -> int:
+def num_messages(opened: OpenedStore) -> int:
     return int(opened.connection.execute("SELECT count(*) FROM messages").fetchone()[0])
 
 
