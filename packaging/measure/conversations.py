@@ -231,10 +231,10 @@ def main() -> None:
         }
         window.close()
         application.processEvents()
-    told = json.dumps(result, indent=1)
-    sys.stdout.write(told + "\n")
+    text = json.dumps(result, indent=1)
+    sys.stdout.write(text + "\n")
     if options.json:
-        Path(options.json).write_text(told + "\n", encoding="utf-8")
+        Path(options.json).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def make_plan(seed: int, size_bytes: int) -> Plan:
     )
 
 
-class Torture:
+class StressedDownload:
     """One download under its plan."""
 
     def __init__(self, plan: Plan, contents: list[Content], place: Path, bytes_per_s: float) -> None:
@@ -269,17 +269,17 @@ def measure(count: int, size_bytes: int, first_seed: int = 0, jobs: int = 2, byt
     contents = [Content(b"GGUF" + os.urandom(size_bytes - 4), NAME) for _ in range(2)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         plans = [make_plan(first_seed + number, size_bytes) for number in range(count)]
-        tortures = [Torture(plan, contents, Path(folder), bytes_per_s) for plan in plans]
-        return list(pool.map(Torture.run, tortures))
+        stressed = [StressedDownload(plan, contents, Path(folder), bytes_per_s) for plan in plans]
+        return list(pool.map(StressedDownload.run, stressed))
 
 
 def summary(results: list[Result]) -> dict[str, object]:
     """The figures over all downloads."""
     bounded = [result.ratio for result in results if result.must_resume]
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for sentence in (sentence for result in results for sentence in result.sentences):
         kind = re.sub(r"[/\d].*", "…", sentence.lstrip("0123456789 "))
-        told[kind] = told.get(kind, 0) + 1
+        counts[kind] = counts.get(kind, 0) + 1
     return {
         "downloads": len(results),
         "complete_and_right": sum(result.is_right for result in results),
@@ -294,7 +294,7 @@ def summary(results: list[Result]) -> dict[str, object]:
         "worst_ratio": max(bounded, default=0.0),
         "mean_ratio": sum(bounded) / len(bounded) if bounded else 0.0,
         "within_the_bound": sum(ratio <= MAX_RATIO for ratio in bounded),
-        "sentences": told,
+        "sentences": counts,
     }
 
 

@@ -56,8 +56,8 @@ def acknowledged(home: str, wait_s: float) -> list[int]:
     child = subprocess.Popen([sys.executable, __file__, "--home", home, "--child"], stdout=subprocess.PIPE)
     time.sleep(wait_s)
     child.kill()
-    told, _ = child.communicate()
-    whole = told[: told.rfind(b"\n") + 1]  # the kill may cut the last line
+    output, _ = child.communicate()
+    whole = output[: output.rfind(b"\n") + 1]  # the kill may cut the last line
     return [int(line) for line in whole.split()]
 
 

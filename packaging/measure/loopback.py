@@ -308,12 +308,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._plain(416, b"", {**headers, "ETag": etag, "Content-Range": f"bytes */{content.size}"})
             return
         start, end = asked or (0, content.size)
-        told = max(0, start - 7) if fault.wrong_range else start
+        announced = max(0, start - 7) if fault.wrong_range else start
         self.send_response(200 if asked is None else 206)
         for name, value in {**headers, "ETag": etag, **dict(fault.headers)}.items():
             self.send_header(name, value)
         if asked is not None:
-            self.send_header("Content-Range", f"bytes {told}-{end - 1}/{'*' if fault.unannounced else content.size}")
+            self.send_header(
+                "Content-Range", f"bytes {announced}-{end - 1}/{'*' if fault.unannounced else content.size}"
+            )
         if fault.unannounced:
             self.send_header("Connection", "close")
             self.close_connection = True

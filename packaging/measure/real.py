@@ -273,8 +273,8 @@ def write(done: dict[str, Done], options: argparse.Namespace) -> None:
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
     if options.json:
-        told_as = {name: {"whole": one.is_whole, **one.report.as_dict()} for name, one in done.items()}
-        options.json.write_text(json.dumps(told_as, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        reports = {name: {"whole": one.is_whole, **one.report.as_dict()} for name, one in done.items()}
+        options.json.write_text(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_options() -> argparse.Namespace:
