@@ -26,8 +26,8 @@ class Prompts:
         read = file.read()
         self.problem = read.problem
         self._document = read.document
-        given = self._document.get("prompts")
-        self.all = valid_prompts(_from_tables(given)) if isinstance(given, list) else valid_prompts(builtin)
+        tables = self._document.get("prompts")
+        self.all = valid_prompts(_from_tables(tables)) if isinstance(tables, list) else valid_prompts(builtin)
 
     def replace(self, prompts: Iterable[Prompt]) -> None:
         """Use these from now on, and save them."""

@@ -35,11 +35,11 @@ def pull_small(options: argparse.Namespace) -> int:
     library = open_library(find_paths())
     was_here = find_in_library(library, SMALL) is not None
     client = Lazy(HubClient)
-    lines = _Lines()
+    progress = _ProgressLines()
     try:
-        model = fetch_first_model(library, lines, client, SMALL)
+        model = fetch_first_model(library, progress, client, SMALL)
     finally:
-        lines.end()
+        progress.end()
         if client.made is not None:
             client.made.close()
     if not was_here:
@@ -59,7 +59,7 @@ def _begin(model: LibraryModel) -> None:
     settings.begin(str(model.path), dict(SMALL.own))
 
 
-class _Lines(FirstModelControl):
+class _ProgressLines(FirstModelControl):
     """One line that moves on a terminal, one every now and then in a log."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

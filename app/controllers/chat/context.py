@@ -38,7 +38,7 @@ MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """An answer that was asked for: which stored messages its messages end with, and where it goes."""
 
     request_id: int
@@ -57,7 +57,7 @@ class ContextController:
         self._store = parts.store
         self._keeper = parts.keeper
         self._conversations = conversations
-        self._asked: _Asked | None = None
+        self._asked: _Question | None = None
         self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
         self._size, self._target = 0, ""
         self._system_prompt = ""
@@ -110,7 +110,7 @@ class ContextController:
         num_before = len(condensed(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
-        self._asked = _Asked(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        self._asked = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
         self._failed = None  # another question is the last now, whatever is still being counted
         self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)

@@ -122,11 +122,11 @@ class ConversationController:
             conversation = self._attempt(lambda: self._store.conversation(conversation_id))
             title = conversation.title if conversation else ""
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
-        growing = views[-1] if views and views[-1].state is MessageState.STREAMING else None
+        streaming = views[-1] if views and views[-1].state is MessageState.STREAMING else None
         self.edits.open(conversation_id, [view.id for view in views])
-        self._window.show_conversation(title, views[:-1] if growing else views)
-        if growing:
-            self._show_growing(growing)
+        self._window.show_conversation(title, views[:-1] if streaming else views)
+        if streaming:
+            self._show_streaming(streaming)
         self.on_shown()
 
     def opened(self, turn: Turn) -> None:
@@ -189,7 +189,7 @@ class ConversationController:
         self._window.chat_settings.set_view(self.layers.view(), self.current_id)
         return reason
 
-    def _show_growing(self, view: MessageView) -> None:
+    def _show_streaming(self, view: MessageView) -> None:
         self._window.begin_answer(replace(view, text="", spans=()))
         if view.text:
             self._window.append_text(view.text, view.spans)

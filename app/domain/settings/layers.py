@@ -97,8 +97,8 @@ def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str,
     if not isinstance(raw, Mapping):
         return {}
     rows = ((FIELD_BY_KEY[key], raw[key]) for key in keys if key in raw)
-    given = ((row, None if value == AUTOMATIC and row.default is None else value) for row, value in rows)
-    return {row.key: normalised(row, value) for row, value in given if not complaint(row, value)}
+    known = ((row, None if value == AUTOMATIC and row.default is None else value) for row, value in rows)
+    return {row.key: normalised(row, value) for row, value in known if not complaint(row, value)}
 
 
 def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:

@@ -52,5 +52,5 @@ class ChatOptions:
     def write(self, conversation_id: int, values: Mapping[str, Any], mode: Mode, depth: int | None) -> None:
         """Keep a conversation's options, and the mode and depth that it is in by them."""
         sql = "UPDATE conversations SET options = ?, mode = ?, depth = ? WHERE id = ?"
-        given = (to_text(values), mode.value, depth, conversation_id)
-        self._access.write(lambda db: db.execute(sql, given).rowcount)
+        parameters = (to_text(values), mode.value, depth, conversation_id)
+        self._access.write(lambda db: db.execute(sql, parameters).rowcount)

@@ -110,12 +110,12 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
 
 
 def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
-    given = data.get("messages")
-    if not isinstance(given, list) or len(given) > MAX_MESSAGES:
+    raw = data.get("messages")
+    if not isinstance(raw, list) or len(raw) > MAX_MESSAGES:
         raise ChatsImportError("A conversation has no list of messages, or one that is too long.")
     known: set[int] = set()
     messages = []
-    for entry in given:
+    for entry in raw:
         message = _message_from_data(entry, known)
         known.add(message.key)
         messages.append(message)
@@ -166,8 +166,8 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
 
 
 def _attachments(data: object) -> tuple[Attachment, ...]:
-    given = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
-    return tuple(to_attachment(each) for each in given if isinstance(each, dict))
+    raw = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
+    return tuple(to_attachment(each) for each in raw if isinstance(each, dict))
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
@@ -177,8 +177,8 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
         ChatsImportError: its text is longer than any message.
     """
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
-    given = data.get("num_bytes")
-    num_bytes = given if isinstance(given, int) and _is_count(given) else 0
+    raw = data.get("num_bytes")
+    num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
     return Attachment(0, clean_title(data.get("name")) or "file", kind, num_bytes, clean_text(data.get("text")))
 
 
