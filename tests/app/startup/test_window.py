@@ -37,7 +37,7 @@ from app.storage.chats.store import ChatStore
 from app.paths import find_paths
 from app.startup.window import open_window
 from tests.fake_model import ScriptedWorker
-from ui import opening_page, transcript
+from ui.transcript import opening_page, transcript
 paths = find_paths()
 paths.data.mkdir(parents=True)
 paths.config.mkdir(parents=True)

@@ -112,7 +112,7 @@ def test_of_one_key_the_newer_bands_stay_and_those_that_were_let_go_of_do_not_co
 PUTS = """
 import sys
 from pathlib import Path
-from engine import file_lock
+from engine.storage import file_lock
 from engine.storage.cost_store import CostStore, SavedCosts
 
 file_lock.WAIT_S = 60.0  # on a busy machine many turns pass between two looks
