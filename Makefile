@@ -55,8 +55,8 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
-	@for script in screenshots screenshots_models screenshots_parts; do \
-		$(VENV)/bin/python packaging/$$script.py || exit 1; done
+	@for script in window models parts; do \
+		$(VENV)/bin/python packaging/screenshots/$$script.py || exit 1; done
 
 translations: ## bring the German and English catalogues up to the code, and compile them
 	@$(SETUP) run

@@ -1,4 +1,4 @@
-"""`python -m app` and the command `paceline`. Knows only whom to hand over to."""
+"""`python -m app` and the command `paceline`: starts the window, a command, or a helper process."""
 
 from __future__ import annotations
 

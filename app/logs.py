@@ -1,4 +1,4 @@
-"""The log files: what went wrong and where, never what was said. Knows neither Qt nor any chat.
+"""The log files: what went wrong and where, never what was said.
 
 A message of an unknown exception may quote a chat, so only its type and its frames are written; tokens are blotted out.
 """
@@ -35,7 +35,7 @@ _SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|(?i:bearer)\s+\S+")
 log = logging.getLogger(__name__)
 
 
-class CarefulFormatter(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Writes tracebacks without the messages of unknown exceptions, and no token."""
 
     def __init__(self) -> None:
@@ -76,15 +76,15 @@ def redact(text: str) -> str:
 class _LogFile(logging.handlers.RotatingFileHandler):
     """Says once that it cannot be written, and never stops the app."""
 
-    _told = False
+    _has_warned = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
         """The disk is full, say: one line, not one traceback for every record."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)
-        elif not self._told:
-            self._told = True
+        elif not self._has_warned:
+            self._has_warned = True
             sys.stderr.write(f"paceline: the log cannot be written: {error.strerror or error}\n")
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class Logs:
 
     def _add(self, handler: logging.Handler, level: int) -> None:
         handler.setLevel(level)
-        handler.setFormatter(CarefulFormatter())
+        handler.setFormatter(RedactingFormatter())
         logging.getLogger().addHandler(handler)
         self._handlers.append(handler)
 

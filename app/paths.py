@@ -1,4 +1,4 @@
-"""Every folder and file the app uses, and where its assets lie. Makes no file; knows no setting."""
+"""Every folder and file the app uses, and where its assets lie."""
 
 from __future__ import annotations
 

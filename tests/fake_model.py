@@ -1,7 +1,4 @@
-"""Scripted, deterministic stand-ins without weights: a model for the loop's tests, a worker for the window's.
-
-Owns no real inference; nothing that is measured may come from here.
-"""
+"""Scripted, deterministic stand-ins without weights: models for the loop's tests, a worker for the window's."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.interfaces import Candidates, Rows, TokenIds
+from engine.interfaces import Rows, TokenIds
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -34,78 +31,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-
-
-class MarkovModel:
-    """A `LanguageModel` whose next token depends on the last only: ``logits`` [n_vocab, n_vocab], row by last id."""
-
-    def __init__(self, logits: NDArray[np.float32], n_ctx: int = 256, *, can_rollback: bool = True) -> None:
-        self._logits = logits
-        self._can_rollback = can_rollback
-        self._ids: list[int] = []
-        self.num_snapshots: int | None = None
-        self.num_candidates = 0
-        self.n_vocab = int(logits.shape[1])
-        self.n_ctx = n_ctx
-        self.num_forwards = 0
-
-    @property
-    def num_past(self) -> int:
-        """How many tokens the cache holds."""
-        return len(self._ids)
-
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        """See `LanguageModel.forward`. As strict as the real one about passes of nothing."""
-        if not len(ids):
-            raise ValueError("a pass of 0 tokens")
-        self.num_forwards += 1
-        self._ids += [int(token_id) for token_id in ids]
-        end = len(self._ids) - num_padding
-        return self._logits[self._ids[end - n_rows : end]].copy()
-
-    def forward_candidates(self, ids: TokenIds) -> Candidates:
-        """See `LanguageModel.forward_candidates`."""
-        row = self.forward(ids, 1)[0]
-        likeliest = np.sort((-row).argsort(kind="stable")[: self.num_candidates or len(row)])
-        return Candidates(likeliest, row[likeliest])
-
-    def rollback(self, num_past: int) -> bool:
-        """See `LanguageModel.rollback`."""
-        if num_past >= len(self._ids):
-            return True
-        if not self._can_rollback:
-            return False
-        del self._ids[num_past:]
-        return True
-
-    def save(self) -> bool:
-        """See `LanguageModel.save`. There is nothing to keep."""
-        return False
-
-    def restore(self) -> bool:
-        """See `LanguageModel.restore`."""
-        return False
-
-    @property
-    def state_bytes(self) -> int:
-        """See `LanguageModel.state_bytes`."""
-        return 4 * len(self._ids)
-
-    def export_state(self) -> NDArray[np.uint8] | None:
-        """See `LanguageModel.export_state`. The ids are all there is."""
-        return np.asarray(self._ids, dtype=np.int32).view(np.uint8) if self._ids else None
-
-    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
-        """See `LanguageModel.import_state`."""
-        self.clear()
-        if len(state) != 4 * num_past:
-            return False
-        self._ids[:] = state.view(np.int32).tolist()
-        return True
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._ids.clear()
+from tests.scripted_pair import MarkovModel
 
 
 class RecurrentModel(MarkovModel):

@@ -1,6 +1,6 @@
 """The text of a PDF, read by a child process with bounded time and memory: the file is a stranger's.
 
-Owns the child and the sentences; what is done with the file is `app.attachments.pdf_child`'s.
+The child process is `app.attachments.pdf_child`; here it is started, watched, and its failures become sentences.
 """
 
 from __future__ import annotations

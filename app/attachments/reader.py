@@ -1,4 +1,4 @@
-"""Reads files on a thread of its own, one after the other, and keeps each before it is told. Knows no widget."""
+"""Reads attached files on a thread of its own, one after the other, and stores each before it is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReadRequest:
     """A file, or a pasted ``text``, for the unsent message of a conversation. ``key`` is the caller's."""
 
     key: int
@@ -32,10 +32,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReadOutcome:
     """What became of it: an attachment that is kept, a problem, or an export to be imported."""
 
-    wanted: Wanted
+    request: ReadRequest
     attachment: Attachment | None = None
     problem: Problem | None = None
     notice: str = ""
@@ -45,20 +45,20 @@ class Outcome:
 class AttachmentReader:
     """One thread. ``on_outcome`` is called on it, once for each that was wanted and not cancelled."""
 
-    def __init__(self, store: ChatStore, on_outcome: Callable[[Outcome], None]) -> None:
+    def __init__(self, store: ChatStore, on_outcome: Callable[[ReadOutcome], None]) -> None:
         self._store = store
         self._on_outcome = on_outcome
-        self._queue: queue.SimpleQueue[Wanted | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[ReadRequest | None] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def read(self, wanted: Wanted) -> None:
+    def read(self, request: ReadRequest) -> None:
         """Read it when those before are done."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="attachments", daemon=True)
             self._thread.start()
-        self._queue.put(wanted)
+        self._queue.put(request)
 
     def cancel(self, key: int) -> None:
         """Do not read it, or stop reading it; it is not told."""
@@ -73,48 +73,48 @@ class AttachmentReader:
         return self._thread is None or not self._thread.is_alive()
 
     def _run(self) -> None:
-        while (wanted := self._queue.get()) is not None and not self._closing.is_set():
-            if wanted.key in self._cancelled:
+        while (request := self._queue.get()) is not None and not self._closing.is_set():
+            if request.key in self._cancelled:
                 continue
             try:
-                outcome = self._read(wanted)
+                outcome = self._read(request)
             except AppError as error:
-                outcome = Outcome(wanted, problem=error.problem)
+                outcome = ReadOutcome(request, problem=error.problem)
             except Exception as error:  # noqa: BLE001  (whatever a strange file brings about, the next one is read)
                 log.error("an attachment could not be read: %s", type(error).__name__)  # noqa: TRY400 (no contents)
                 problem = Problem(
                     "The file could not be attached",
                     said(
-                        "“{name}” could not be read ({kind}).", name=shown_name(wanted.name), kind=type(error).__name__
+                        "“{name}” could not be read ({kind}).", name=shown_name(request.name), kind=type(error).__name__
                     ),
                     "Attach another file, or paste the part that matters.",
                 )
-                outcome = Outcome(wanted, problem=problem)
-            self._tell(outcome)
+                outcome = ReadOutcome(request, problem=problem)
+            self._report(outcome)
 
-    def _read(self, wanted: Wanted) -> Outcome:
+    def _read(self, request: ReadRequest) -> ReadOutcome:
         # What reads every kind of file and of export is loaded on this thread, with the first of them.
         from app.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
         from app.storage.exchange.reading import may_be_export  # noqa: PLC0415
 
         notice = ""
-        if wanted.path is None:
-            attachment = text_attachment(wanted.name, wanted.text)
-        elif wanted.may_import and may_be_export(wanted.path):
-            return Outcome(wanted, is_export=True)
+        if request.path is None:
+            attachment = text_attachment(request.name, request.text)
+        elif request.may_import and may_be_export(request.path):
+            return ReadOutcome(request, is_export=True)
         else:
-            read = read_attachment(wanted.path, lambda: self._is_unwanted(wanted))
+            read = read_attachment(request.path, lambda: self._is_unwanted(request))
             attachment, notice = read.attachment, read.notice
-        if self._is_unwanted(wanted):
-            return Outcome(wanted)
-        kept = self._store.attachments.add_unsent(wanted.conversation_id, attachment)
-        return Outcome(wanted, replace(kept), notice=notice)
+        if self._is_unwanted(request):
+            return ReadOutcome(request)
+        kept = self._store.attachments.add_unsent(request.conversation_id, attachment)
+        return ReadOutcome(request, replace(kept), notice=notice)
 
-    def _is_unwanted(self, wanted: Wanted) -> bool:
-        return wanted.key in self._cancelled or self._closing.is_set()
+    def _is_unwanted(self, request: ReadRequest) -> bool:
+        return request.key in self._cancelled or self._closing.is_set()
 
-    def _tell(self, outcome: Outcome) -> None:
-        if outcome.wanted.key in self._cancelled:
+    def _report(self, outcome: ReadOutcome) -> None:
+        if outcome.request.key in self._cancelled:
             if outcome.attachment is not None:
                 self._store.attachments.remove(outcome.attachment.id)
         elif not self._closing.is_set():

@@ -1,4 +1,4 @@
-"""The report by kinds of prompts: a row for each setting, a column for each kind. Knows no measuring and no file."""
+"""The report by kinds of prompts: a row for each setting, a column for each kind."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def derived_table(rows: Sequence[Row], comparisons: Sequence[Comparison]) -> Ite
     for name, engine, title in _DERIVED:
         own = [one for one in comparisons if (one.name, one.engine) == (name, engine)]
         picked = dict.fromkeys(word for one in own if one.category == ALL for word in one.against)
-        told = f"{title} ({', '.join(picked)})" if name in (FIXED, BEST_PEER) else title
-        found.append((told, {one.category: _compared(one) for one in own}))
+        label = f"{title} ({', '.join(picked)})" if name in (FIXED, BEST_PEER) else title
+        found.append((label, {one.category: _compared(one) for one in own}))
     found = [(title, cells) for title, cells in found if cells]
     if not found:
         return

@@ -1,7 +1,7 @@
 """The comparisons a claim rests on: `auto` against the best fixed choice and against every peer, fairly picked.
 
 "The best" of many, picked and compared on the same prompts, looks better than it is, because luck is picked too. So the
-best is picked on one half of the prompts and compared on the other, both ways round. Knows no file.
+best is picked on one half of the prompts and compared on the other, both ways round.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What answers of one measurement must have in common, told by names, sizes and digests. Knows no measuring."""
+"""What must be the same for all answers of one measurement: models, settings, machine and code, by name and digest."""
 
 from __future__ import annotations
 

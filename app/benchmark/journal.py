@@ -1,7 +1,7 @@
 """Keeps each finished answer of a measurement in a file, so that one that was stopped goes on where it was.
 
 The first line says with what was measured, and lines like it say what was added later, a peer for example; each other
-line is one answer. Knows no model and no report.
+line is one answer.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Journal:
             ValueError: the file says otherwise.
             OSError: it cannot be written.
         """
-        told = json.loads(json.dumps(facts))
-        different = [name for name, value in told.items() if self._facts.get(name, value) != value]
+        normalised = json.loads(json.dumps(facts))
+        different = [name for name, value in normalised.items() if self._facts.get(name, value) != value]
         if different:
             raise ValueError(
-                f"{self._name} belongs to another measurement: {_difference(self._facts, told, different)}. "
+                f"{self._name} belongs to another measurement: {_difference(self._facts, normalised, different)}. "
                 "Name another file, or delete this one."
             )
-        new = {name: value for name, value in told.items() if name not in self._facts}
+        new = {name: value for name, value in normalised.items() if name not in self._facts}
         if new or self._is_empty:
             self._facts |= new
             self._write({_HEAD: _FORMAT, "facts": new})
@@ -160,10 +160,10 @@ def _run(record: dict[str, Any]) -> Run:
     )
 
 
-def _difference(known: Facts, told: Facts, names: list[str]) -> str:
+def _difference(known: Facts, normalised: Facts, names: list[str]) -> str:
     """The first of the facts that differ, down to the one value; and how many others there are."""
     name = names[0]
-    before, now = known[name], told[name]
+    before, now = known[name], normalised[name]
     while isinstance(before, dict) and isinstance(now, dict):
         inner = next(key for key in {**before, **now} if before.get(key) != now.get(key))
         name, before, now = f"{name}, {inner}", before.get(inner), now.get(inner)

@@ -1,4 +1,4 @@
-"""The report for people: Markdown tables, one noun each. Knows no measuring and no file."""
+"""The report for people: Markdown tables, one noun each."""
 
 from __future__ import annotations
 

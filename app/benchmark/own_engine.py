@@ -1,4 +1,4 @@
-"""Our engine as one of those compared. Knows no peer and no report."""
+"""Our own engine as a contestant of a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompts of a workload, from JSONL files. Knows no model."""
+"""The prompts of a workload, from JSONL files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much faster one variant is than another: a ratio of throughputs and two 95 % intervals. Knows no file.
+"""How much faster one variant is than another: a ratio of throughputs and two 95 % intervals.
 
 The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): what other prompts
 of the same kind would give. The second is for these very prompts, from how the rounds differ within each prompt

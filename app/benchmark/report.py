@@ -1,4 +1,4 @@
-"""A benchmark as data: machine, models, settings, rows, comparisons, every answer. Knows no measuring."""
+"""A benchmark as data: machine, models, settings, rows, comparisons, every answer."""
 
 from __future__ import annotations
 

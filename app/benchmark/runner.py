@@ -1,7 +1,4 @@
-"""Runs a comparison: prompt by prompt everybody in turn, decoding settings identical, round after round until enough.
-
-Knows no report.
-"""
+"""Runs a comparison: prompt by prompt all contestants in turn, with the same settings, round after round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a comparison: who takes part, what is asked, what was measured. Knows no process and no report."""
+"""The records of a benchmark: who takes part, what is asked, what was measured."""
 
 from __future__ import annotations
 

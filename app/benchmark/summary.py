@@ -1,7 +1,4 @@
-"""From measured answers to rows: speeds, speed-ups over our plain decoding, acceptance, where the time went.
-
-Knows no file.
-"""
+"""From measured answers to rows: speeds, speed-ups over our plain decoding, acceptance, where the time went."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`paceline bench`: every mode, and peers, against plain decoding on the same prompts, as tables and as JSON.
 
-Knows no window and keeps nothing but the reports it is asked to write.
+Nothing is kept but the reports that are asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.benchmark.facts import facts_in_common, program_facts
 from app.benchmark.journal import Journal
 from app.benchmark.markdown import as_markdown, tables
 from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.peers.opening import Wish, open_peers, read_wishes
+from app.benchmark.peers.opening import PeerRequest, open_peers, read_peer_requests
 from app.benchmark.prompts import Prompt, distinct, prompt_files, read_prompts
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
@@ -55,8 +55,8 @@ def command(options: argparse.Namespace) -> int:
         _check_reports(options)
         prompts = _prompts(options)
         plan = _plan(options)
-        wishes = read_wishes(options.peer, options.peer_configs)
-        journal = _journal(options, plan, wishes)
+        requests = read_peer_requests(options.peer, options.peer_configs)
+        journal = _journal(options, plan, requests)
     except LibraryError as error:
         return fail(error.problem)
     except (ValueError, OSError) as error:
@@ -67,7 +67,7 @@ def command(options: argparse.Namespace) -> int:
                 stack.callback(journal.close)
             session = open_session()
             stack.callback(session.close)
-            report, status = _measure(session, options, _Task(prompts, plan, wishes, journal), stack)
+            report, status = _measure(session, options, _Task(prompts, plan, requests, journal), stack)
     except EngineError as error:
         return fail_with(error)
     except PeerError as error:
@@ -83,7 +83,7 @@ class _Task:
 
     prompts: list[Prompt]
     plan: Plan
-    wishes: tuple[Wish, ...]
+    requests: tuple[PeerRequest, ...]
     journal: Journal | None
 
 
@@ -99,7 +99,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
         notify(notice)
     session.measure()
     own = OwnEngine(session, _variants(options, ready))
-    peers = open_peers(task.wishes, load, ready, stack)
+    peers = open_peers(task.requests, load, ready, stack)
     runner = Runner(own, peers, task.prompts, task.plan, journal=task.journal)
     progress = Progress(runner.runs_per_round)
     runner.on_run = progress.on_run
@@ -110,7 +110,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
         progress.end()
         if not runner.runs and not isinstance(stopped, OSError):
             raise
-        status = told(stopped)
+        status = report_stop(stopped)
     else:
         progress.end()
     if task.journal is not None and (status or runner.out_of_time):
@@ -118,7 +118,7 @@ def _measure(session: Session, options: argparse.Namespace, task: _Task, stack: 
     return make_report(ready, settings_of(runner, task.plan, task.prompts), runner.runs), status
 
 
-def told(stopped: BaseException) -> int:
+def report_stop(stopped: BaseException) -> int:
     """Say why a measurement ended early; the exit code."""
     if isinstance(stopped, PeerError | EngineError):
         return fail(stopped.problem)
@@ -128,7 +128,7 @@ def told(stopped: BaseException) -> int:
     return INTERRUPTED
 
 
-def _journal(options: argparse.Namespace, plan: Plan, wishes: Sequence[Wish]) -> Journal | None:
+def _journal(options: argparse.Namespace, plan: Plan, requests: Sequence[PeerRequest]) -> Journal | None:
     """The file that answers are kept in, where there is to be one.
 
     Raises:
@@ -137,7 +137,7 @@ def _journal(options: argparse.Namespace, plan: Plan, wishes: Sequence[Wish]) ->
     if options.resume is None:
         return None
     facts = facts_in_common(load_request(options), plan)
-    facts |= {wish.name: program_facts(wish.path) for wish in wishes if wish.path}
+    facts |= {peer.name: program_facts(peer.path) for peer in requests if peer.path}
     journal = Journal(Path(options.resume), facts)
     if len(journal):
         print(f"paceline: {options.resume} has {len(journal)} answers already.", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`paceline chats export|import`: conversations to a file and back, without a window. Knows no file format itself."""
+"""`paceline chats export|import`: conversations to a file and back, without a window."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.cli.output import counted, fail, stream_beside
-from app.domain.errors import AppError, ChatsImportError, StorageFullError
-from app.paths import find_paths
-from app.storage.chats.opening import Place
+from app.cli.stored_chats import with_chats
+from app.domain.errors import ChatsImportError, StorageFullError
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.transfer import export_chats, import_chats
 
@@ -21,20 +20,9 @@ MAKE_SPACE = "Make some space and do it again; what is here already is not impor
 
 def command(options: argparse.Namespace) -> int:
     """Do it; exit code 0, or 1 with one sentence where it could not be done."""
-    paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
-    problem = store.open()
-    try:
-        if problem is not None and not (options.deed == "export" and store.has_stored):
-            # Chats that were set aside or cannot be saved: nothing may be written to what stands in for them.
-            return fail(problem)
-        return _export(store, options) if options.deed == "export" else _import(store, options.files)
-    except StorageFullError as error:
-        return fail(replace(error.problem, advice=MAKE_SPACE))
-    except AppError as error:
-        return fail(error.problem)
-    finally:
-        store.close()
+    if options.action == "export":
+        return with_chats(lambda store: _export(store, options), only_reads=True)
+    return with_chats(lambda store: _import(store, options.files), only_reads=False)
 
 
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
@@ -65,6 +53,8 @@ def _import(store: ChatStore, files: list[str]) -> int:
             sentence = import_chats(store, Path(name)).sentence
         except ChatsImportError as error:
             code = fail(error.problem)
+        except StorageFullError as error:
+            return fail(replace(error.problem, advice=MAKE_SPACE))
         else:
             sys.stdout.write(f"{name}: {sentence}\n")
     return code

@@ -1,4 +1,4 @@
-"""`paceline check`: may this draft serve this target, and if not, why. Knows vocabularies only, no weights."""
+"""`paceline check`: may this draft serve this target, and if not, why. Only the vocabularies are loaded."""
 
 from __future__ import annotations
 

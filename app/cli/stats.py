@@ -1,4 +1,4 @@
-"""`paceline stats`: what answers cost so far, as a table, JSON or CSV, without a window. Knows no engine."""
+"""`paceline stats`: what answers cost so far, as a table, JSON or CSV, without a window."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.output import fail, stream_beside
-from app.domain.errors import AppError, StatisticsExportError
+from app.cli.output import stream_beside
+from app.cli.stored_chats import with_chats
+from app.domain.errors import StatisticsExportError
 from app.domain.sums import PairSums, Sums, total
-from app.paths import find_paths
-from app.storage.chats.opening import Place
 from app.storage.chats.store import ChatStore
-from app.storage.statistics_export import Scope, Wish, pieces, totals_in, write_file
+from app.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
 
 TIMES = ("p50 ms", "p95 ms", "p99 ms")  # between tokens
 HEAD = ("target", "draft", "mode", "answers", "tokens", "tok/s", "per pass", "accepted", "x plain", *TIMES)
@@ -24,37 +23,28 @@ NOTHING = "Nothing was counted yet: ask something in the window first."
 
 def command(options: argparse.Namespace) -> int:
     """Do it; exit code 0, or 1 with one sentence where it could not be done."""
-    paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _trouble: None)
-    problem = store.open()
-    try:
-        # Chats that were set aside: what stands in for them has no figures.
-        return fail(problem) if problem is not None and not store.has_stored else _tell(store, options)
-    except AppError as error:
-        return fail(error.problem)
-    finally:
-        store.close()
+    return with_chats(lambda store: _show(store, options), only_reads=True)
 
 
-def _tell(store: ChatStore, options: argparse.Namespace) -> int:
-    wish = Wish(Scope.TOTALS)
+def _show(store: ChatStore, options: argparse.Namespace) -> int:
+    request = ExportRequest(Scope.TOTALS)
     if options.conversation is not None:
-        wish = Wish(Scope.CHAT, options.conversation)
+        request = ExportRequest(Scope.CHAT, options.conversation)
         if store.conversation(options.conversation) is None:
             raise StatisticsExportError(
                 f"There is no chat {options.conversation}.", "`paceline stats --answers --json` names those there are."
             )
     elif options.answers:
-        wish = Wish(Scope.EVERYTHING)
+        request = ExportRequest(Scope.EVERYTHING)
     if options.json:
-        for piece in pieces(store, wish, "json"):
+        for piece in export_chunks(store, request, "json"):
             sys.stdout.write(piece)
     elif options.csv:
         talk = stream_beside(options.csv)
-        write_file(Path(options.csv), pieces(store, wish, "csv"), for_spreadsheets=True)
+        write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
         talk.write(f"Statistics exported to {options.csv}.\n")
     else:
-        sys.stdout.write(table(totals_in(store, wish)) + "\n")
+        sys.stdout.write(table(totals_in(store, request)) + "\n")
     return 0
 
 

@@ -1,6 +1,6 @@
 """What sentences that were written for the window say at a terminal: there nobody has its settings, but options.
 
-Knows the sentences only. A new failure that speaks of what only the window has is found by the test.
+A new failure that speaks of what only the window has is found by the test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`paceline` without a command: the window, or one line where there is no display. Knows no widget itself."""
+"""`paceline` without a command: the window, or one line where there is no display."""
 
 from __future__ import annotations
 

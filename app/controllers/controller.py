@@ -24,8 +24,8 @@ from app.controllers.models.hub import HubController
 from app.controllers.models.models import NO_BUILTIN, ModelController
 from app.controllers.models.padded_demo import PaddedDemo
 from app.controllers.parts import Parts
-from app.controllers.window.disk_space import SpaceController
-from app.controllers.window.help_desk import HelpDesk
+from app.controllers.window.disk_space import DiskSpaceController
+from app.controllers.window.help_menu import HelpMenuController
 from app.controllers.window.layout import LayoutController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
@@ -51,7 +51,7 @@ from ui.text.language import mark, translate
 from ui.widgets.first_paint import UNSEEN_MS, FirstPaint
 
 if TYPE_CHECKING:
-    from app.controllers.models.hub_service import Shelf
+    from app.controllers.models.hub_service import HubService
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
@@ -65,13 +65,13 @@ AFTER_THE_ANSWER = mark("Controller", "This is done when the answer is finished;
 
 
 class Controller(QObject):
-    """Owns the controllers from the first paint to the last.
+    """All controllers, from the first paint to the last.
 
     Signals:
-        padding_told(object): a `PaddingReport`, from any thread.
+        padding_reported(object): a `PaddingReport`, from any thread.
     """
 
-    padding_told = Signal(object)
+    padding_reported = Signal(object)
 
     def __init__(self, parts: Parts, bridge: EngineBridge) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Controller(QObject):
         self._closed_well: bool | None = None
         self._shown_view: EngineView | None = None
         self._no_hub: Problem | None = None  # why there is none
-        self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_told.emit)
+        self._demo = PaddedDemo(builtin_target(), parts.paths.padded_demo_file, self.padding_reported.emit)
         self.models = ModelController(parts, self._demo)
         self.conversations = ConversationController(parts, self.models.runnable)
         self.answers = AnswerController(parts, self.conversations, self.models)
@@ -96,9 +96,9 @@ class Controller(QObject):
         self.statistics = StatisticsController(parts, self.conversations)
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
-        self.help = HelpDesk(parts, lambda: self.models.view(self.answers.state))
+        self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
-        self.space = SpaceController(parts)
+        self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
@@ -114,12 +114,12 @@ class Controller(QObject):
             self._no_hub = error.problem
             return None
         chat, begin = self._then_show_engine(self.models.load_pair), self.conversations.layers.begin_model
-        return HubController(self._parts, self._open_shelf, chat, begin)
+        return HubController(self._parts, self._open_hub_service, chat, begin)
 
-    def _open_shelf(self, on_downloads: Callable[[], None]) -> Shelf:
-        from app.controllers.models.hub_service import open_shelf  # noqa: PLC0415  (the start does not wait for it)
+    def _open_hub_service(self, on_downloads: Callable[[], None]) -> HubService:
+        from app.controllers.models.hub_service import open_hub_service  # noqa: PLC0415  (the start does not wait for it)
 
-        return open_shelf(self._parts.paths, self._parts.keeper.current, on_downloads)
+        return open_hub_service(self._parts.paths, self._parts.keeper.current, on_downloads)
 
     def start(self) -> None:
         """Show what is stored, and have the models loaded."""
@@ -190,7 +190,7 @@ class Controller(QObject):
         window.padded_demo_deleted.connect(self._then_show_engine(models.delete_demo))
         window.closing.connect(self.close)
         self._bridge.event_arrived.connect(self._on_event)
-        self.padding_told.connect(self._then_show_engine(models.on_padding, of_models=False))
+        self.padding_reported.connect(self._then_show_engine(models.on_padding, of_models=False))
 
         self._connect_page()
         self._explain_missing_hub()
@@ -200,7 +200,7 @@ class Controller(QObject):
         page.edited.connect(self._then_show_engine(self.answers.edit, of_models=False))
         page.regenerate_in_mode.connect(self._then_show_engine(self.answers.regenerate, of_models=False))
         page.regenerate_with.connect(self._then_show_engine(self.regenerating.again_with, of_models=False))
-        page.continue_requested.connect(self._then_show_engine(self.answers.go_on, of_models=False))
+        page.continue_requested.connect(self._then_show_engine(self.answers.continue_answer, of_models=False))
 
     def _explain_missing_hub(self) -> None:
         problem = self._no_hub
@@ -243,7 +243,7 @@ class Controller(QObject):
 
     def _targets_on_disk(self) -> list[tuple[str, str]]:
         """Path and name of every model that can be loaded: those of the library, and the built-in one."""
-        found = [] if self.hub is None else self.hub.shelf.targets()
+        found = [] if self.hub is None else self.hub.service.targets()
         builtin = builtin_target()
         return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
 

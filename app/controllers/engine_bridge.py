@@ -1,6 +1,6 @@
 """Brings the engine's events to the GUI thread: many events, one wake-up, at most one delivery every 25 to 250 ms.
 
-Knows neither window nor chats. While the engine is quiet, no timer runs.
+While the engine is quiet, no timer runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from app.controllers.delivery_pace import DeliveryPace
+from app.controllers.event_throttle import EventThrottle
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -76,7 +76,7 @@ MakeWorker = Callable[[Callable[[Event], None]], Worker]
 
 
 class EngineBridge(QObject):
-    """Owns the worker and the queue of its events.
+    """The worker and the queue of its events.
 
     Signals:
         event_arrived(object): one event, on the GUI thread, in the engine's order, neighbours merged.
@@ -92,7 +92,7 @@ class EngineBridge(QObject):
         self._waiting: list[Event] = []
         self._wake_sent = False
         self._since_drain = QElapsedTimer()
-        self._pace = DeliveryPace()
+        self._pace = EventThrottle()
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._drain)
         self._woken.connect(self._on_woken, Qt.ConnectionType.QueuedConnection)
@@ -122,7 +122,7 @@ class EngineBridge(QObject):
 
     def _on_woken(self) -> None:
         self.num_wake_ups += 1
-        wait_ms = self._pace.pause_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
+        wait_ms = self._pace.interval_ms - self._since_drain.elapsed() if self._since_drain.isValid() else 0.0
         if wait_ms > 0.0:
             self._timer.start(round(wait_ms))
         else:

@@ -26,10 +26,14 @@ class Parts:
     keeper: SettingsKeeper
     paths: Paths
 
-    def tell(self, job: Callable[[], Result]) -> Result | None:
+    def attempt(self, job: Callable[[], Result]) -> Result | None:
         """Do what reads or writes the chats; None where it could not be done, which the window says."""
         try:
             return job()
         except StorageError as error:
             self.window.show_problem(error.problem)
             return None
+
+    def succeeds(self, job: Callable[[], object]) -> bool:
+        """Do what writes the chats; False where it could not be done, which the window says."""
+        return self.attempt(lambda: (job(),)) is not None

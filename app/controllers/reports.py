@@ -1,4 +1,4 @@
-"""Carries what other threads have to report to the thread of the window. Knows no window."""
+"""Signals that carry reports of other threads to the thread of the window."""
 
 from __future__ import annotations
 

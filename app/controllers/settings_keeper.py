@@ -1,4 +1,4 @@
-"""The settings in use: changed in one place, saved at once, the trouble told. Knows no widget."""
+"""The settings in use: changed in one place, saved at once; a failure is reported."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.values import Settings
 from app.storage.settings_file import settings_document, settings_file
-from app.storage.toml_file import Saver
+from app.storage.toml_file import DocumentSaver
 from engine.records import Problem
 
 
@@ -17,7 +17,7 @@ class SettingsKeeper:
 
     def __init__(self, path: Path, settings: Settings, on_problem: Callable[[Problem], None]) -> None:
         self._on_problem = on_problem
-        self._saver = Saver(settings_file(path), on_problem)
+        self._saver = DocumentSaver(settings_file(path), on_problem)
         self.current = settings
 
     def change(self, changes: Mapping[str, SettingValue]) -> frozenset[str]:

@@ -16,7 +16,7 @@
         ├── BackupError         a copy could not be made or verified
         └── MigrationError      it could not be brought to this version's layout
 
-Knows no widget: it gives a `Problem`, and whoever shows it decides where.
+Each gives a `Problem`; whoever shows it decides where.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a file is, by its name: its kind, and the language that a code fence names. Pure."""
+"""What a file is, by its name: its kind, and the language that a code fence names."""
 
 from __future__ import annotations
 

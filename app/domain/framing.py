@@ -1,4 +1,4 @@
-"""How an attachment stands in the prompt: its name, and its text in a fence that it cannot break out of. Pure."""
+"""How an attachment stands in the prompt: its name, and its text in a fence that it cannot break out of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Something that is made when it is first wanted, once, on whatever thread that is. Knows nothing of what it makes."""
+"""A value that is made when it is first asked for, once, on whatever thread that is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Made = TypeVar("Made")
 
 
-class Late(Generic[Made]):
+class Lazy(Generic[Made]):
     """Call it to have the thing; the first call makes it, others that come meanwhile wait."""
 
     def __init__(self, make: Callable[[], Made]) -> None:

@@ -42,7 +42,7 @@ class MessageView:
     target: str = ""
 
     @property
-    def can_go_on(self) -> bool:
+    def can_continue(self) -> bool:
         """Whether this is an answer that did not end by itself and has a beginning."""
         unfinished = (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
         return self.role == "assistant" and bool(self.text.strip()) and (self.cut or self.state in unfinished)

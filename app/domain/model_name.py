@@ -1,4 +1,4 @@
-"""The one name of a loaded model, in the header, below answers and in the figures. Knows no widget."""
+"""The one name of a loaded model, in the header, below answers and in the figures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the Models place shows: results, files, pairs, downloads and the library, as plain data filled by the app.
 
-Knows nothing of where it is fetched, stored or computed. Sizes are in bytes; None means not known.
+Sizes are in bytes; None means not known.
 """
 
 from __future__ import annotations

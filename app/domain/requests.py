@@ -1,4 +1,4 @@
-"""From settings and stored messages to what the engine is asked. Pure: knows no thread, no widget, no file."""
+"""From settings and stored messages to what the engine is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Figures of several answers together, as the window shows them. Plain data; every rate is a quotient of sums."""
+"""Figures added up: of the runs of one answer, and of many answers by pair of models and mode.
+
+Every rate is a quotient of sums, so that a long answer weighs more than a short one.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,22 @@ from typing import Any
 
 from engine.records import Mode, RunStats
 
+ADDED = (
+    "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
+    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
+)  # fmt: skip
+BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
+COUNTED = ("provenance", "interval_counts")
+_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
+_WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
+
 
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
 
     ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, ``plain_s`` what
-    their tokens would have taken at that cost. So a long answer weighs more than a short one, in every rate.
+    their tokens would have taken at that cost.
     """
 
     num_answers: int = 0
@@ -45,16 +57,6 @@ class PairSums:
     sums: Sums
 
 
-ADDED = (
-    "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
-    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
-)  # fmt: skip
-BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
-COUNTED = ("provenance", "interval_counts")
-_OF_ONE_PROMPT = ("prompt_tokens", "prompt_cached_tokens")  # of an answer that goes on, the last prompt holds all
-_WITH_A_DRAFT = (Mode.DRAFT, Mode.HYBRID, Mode.AUTO)
-
-
 def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     """Add two runs of one answer.
 
@@ -67,8 +69,8 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     both = replace(second, **changes, time_to_first_token_s=first.time_to_first_token_s)
     if not first.interval_counts or not second.interval_counts:
         return both
-    told: dict[str, Any] = {f"inter_token_ms_p{percent}": both.interval_ms(percent) for percent in (50, 95, 99)}
-    return replace(both, **told)
+    percentiles: dict[str, Any] = {f"inter_token_ms_p{percent}": both.interval_ms(percent) for percent in (50, 95, 99)}
+    return replace(both, **percentiles)
 
 
 def counters(run: RunStats) -> RunStats:
@@ -83,7 +85,7 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     return Sums(num_answers, counters(run), plain_s, run.decode_s if compared else 0.0)
 
 
-def plus(first: Sums, second: Sums) -> Sums:
+def add_sums(first: Sums, second: Sums) -> Sums:
     """Add sums up."""
     return Sums(
         first.num_answers + second.num_answers,
@@ -97,7 +99,7 @@ def total(rows: Iterable[PairSums]) -> Sums:
     """All rows together."""
     result = Sums()
     for row in rows:
-        result = plus(result, row.sums)
+        result = add_sums(result, row.sums)
     return result
 
 
@@ -106,7 +108,7 @@ def by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
     found: dict[tuple[str, str, Mode], Sums] = {}
     for target, draft, run in runs:
         key = (target, draft, run.mode)
-        found[key] = plus(found.get(key, Sums()), sums_of(run))
+        found[key] = add_sums(found.get(key, Sums()), sums_of(run))
     return sorted_rows(PairSums(target, draft, mode.value, sums) for (target, draft, mode), sums in found.items())
 
 

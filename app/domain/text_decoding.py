@@ -1,4 +1,4 @@
-"""From bytes to text: which encoding it is, or that it is no text at all. Pure."""
+"""From bytes to text: which encoding it is, or that it is no text at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an answer's reasoning ends and its words begin. Pure: text in, places out; no Qt.
+"""Where an answer's reasoning ends and its words begin, and how long the reasoning took.
 
 Only reasoning at the very beginning counts: an answer may talk about such tags later on. Of a template that opens the
 tag in the prompt, only the closing tag comes: alone at the end of a line it turns all before it into reasoning.
@@ -33,8 +33,8 @@ _FRAMES = (  # tags around the words that follow the reasoning
     ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
 )
 _BEFORE_FINAL = ("<|end|><|start|>assistant", "<|start|>assistant")
-_LONE_CLOSING = re.compile(r"^[^\n]*?(</think>|</thinking>|<\|end_of_thought\|>|\[/THINK\])[ \t]*\n", re.MULTILINE)
-_LONE = ("</think>", "</thinking>", "<|end_of_thought|>", "[/THINK]")
+_LONE_TAGS = ("</think>", "</thinking>", "<|end_of_thought|>", "[/THINK]")
+_LONE_CLOSING = re.compile(rf"^[^\n]*?({'|'.join(map(re.escape, _LONE_TAGS))})[ \t]*\n", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
@@ -84,7 +84,7 @@ def without_thinking(text: str) -> str:
 
 def _lone_closing(text: str) -> re.Match[str] | None:
     """A closing tag at the end of a line outside of code, where none was opened."""
-    if not any(closing in text for closing in _LONE):
+    if not any(closing in text for closing in _LONE_TAGS):
         return None
     fences = [fence.end() for fence in _FENCE.finditer(text)]
     closings = _LONE_CLOSING.finditer(text)
@@ -141,6 +141,9 @@ def num_held(text: str, tags: tuple[str, ...], start: int = 0) -> int:
                 longest = size
                 break
     return longest
+
+
+# ---- how long it took -------------------------------------------------------------------------------------------
 
 
 class ThinkingTime:

@@ -1,4 +1,4 @@
-"""Names of conversations and folders: from a first question, or what somebody wrote, as one line. Pure text."""
+"""Names of conversations and folders: from a first question, or what somebody wrote, as one line."""
 
 from __future__ import annotations
 

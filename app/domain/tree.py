@@ -1,6 +1,6 @@
 """The messages of a conversation as a tree: what follows what, and which path through it is shown.
 
-Works on ids alone: whatever the file says, no path is endless. Knows no text and no SQL.
+Works on ids alone: whatever the file says, no path is endless.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ Link = tuple[int, int | None, int | None]  # id, parent, shown child
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class MessageTree:
     """``parents`` in the order of arrival; ``shown`` gives the child shown below a message (None: the roots)."""
 
     parents: dict[int, int | None]
     shown: dict[int | None, int | None]
 
     @classmethod
-    def of(cls, links: Iterable[Link], shown_root: int | None) -> Tree:
+    def of(cls, links: Iterable[Link], shown_root: int | None) -> MessageTree:
         """Take a conversation's links, in the order of arrival."""
         links = tuple(links)
         known = {link[0] for link in links}
@@ -67,7 +67,7 @@ class Tree:
                     waiting.append(child)
         return tuple(found)
 
-    def without(self, message_id: int, instead: int | None) -> Tree:
+    def without(self, message_id: int, instead: int | None) -> MessageTree:
         """Give the tree without a message that nothing follows; ``instead`` of it, or the version before, is shown.
 
         A message that something follows stays, as does one that is not there.
@@ -80,7 +80,7 @@ class Tree:
         if shown.get(parent) in (message_id, None):
             before = siblings[: siblings.index(message_id)][-1:]
             shown[parent] = instead if instead in left else next(iter(before), None)
-        return Tree(left, shown)
+        return MessageTree(left, shown)
 
     def siblings(self, message_id: int) -> tuple[int, ...]:
         """Give all versions of a message, itself among them, in the order of arrival."""

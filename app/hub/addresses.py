@@ -1,4 +1,4 @@
-"""Which address is the hub's, which may see a token, and where a redirect may lead. Knows URLs only, no connection."""
+"""Which address is the hub's, which may see a token, and where a redirect may lead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a hub's JSON to records: every field is checked, nothing is believed. Knows no network.
+"""From a hub's JSON to records: every field is checked, nothing is believed.
 
 A field that is missing, of a wrong type or absurd is left out; an answer that is no answer at all is an error.
 """

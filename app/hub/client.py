@@ -1,6 +1,6 @@
 """The one door to huggingface_hub: searching, details, README, and bytes of files.
 
-Owns requests, headers and the connection; what an answer means is judged in `app/hub/answers.py`. Every call blocks.
+What an answer means is judged in `app/hub/answers.py`. Every call blocks.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ByteStream:
         Raises:
             HubUnreachableError: the connection broke or stalled, or `abort` was called.
         """
-        with _told():
+        with _connection_errors():
             yield from self._response.iter_raw()
 
     def abort(self) -> None:
@@ -201,7 +201,7 @@ class HubClient:
             with self._request("GET", url, what, {}) as answer:
                 if answer.status_code not in _REDIRECTS:
                     body = bytearray()
-                    with _told():
+                    with _connection_errors():
                         for chunk in answer.iter_bytes():
                             body += chunk
                             if len(body) > max_bytes:
@@ -219,7 +219,7 @@ class HubClient:
         own = origin(url) == origin(self.endpoint)
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
-            with _told():
+            with _connection_errors():
                 request = self._sender().build_request(method, url, headers=self._headers(headers, token))
                 answer = self._sender().send(request, stream=True, follow_redirects=False)
             try:
@@ -265,7 +265,7 @@ class HubClient:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _connection_errors() -> Iterator[None]:
     """Turn what the connection throws into sentences."""
     from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
 

@@ -17,8 +17,6 @@ AppError
 ├── LibraryError              a model could not be added, found or removed
 │   └── UnsafeNameError       a name that would lead out of the library folder
 └── TokenStoreError           the system keyring could not be used
-
-Knows no network: who raises them says what happened.
 """
 
 from __future__ import annotations

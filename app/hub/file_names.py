@@ -1,4 +1,4 @@
-"""What the name of a GGUF file tells, and which names may become paths. Knows no file: only names.
+"""What the name of a GGUF file tells, and which names may become paths.
 
 The conventions are llama.cpp's own: shards by gguf-split, quantizations as its quantizer spells them.
 """

@@ -1,4 +1,4 @@
-"""Opens the hub's room on the app's folders: which folder is the library, where its index lies. Opens no connection."""
+"""Opens the library of models in the app's folders, or where the settings say."""
 
 from __future__ import annotations
 

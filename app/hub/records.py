@@ -1,4 +1,4 @@
-"""What the hub, the downloads and the library tell the rest of the app, as plain data. Knows no network and no disk.
+"""What the hub, the downloads and the library tell the rest of the app, as plain data.
 
 Every text in here that came from the hub was checked: bounded, without control characters, and no path leads out of a
 folder. ``None`` (or an empty text) always means: the hub did not say.

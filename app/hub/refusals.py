@@ -1,6 +1,7 @@
-"""What status and headers of an answer mean: a refusal as a sentence, or where a file lies. Knows no connection.
+"""What the HTTP status and headers of an answer mean: a refusal as an error, or where a file lies.
 
-The codes are those of the hub's header X-Error-Code (https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
+The codes are those of the hub's header X-Error-Code
+(https://huggingface.co/docs/huggingface_hub/package_reference/utilities).
 """
 
 from __future__ import annotations

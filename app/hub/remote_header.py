@@ -1,6 +1,6 @@
 """Headers of models that may not be here: read by ranges from the hub, or from a file of this disk in the same way.
 
-Owns the requests and their bound. What a header means is the engine's question; nothing is written anywhere.
+Nothing is written anywhere; the header is parsed by the engine.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Stream(Protocol):
         ...
 
 
-class FileDoor(Protocol):
+class RangeClient(Protocol):
     """What is used of `app.hub.client.HubClient`."""
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
@@ -86,7 +86,7 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: FileDoor,
+    client: RangeClient,
     repo_id: str,
     model: RemoteModel,
     revision: str = "main",
@@ -152,7 +152,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile) -> KnownModel:
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: FileDoor, location: RemoteLocation) -> None:
+    def __init__(self, client: RangeClient, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""

@@ -1,6 +1,6 @@
 """The access token for gated models: in HF_TOKEN or in the system's keyring, for one host each, and in no file of ours.
 
-Knows no connection: who may be told the token is decided in `app/hub/addresses.py`.
+Which address it may be sent to is decided in `app/hub/addresses.py`.
 """
 
 from __future__ import annotations

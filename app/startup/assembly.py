@@ -54,8 +54,8 @@ def _together(problems: Sequence[Problem]) -> Problem:
     """Make one problem of several: the window shows one at a time."""
     if len(problems) == 1:
         return problems[0]
-    told = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))
-    return Problem("Not everything is as it should be", told, problems[0].advice)
+    message = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))
+    return Problem("Not everything is as it should be", message, problems[0].advice)
 
 
 def _crash_problem(name: str, paths: Paths) -> Problem:

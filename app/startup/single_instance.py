@@ -1,4 +1,4 @@
-"""One window on one set of folders: a second start asks the first to come forward. Knows no window itself.
+"""One window on one set of folders: a second start asks the first to come forward.
 
 The lock decides, and is taken first of all. The first paint waits neither for the socket nor for Qt's network library.
 """

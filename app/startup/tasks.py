@@ -1,4 +1,4 @@
-"""What happens between the command and the first paint, as named tasks. Knows no widget: it runs without a window, too.
+"""What happens between the command and the first paint, as named tasks; it runs without a window, too.
 
 No task may stop the start: what goes wrong is a problem to be shown, and the app goes on with what it has.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from app.domain.settings.values import Settings
 from app.paths import Paths, make_folders
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.settings_file import read_settings
 from engine.records import Problem
@@ -72,7 +72,7 @@ def _settings(startup: Startup) -> None:
 
 
 def _chats(startup: Startup) -> None:
-    store = ChatStore(Place(startup.paths.chats_file, startup.paths.backups), startup.on_trouble)
+    store = ChatStore(StoreLocation(startup.paths.chats_file, startup.paths.backups), startup.on_trouble)
     store.begin_opening()
     startup.store = store
 

@@ -1,4 +1,4 @@
-"""Opens the window: puts the parts together, runs until it closes, takes them apart. The only place that does so."""
+"""Opens the window: takes the lock, starts the logs, runs the start-up tasks and the event loop, and ends them all."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ _qt = logging.getLogger("qt")
 
 ALREADY_OPEN = "Paceline is already open; its window was asked to come forward.\n"
 HELD = "Another Paceline holds {lock}, but does not answer. End it, then start this one again.\n"
+_QT_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
 
 
 def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> int:
@@ -107,13 +114,7 @@ def _bring_forward(window: MainWindow) -> None:
     window.activateWindow()
 
 
-_QT_LEVELS = {
-    QtMsgType.QtDebugMsg: logging.DEBUG,
-    QtMsgType.QtInfoMsg: logging.INFO,
-    QtMsgType.QtWarningMsg: logging.WARNING,
-    QtMsgType.QtCriticalMsg: logging.ERROR,
-    QtMsgType.QtFatalMsg: logging.CRITICAL,
-}
+# ---- messages of Qt ---------------------------------------------------------------------------------------------
 
 
 def log_qt_messages() -> None:

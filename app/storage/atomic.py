@@ -1,4 +1,8 @@
-"""Writes a file whole or not at all: what was there stays until the new one is on the disk. Knows no contents."""
+"""Files written whole or not at all: until the new one is complete, the old one stays, and a failure leaves nothing.
+
+A *durable* write also survives a power loss: the bytes are on the disk before they get their name, and on POSIX the
+name is on the disk before the call returns.
+"""
 
 from __future__ import annotations
 
@@ -11,47 +15,102 @@ from pathlib import Path
 from typing import IO
 
 
-@contextlib.contextmanager
-def whole_file(file: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write to, which takes the name of ``file`` at the end; nothing half-made is left of a failure.
+def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a small file of the app's own that only one thread of one process writes at a time.
 
-    A link goes on leading where it led. What is no ordinary file, such as a pipe or ``/dev/stdout``, is written as it
-    stands: putting a file in its place would be the end of it.
+    Its temporary file always has the same name, so that what a killed process leaves of it is written over.
+
+    Raises:
+        OSError: the folder or the disk does not take it.
+    """
+    with _replacing(path, path.with_name(f"{path.name}.new"), "wb", durable=durable) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside ``path`` that takes its name at the end; durable, and safe with several writers.
+
+    The permissions of the file that is replaced are kept; with ``private`` only its owner may read the new one. A link
+    at ``path`` is replaced, not followed.
+
+    Raises:
+        OSError: the folder or the disk does not take it.
+    """
+    temporary = path.with_name(f"paceline-{secrets.token_hex(6)}.part")  # no other file and no link has this name
+    with _replacing(path, temporary, "xb", durable=True) as file:
+        _set_permissions(file, path, private=private)
+        yield file
+
+
+@contextlib.contextmanager
+def exported_file(path: Path) -> Iterator[IO[bytes]]:
+    """The same for a destination that a person has chosen: a link is followed, and goes on leading there.
+
+    What is no regular file, such as a pipe or ``/dev/stdout``, is written as it stands: it must not be replaced.
 
     Raises:
         OSError: the folder or the disk does not take it.
         ValueError: no file can have this name.
     """
-    if file.exists() and not file.is_file():
-        with file.open("wb") as handle:
-            yield handle
-        return
-    place = Path(os.path.realpath(file))
-    part = place.with_name(f"paceline-{secrets.token_hex(6)}.part")  # of our own: no file and no link has this name
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+    else:
+        with atomic_file(Path(os.path.realpath(path))) as file:
+            yield file
+
+
+def move_into_place(temporary: Path, path: Path) -> None:
+    """Give a complete file its final name, durably.
+
+    Raises:
+        OSError: the disk does not take it; ``temporary`` stays for the caller to remove.
+    """
+    with temporary.open("r+b") as file:  # Windows syncs only what is open for writing
+        sync(file)
+    temporary.replace(path)
+    _sync_folder(path.parent)
+
+
+def sync(file: IO[bytes]) -> None:
+    """Bring what was written so far to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, temporary: Path, mode: str, *, durable: bool) -> Iterator[IO[bytes]]:
     try:
-        with part.open("xb") as handle:
-            _keep_rights(place, handle)
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        part.replace(place)
+        with temporary.open(mode) as file:
+            yield file
+            if durable:
+                sync(file)
+        temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError, ValueError):
-            part.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         raise
+    if durable:
+        _sync_folder(path.parent)
 
 
-def _keep_rights(place: Path, handle: IO[bytes]) -> None:
-    """Let who may read the file stay as it was: an export that only its owner may read, say."""
-    if os.name == "posix" and place.is_file():
-        os.fchmod(handle.fileno(), stat.S_IMODE(place.stat().st_mode))
+def _set_permissions(file: IO[bytes], replaced: Path, *, private: bool) -> None:
+    if os.name != "posix":
+        return
+    if private:
+        os.fchmod(file.fileno(), 0o600)
+    elif replaced.is_file():
+        os.fchmod(file.fileno(), stat.S_IMODE(replaced.stat().st_mode))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a small file so that after a crash there is the old one or the new one."""
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+def _sync_folder(folder: Path) -> None:
+    """Bring a new name to the disk, where the system can. The file is in place already, so this is no failure."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

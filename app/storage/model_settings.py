@@ -1,4 +1,4 @@
-"""What each model remembers of its own: a TOML file, one table for each model file. Knows no widget and no engine.
+"""What each model remembers of its own: a TOML file, one table for each model file.
 
 A model is known by its path; one that was moved by its name, where the old file is gone and no other has that name.
 """
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import LAYERED_KEYS, for_toml, good_values
-from app.storage.toml_file import Saver, TomlFile
+from app.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
+from app.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
@@ -24,7 +24,7 @@ class ModelSettings:
     """The values that models have of their own; keys of other versions are kept."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
-        self._saver = Saver(file, on_problem)
+        self._saver = DocumentSaver(file, on_problem)
         read = file.read()
         self.problem = read.problem
         self._document = read.document
@@ -38,7 +38,7 @@ class ModelSettings:
     def values(self, model: str) -> dict[str, SettingValue]:
         """Give what a model has of its own."""
         table = self._table(model)
-        return {} if table is None else good_values(table)
+        return {} if table is None else valid_values(table)
 
     def set_values(self, model: str, values: Mapping[str, SettingValue]) -> None:
         """Let a model have just these values of its own, and save them."""
@@ -47,7 +47,7 @@ class ModelSettings:
         if table is not None:
             self._tables.remove(table)
         if values or foreign:
-            kept = {"file": _whole(model), **foreign, **for_toml(good_values(values))}
+            kept = {"file": _whole(model), **foreign, **for_toml(valid_values(values))}
             self._tables = [*self._tables[-(MAX_MODELS - 1) :], kept]
         document = deepcopy({key: item for key, item in self._document.items() if key not in ("schema", "models")})
         schema = self._document.get("schema", SCHEMA)

@@ -1,4 +1,4 @@
-"""Presets: named bundles of sampling and a system prompt. Built-in ones, and the user's in a TOML file. No widget."""
+"""Presets: named bundles of sampling and a system prompt. Built-in ones, and the user's in a TOML file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import PRESET_KEYS, Preset, good_values
-from app.storage.toml_file import Saver, TomlFile
+from app.domain.settings.layers import PRESET_KEYS, Preset, valid_values
+from app.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
@@ -29,7 +29,7 @@ class Presets:
     """The presets in use: changed in one place, saved at once."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
-        self._saver = Saver(file, on_problem)
+        self._saver = DocumentSaver(file, on_problem)
         read = file.read()
         self.problem = read.problem
         self._document = read.document
@@ -50,7 +50,7 @@ class Presets:
         Raises:
             PresetError: the name is empty, too long, or a built-in one's.
         """
-        preset = Preset(self._good_name(name), good_values(values, PRESET_KEYS))
+        preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
         if len(kept) >= MAX_PRESETS:
             raise PresetError(said("There are {limit} presets already.", limit=MAX_PRESETS), "Delete one first.")
@@ -112,5 +112,5 @@ def _from_document(document: Mapping[str, Any]) -> list[Preset]:
         name = table.get("name") if isinstance(table, dict) else None
         if isinstance(name, str) and 0 < len(name.strip()) <= MAX_NAME_CHARS:
             good = " ".join(name.split())
-            found.setdefault(good.casefold(), Preset(good, good_values(table, PRESET_KEYS)))
+            found.setdefault(good.casefold(), Preset(good, valid_values(table, PRESET_KEYS)))
     return [preset for preset in found.values() if not preset.builtin][:MAX_PRESETS]

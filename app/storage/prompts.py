@@ -1,4 +1,4 @@
-"""Prompts to be used again, in a TOML file; where there is none, those that come with the app. Knows no widget."""
+"""Prompts to be used again, in a TOML file; where there is none, those that come with the app."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import combining, normalize
 
 from app.domain.settings.layers import Prompt
-from app.storage.toml_file import Saver, TomlFile
+from app.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
@@ -22,16 +22,16 @@ class Prompts:
     """The prompts in use. ``builtin`` are used until the user has a list of their own."""
 
     def __init__(self, file: TomlFile, builtin: Iterable[Prompt], on_problem: Callable[[Problem], None]) -> None:
-        self._saver = Saver(file, on_problem)
+        self._saver = DocumentSaver(file, on_problem)
         read = file.read()
         self.problem = read.problem
         self._document = read.document
-        given = self._document.get("prompts")
-        self.all = good_prompts(_from_tables(given)) if isinstance(given, list) else good_prompts(builtin)
+        tables = self._document.get("prompts")
+        self.all = valid_prompts(_from_tables(tables)) if isinstance(tables, list) else valid_prompts(builtin)
 
     def replace(self, prompts: Iterable[Prompt]) -> None:
         """Use these from now on, and save them."""
-        self.all = good_prompts(prompts)
+        self.all = valid_prompts(prompts)
         rest = {key: item for key, item in self._document.items() if key not in ("schema", "prompts")}
         tables = [{"name": prompt.name, "text": prompt.text} for prompt in self.all]
         self._saver.save({"schema": self._document.get("schema", SCHEMA), **rest, "prompts": tables})
@@ -42,7 +42,7 @@ def prompts_file(path: Path) -> TomlFile:
     return TomlFile(path, said("prompts"), said("the built-in prompts"))
 
 
-def good_prompts(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
+def valid_prompts(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
     """Take prompts with a name of their own and a text, within bounds; the first of a name counts."""
     found: dict[str, Prompt] = {}
     for prompt in prompts:

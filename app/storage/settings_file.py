@@ -1,6 +1,6 @@
-"""The user's settings and their file: TOML, written atomically, keys of other versions kept, never fatal.
+"""The settings file: TOML, read and written by the table of fields (`app.domain.settings.table`).
 
-Knows the table of fields (`app.domain.settings.table`); knows no widget and no engine.
+Reading never fails: what is not good gives its default and a notice. Keys of other versions are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.settings.fields import SettingField
-from app.domain.settings.table import DEFAULTS, FIELDS, complaint, normal
+from app.domain.settings.table import DEFAULTS, FIELDS, complaint, normalised
 from app.domain.settings.values import Settings
 from app.storage.toml_file import TomlFile
 from engine.records import Problem
@@ -64,7 +64,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
         if sentence:
             notices.append(joined([sentence, said("The settings file says otherwise; the usual value is taken.")]))
         else:
-            values[row.key] = normal(row, value)
+            values[row.key] = normalised(row, value)
     schema = document.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
         notices.append(said("The settings are from a newer Paceline; what this one does not know is kept."))

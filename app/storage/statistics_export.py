@@ -13,11 +13,11 @@ from pathlib import Path
 
 from app.domain.errors import StatisticsExportError
 from app.domain.sums import PairSums, by_pair
-from app.storage.atomic import whole_file
-from app.storage.chats.given import GivenAnswer, answer_of_message, answers_after, answers_of_chat
+from app.storage.atomic import exported_file
+from app.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_after, answers_of_chat
 from app.storage.chats.store import ChatStore
 from app.storage.chats.totals import read_totals
-from app.storage.statistics_table import answer_row, csv_pieces, json_pieces, totals_row
+from app.storage.statistics_table import answer_row, csv_chunks, json_chunks, totals_row
 from engine.sentences import said
 
 BATCH = 200  # answers that are read at once: saving an answer waits for no more than that
@@ -33,14 +33,14 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExportRequest:
     """What is to be exported; ``number`` is the message's or the conversation's, where it is of one."""
 
     scope: Scope
     number: int | None = None
 
 
-def pieces(store: ChatStore, wish: Wish, form: str) -> Iterator[str]:
+def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterator[str]:
     """The file's text piece by piece; ``form`` is "json" or "csv". As CSV, everything is a table of all answers.
 
     Raises:
@@ -48,37 +48,37 @@ def pieces(store: ChatStore, wish: Wish, form: str) -> Iterator[str]:
         StatisticsExportError: there is nothing to export.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    answers = answers_in(store, wish)
+    answers = answers_in(store, request)
     if form == "csv":
-        totals = wish.scope is Scope.TOTALS
+        totals = request.scope is Scope.TOTALS
         yield from _not_empty(
-            csv_pieces(map(totals_row, totals_in(store, wish)) if totals else map(answer_row, answers))
+            csv_chunks(map(totals_row, totals_in(store, request)) if totals else map(answer_row, answers))
         )
     else:
-        yield from json_pieces(now, totals_in(store, wish), answers)
+        yield from json_chunks(now, totals_in(store, request), answers)
 
 
-def answers_in(store: ChatStore, wish: Wish) -> Iterator[GivenAnswer]:
-    """The answers of a wish; none of the totals."""
-    if wish.scope is Scope.EVERYTHING:
+def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecord]:
+    """The answers of a request; none of the totals."""
+    if request.scope is Scope.EVERYTHING:
         after: int | None = 0
         while after is not None:
             found, after = store.read(partial(_some_after, after))
             yield from found
-    elif wish.number is not None and wish.scope is Scope.CHAT:
-        number = wish.number
+    elif request.number is not None and request.scope is Scope.CHAT:
+        number = request.number
         yield from store.read(lambda db: answers_of_chat(db, number))
-    elif wish.number is not None and wish.scope is Scope.ANSWER:
-        number = wish.number
+    elif request.number is not None and request.scope is Scope.ANSWER:
+        number = request.number
         answer = store.read(lambda db: answer_of_message(db, number))
         yield from (answer,) if answer else ()
 
 
-def totals_in(store: ChatStore, wish: Wish) -> tuple[PairSums, ...]:
-    """The sums of a wish for each pair and mode: over the lifetime, or of a chat."""
-    if wish.scope in (Scope.TOTALS, Scope.EVERYTHING):
+def totals_in(store: ChatStore, request: ExportRequest) -> tuple[PairSums, ...]:
+    """The sums of a request for each pair and mode: over the lifetime, or of a chat."""
+    if request.scope in (Scope.TOTALS, Scope.EVERYTHING):
         return store.read(read_totals)
-    return by_pair((each.target, each.draft, each.stats) for each in answers_in(store, wish))
+    return by_pair((each.target, each.draft, each.stats) for each in answers_in(store, request))
 
 
 def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> None:
@@ -88,7 +88,7 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
         StatisticsExportError: the file cannot be written.
     """
     try:
-        with whole_file(file) as handle:
+        with exported_file(file) as handle:
             if for_spreadsheets:  # Excel takes CSV for UTF-8 only where it begins with a mark
                 handle.write(codecs.BOM_UTF8)
             for piece in text:
@@ -98,7 +98,7 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
         raise StatisticsExportError(said("{file} cannot be written ({reason}).", file=file, reason=reason)) from error
 
 
-def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[GivenAnswer, ...], int | None]:
+def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[AnswerRecord, ...], int | None]:
     return answers_after(db, after, BATCH)
 
 

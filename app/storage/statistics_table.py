@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.domain.sums import PairSums, Sums
-from app.storage.chats.given import GivenAnswer
+from app.storage.chats.answer_records import AnswerRecord
 from engine.intervals import upper_ms
 from engine.records import RunStats, Source
 
@@ -22,7 +22,7 @@ _FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
 
 
-def answer_row(answer: GivenAnswer) -> dict[str, Value]:
+def answer_row(answer: AnswerRecord) -> dict[str, Value]:
     """One answer; times in UTC, shares from 0 to 1, None for what was not measured."""
     stats = answer.stats
     return {
@@ -92,7 +92,7 @@ def _counters(stats: RunStats) -> dict[str, Value]:
 # ---- CSV ------------------------------------------------------------------------------------------------------------
 
 
-def csv_pieces(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
+def csv_chunks(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
     """The rows line by line, a heading first; nothing at all where there is no row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
@@ -115,8 +115,8 @@ def harmless(text: str) -> str:
 # ---- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def json_pieces(
-    exported_at: str, totals: Iterable[PairSums] = (), answers: Iterable[GivenAnswer] = ()
+def json_chunks(
+    exported_at: str, totals: Iterable[PairSums] = (), answers: Iterable[AnswerRecord] = ()
 ) -> Iterator[str]:
     """One object, a row on each line: {"format", "version", "exported_at_utc", "totals": [...], "answers": [...]}."""
     head = {"format": FORMAT, "version": VERSION, "exported_at_utc": exported_at}

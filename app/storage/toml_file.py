@@ -1,7 +1,4 @@
-"""A small TOML file of the user's: read within bounds, written atomically, set aside where it is broken.
-
-Knows no key of any file.
-"""
+"""A small TOML file of the user's: read within bounds, written atomically, set aside where it is broken."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import logging
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import SettingsWriteError
+from app.storage.atomic import atomic_file, sync
 from engine.records import Problem
 from engine.sentences import said
 
@@ -34,7 +31,7 @@ _LONG_KEY = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadResult:
     """What reading gave: a document, empty where there is none, and what a person should be told."""
 
     document: dict[str, Any] = field(default_factory=dict)
@@ -50,20 +47,22 @@ class TomlFile:
     what: str
     without: str
 
-    def read(self) -> Read:
+    def read(self) -> ReadResult:
         """Read the document; a broken file is set aside, one that cannot be read stays; both give a problem."""
         try:
             if _size_of(self.path) > MAX_BYTES:
-                return Read(problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000)))
-            return Read(_parsed(self.path.read_bytes().decode("utf-8")))
+                return ReadResult(
+                    problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
+                )
+            return ReadResult(_parsed(self.path.read_bytes().decode("utf-8")))
         except FileNotFoundError:
-            return Read(missing=True)
+            return ReadResult(missing=True)
         except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
-            return Read(problem=self._set_aside(_first_line(str(error))))
+            return ReadResult(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
             advice = said("Paceline goes on with {without}; check the file's permissions.", without=self.without)
             message = said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
-            return Read(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
+            return ReadResult(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
 
     def write(self, document: Mapping[str, Any]) -> None:
         """Write the file so that a crash leaves either the old or the new one; where it is a link, what that leads to.
@@ -76,20 +75,14 @@ class TomlFile:
         import tomli_w  # noqa: PLC0415  (most starts write none)
 
         text = tomli_w.dumps(document).encode("utf-8", "replace")  # half a character becomes a question mark
-        temporary = None
         try:
             place = Path(os.path.realpath(self.path))  # some keep their settings elsewhere, and link to them
             place.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=place.name, delete=False) as file:
-                temporary = Path(file.name)
+            with atomic_file(place, private=True) as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            _keep_unread(place)
-            temporary.replace(place)
+                sync(file)  # only when this one is on the disk does the other make way
+                _set_unreadable_aside(place)
         except OSError as error:
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
             raise SettingsWriteError(
                 said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
             ) from error
@@ -118,7 +111,7 @@ def _aside(path: Path, why: str) -> Path:
     return path.with_name(f"{path.stem}.{why}-{stamp}{path.suffix}")
 
 
-def _keep_unread(place: Path) -> None:
+def _set_unreadable_aside(place: Path) -> None:
     """Move an ordinary file out of the way that may not be read.
 
     Raises:
@@ -177,7 +170,7 @@ def _first_line(text: str) -> str:
     return text.splitlines()[0][:200] if text else said("it is no TOML")
 
 
-class Saver:
+class DocumentSaver:
     """Writes one file again and again; its trouble is told once, not at every change."""
 
     def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from engine.sampling.sampler import History
 from engine.sequence import SequenceState
+from engine.storage.atomic import replacing
 
 log = logging.getLogger(__name__)
 
@@ -115,17 +116,13 @@ class StateFiles:
             return
         self.shrink(limit_bytes - size, but=key)
         file = self._file(key)
-        part = file.with_suffix(_PART)
         try:
-            with _open_private(part) as opened:
+            with replacing(file, file.with_suffix(_PART)) as part, _open_private(part) as opened:
                 yield from _write(opened, key, state, self._secret)
                 written = opened.tell()
-            part.replace(file)
         except OSError as error:  # a full disk: it will be decoded again
             log.info("a cache could not be kept: %s", error)
             return
-        finally:
-            _remove(part)
         self._index.pop(key, None)
         self._index[key] = StoredState(key, state.ids, state.num_canonical, written)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from pathlib import Path
+
+from engine.storage.atomic import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -51,11 +52,9 @@ class StateSpeeds:
         if not self._changed or self._file is None:
             return
         self._changed = False
-        part = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
         kept = {identity: {k: float(f"{v:.4g}") for k, v in speeds.items()} for identity, speeds in self._kept.items()}
         try:
-            part.write_text(json.dumps({"format": _FORMAT, "speeds": kept}), "utf-8")
-            part.replace(self._file)
+            write_atomically(self._file, json.dumps({"format": _FORMAT, "speeds": kept}).encode())
         except OSError as error:  # they will be measured again
             log.info("%s could not be written: %s", FILE_NAME, error)
 

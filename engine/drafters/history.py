@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import logging
 import math
-import os
 import time
 from array import array
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ import numpy as np
 
 from engine.drafters.suffix.index import BOUNDARY, DEPTH, SuffixIndex
 from engine.interfaces import Tokenizer
+from engine.storage.atomic import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -118,11 +118,9 @@ class PastTextIndex:
         file = self._file(self._folder)
         ids = np.concatenate((self.index.ids, np.array(self._pending[self._next :], dtype=np.int32)))
         data = ids[-self._max_tokens :].astype("<i4").tobytes()
-        partial = file.with_suffix(f".{os.getpid()}.part")  # another program may keep what it said at the same time
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(_MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() + data)
-            partial.replace(file)
+            write_atomically(file, _MAGIC + self._vocabulary.digest() + hashlib.sha256(data).digest() + data)
         except OSError as error:
             log.warning("what past conversations said could not be kept: %s", error)
         self._changed = False

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engine.storage.atomic import write_atomically
 from engine.storage.file_lock import locked
 
 log = logging.getLogger(__name__)
@@ -53,11 +53,9 @@ class JsonStore:
 
     def write(self, entries: Mapping[str, object]) -> None:
         """Replace the file; a folder that cannot be written is only logged."""
-        part = self._file.with_name(f"{self._file.name}.{os.getpid()}.part")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps({"format": self._format, self._noun: entries}), "utf-8")
-            part.replace(self._file)
+            write_atomically(self._file, json.dumps({"format": self._format, self._noun: entries}).encode())
         except OSError as error:
             log.info("%s could not be written: %s", self._file.name, error)
 

@@ -109,10 +109,10 @@ def measure(options: argparse.Namespace) -> int:
     for mode in modes:
         calm, busy = statistics.median(speeds[mode, False]), statistics.median(speeds[mode, True])
         shares = [b / c for c, b in zip(speeds[mode, False], speeds[mode, True], strict=True) if c]
-        told = next((reason for reason in reasons[mode] if "thread" in reason), "")
+        note = next((reason for reason in reasons[mode] if "thread" in reason), "")
         print(
             f"{mode.value:>7}: undisturbed {calm:7.1f} tokens/s, disturbed {busy:7.1f}; share {busy / calm:.2f} "
-            f"(pairs {min(shares):.2f} to {max(shares):.2f}) {told}",
+            f"(pairs {min(shares):.2f} to {max(shares):.2f}) {note}",
             flush=True,
         )
     return 0

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -34,9 +35,10 @@ from app.domain.settings.table import FIELDS  # noqa: E402
 from app.paths import assets_dir, find_paths  # noqa: E402
 from app.startup.assembly import assemble  # noqa: E402
 from app.storage.chats.index import rebuild  # noqa: E402
-from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
-from tests.fake_model import ScriptedWorker  # noqa: E402
+from engine.records import EngineReady, LoadRequest, ModelInfo  # noqa: E402
+from engine.session.worker import EngineWorker, OnEvent  # noqa: E402
 from ui.window.main_window import MainWindow  # noqa: E402
 
 NUM_WORDS = 30_000
@@ -63,6 +65,27 @@ SYLLABLES = (
 NUM_TYPED = 40  # words of the vocabulary, common and rare, typed beside these
 TYPED = ("the conversation", "spain", "unter", "prelo mi", "a", "zzz", "stagra conde", "kaka")
 LONGEST_WAIT_S = 30.0
+N_CTX = 4096
+
+
+class IdleWorker(EngineWorker):
+    """An engine whose models are there at once, and that computes nothing: what it is asked for, nobody takes."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        super().__init__(on_event, _no_session)
+        self._report = on_event
+
+    def start(self) -> None:
+        """Start no thread."""
+
+    def load(self, request: LoadRequest) -> None:
+        """Say that the target is there."""
+        target = ModelInfo(request.target, "idle", "none", 0, 0, 0, N_CTX, 0, 1, 0, "none")
+        self._report(EngineReady(target))
+
+
+def _no_session() -> NoReturn:
+    raise NotImplementedError
 
 
 def words(rng: random.Random) -> list[str]:
@@ -88,7 +111,7 @@ def marked_up(chosen: list[str]) -> str:
     return text
 
 
-def fill(place: Place, num_chats: int, num_messages: int) -> None:
+def fill(place: StoreLocation, num_chats: int, num_messages: int) -> None:
     """Make a store of this size by plain statements: a hundred thousand acknowledged turns would take an hour."""
     store = ChatStore(place, lambda _trouble: None)
     problem = store.open()
@@ -132,7 +155,7 @@ def measure_start() -> tuple[float, MainWindow, Controller]:
     """Seconds from nothing to a shown window with its list and the last conversation."""
     started = time.perf_counter()
     window = MainWindow(assets_dir(), FIELDS)
-    controller = assemble(window, find_paths(), Reports(), ScriptedWorker)
+    controller = assemble(window, find_paths(), Reports(), IdleWorker)
     window.models.leave()  # not a first run
     window.show()
     QApplication.processEvents()
@@ -195,7 +218,7 @@ def main() -> None:
         os.environ["PACELINE_HOME"] = options.home or folder
         paths = find_paths()
         if not paths.chats_file.exists():
-            fill(Place(paths.chats_file, paths.backups), options.chats, options.messages)
+            fill(StoreLocation(paths.chats_file, paths.backups), options.chats, options.messages)
         application = QApplication([])
         cold_s, window, controller = measure_start()
         result = {
@@ -208,10 +231,10 @@ def main() -> None:
         }
         window.close()
         application.processEvents()
-    told = json.dumps(result, indent=1)
-    sys.stdout.write(told + "\n")
+    text = json.dumps(result, indent=1)
+    sys.stdout.write(text + "\n")
     if options.json:
-        Path(options.json).write_text(told + "\n", encoding="utf-8")
+        Path(options.json).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

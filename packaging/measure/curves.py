@@ -1,4 +1,4 @@
-"""Costs of passes that are made up, so that a pacer goes to all its depths and passes are padded. Knows no model."""
+"""Costs of passes that are made up, so that a pacer goes to all its depths and passes are padded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whether sampled tokens of a real pair are distributed as plain decoding's, by chi-square; and whether that notices.
 
 Each of the first positions is compared with plain decoding, the first also with the exact p. A depth is fixed, or paced
-through all depths by cost curves that are made up. Knows no greedy decoding.
+through all depths by cost curves that are made up.
 """
 
 from __future__ import annotations

@@ -31,15 +31,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
-from app.domain.errors import AppError  # noqa: E402 (found through the line above)
+from loopback import Content, Fault, LoopbackHub  # noqa: E402 (found through the line above)
+
+from app.domain.errors import AppError  # noqa: E402
 from app.hub.client import HubClient  # noqa: E402
-from app.hub.downloads.download_queue import Downloads  # noqa: E402
-from app.hub.downloads.transfer import Patience  # noqa: E402
+from app.hub.downloads.download_queue import DownloadQueue  # noqa: E402
+from app.hub.downloads.transfer import RetryPolicy  # noqa: E402
 from app.hub.library.library import Library  # noqa: E402
 from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
-from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
 
 REPO, NAME = "test/file", "m.gguf"
 MAX_RUNS = 40
@@ -101,11 +102,11 @@ def make_plan(seed: int, size_bytes: int) -> Plan:
     )
 
 
-class Torture:
+class StressedDownload:
     """One download under its plan."""
 
     def __init__(self, plan: Plan, contents: list[Content], place: Path, bytes_per_s: float) -> None:
-        """``contents``: the file as it is, and as it may become (`tests.app.hub.loopback.Content`)."""
+        """``contents``: the file as it is, and as it may become (`loopback.Content`)."""
         self._plan = plan
         self._contents = contents
         self._place = place
@@ -241,8 +242,8 @@ def child(home: Path, file_limit: int) -> int:
     logging.getLogger().addHandler(logging.NullHandler())  # the app's own handler shows errors only, too
     client = HubClient(timeout_s=1.0)
     library = Library(home / "models", home / "library.json")
-    patience = Patience(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
-    downloads = Downloads(client, library, home / "downloads.json", patience=patience)
+    patience = RetryPolicy(max_failures=4, first_wait_s=0.02, max_wait_s=0.1)
+    downloads = DownloadQueue(client, library, home / "downloads.json", patience=patience)
     downloads.start()
     try:
         if not downloads.snapshot():
@@ -268,17 +269,17 @@ def measure(count: int, size_bytes: int, first_seed: int = 0, jobs: int = 2, byt
     contents = [Content(b"GGUF" + os.urandom(size_bytes - 4), NAME) for _ in range(2)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         plans = [make_plan(first_seed + number, size_bytes) for number in range(count)]
-        tortures = [Torture(plan, contents, Path(folder), bytes_per_s) for plan in plans]
-        return list(pool.map(Torture.run, tortures))
+        stressed = [StressedDownload(plan, contents, Path(folder), bytes_per_s) for plan in plans]
+        return list(pool.map(StressedDownload.run, stressed))
 
 
 def summary(results: list[Result]) -> dict[str, object]:
     """The figures over all downloads."""
     bounded = [result.ratio for result in results if result.must_resume]
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for sentence in (sentence for result in results for sentence in result.sentences):
         kind = re.sub(r"[/\d].*", "…", sentence.lstrip("0123456789 "))
-        told[kind] = told.get(kind, 0) + 1
+        counts[kind] = counts.get(kind, 0) + 1
     return {
         "downloads": len(results),
         "complete_and_right": sum(result.is_right for result in results),
@@ -293,7 +294,7 @@ def summary(results: list[Result]) -> dict[str, object]:
         "worst_ratio": max(bounded, default=0.0),
         "mean_ratio": sum(bounded) / len(bounded) if bounded else 0.0,
         "within_the_bound": sum(ratio <= MAX_RATIO for ratio in bounded),
-        "sentences": told,
+        "sentences": counts,
     }
 
 

@@ -23,16 +23,16 @@ sys.path.insert(0, str(ROOT))
 
 from app.domain.messages import MessageState  # noqa: E402
 from app.storage.chats.answers import Ending  # noqa: E402
-from app.storage.chats.opening import Place  # noqa: E402
+from app.storage.chats.opening import StoreLocation  # noqa: E402
 from app.storage.chats.store import ChatStore  # noqa: E402
 from engine.records import Mode  # noqa: E402
 
 LONGEST_S = 1.0
 
 
-def place_of(home: str) -> Place:
+def place_of(home: str) -> StoreLocation:
     """Where the chats lie below a home."""
-    return Place(Path(home) / "data" / "chats.db", Path(home) / "data" / "backups")
+    return StoreLocation(Path(home) / "data" / "chats.db", Path(home) / "data" / "backups")
 
 
 def be_killed(home: str) -> None:
@@ -56,8 +56,8 @@ def acknowledged(home: str, wait_s: float) -> list[int]:
     child = subprocess.Popen([sys.executable, __file__, "--home", home, "--child"], stdout=subprocess.PIPE)
     time.sleep(wait_s)
     child.kill()
-    told, _ = child.communicate()
-    whole = told[: told.rfind(b"\n") + 1]  # the kill may cut the last line
+    output, _ = child.communicate()
+    whole = output[: output.rfind(b"\n") + 1]  # the kill may cut the last line
     return [int(line) for line in whole.split()]
 
 

@@ -59,7 +59,7 @@ class Row:
     """What one combination took, in bytes."""
 
     case: Case
-    told: float
+    reported: float
     estimated_buffers: float
     resident_growth: float
     estimated_total: float
@@ -67,7 +67,7 @@ class Row:
     @property
     def ratios(self) -> tuple[float, float]:
         """Estimate over llama.cpp's report, and over the growth of resident memory."""
-        return self.estimated_buffers / self.told, self.estimated_total / self.resident_growth
+        return self.estimated_buffers / self.reported, self.estimated_total / self.resident_growth
 
 
 def cases(targets: list[Path], draft: Path) -> list[Case]:
@@ -105,9 +105,13 @@ def measure(case: Case) -> Row:
         context.forward([1] * 128, MAX_ROWS)
     growth = process.memory_info().rss - before
     outputs = sum(MAX_ROWS * tokens(path) * 4 for path in paths)
-    told = sum(float(size) for line in lines for size in _BUFFER.findall(line)) * MIB + outputs
+    reported = sum(float(size) for line in lines for size in _BUFFER.findall(line)) * MIB + outputs
     return Row(
-        case, told, sum(one.buffers_bytes for one in estimates), growth, sum(one.total.all_bytes for one in estimates)
+        case,
+        reported,
+        sum(one.buffers_bytes for one in estimates),
+        growth,
+        sum(one.total.all_bytes for one in estimates),
     )
 
 
@@ -152,7 +156,7 @@ def show(row: Row) -> None:
     case, (of_report, of_growth) = row.case, row.ratios
     what = f"{Path(case.target).stem:12} {'draft' if case.draft else '-':6} {case.n_ctx:6} {case.cache_type:5}"
     print(
-        f"{what} told {row.told / MIB:8.1f} MiB, estimated {row.estimated_buffers / MIB:8.1f} ({of_report:.3f}); "
+        f"{what} told {row.reported / MIB:8.1f} MiB, estimated {row.estimated_buffers / MIB:8.1f} ({of_report:.3f}); "
         f"grew {row.resident_growth / MIB:8.1f} MiB, estimated {row.estimated_total / MIB:8.1f} ({of_growth:.3f})",
         flush=True,
     )

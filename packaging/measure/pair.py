@@ -1,4 +1,4 @@
-"""A real target and draft for measurements of exactness. Knows no statistics."""
+"""A real target and draft for measurements of exactness."""
 
 from __future__ import annotations
 

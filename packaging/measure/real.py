@@ -33,13 +33,13 @@ from app.benchmark.facts import facts_in_common, program_facts
 from app.benchmark.journal import Journal
 from app.benchmark.own_engine import OwnEngine, make_variants
 from app.benchmark.peers import llama_server
-from app.benchmark.peers.opening import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
+from app.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
 from app.benchmark.prompts import Prompt, distinct, read_prompts
 from app.benchmark.ratios import ratio_of
 from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Run, Variant
-from app.cli.bench import Progress, settings_of, terminated_like_interrupted, told
+from app.cli.bench import Progress, report_stop, settings_of, terminated_like_interrupted
 from app.cli.output import fail, notify
 from app.cli.run import open_session
 from app.domain.errors import PeerError
@@ -79,7 +79,7 @@ class Bench:
     load: LoadRequest
     ready: EngineReady
     own: OwnEngine
-    server: Wish | None
+    server: PeerRequest | None
     journal: Journal
     deadline: float  # of `time.monotonic`
 
@@ -126,7 +126,7 @@ def main() -> int:
             bench = Bench(load, ready, own, server, journal, deadline)
             done = run_stages(bench, plan, prompts, options)
     except (EngineError, PeerError, OSError, KeyboardInterrupt) as error:
-        return told(error)
+        return report_stop(error)
     write(done, options)
     return next((one.status for one in done.values() if one.status), 0)
 
@@ -167,7 +167,7 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
             runner.run()
         except (EngineError, PeerError, OSError, KeyboardInterrupt) as error:
             progress.end()
-            status = told(error)
+            status = report_stop(error)
         else:
             progress.end()
             status = TIME_OVER if runner.out_of_time else 0
@@ -176,18 +176,18 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
     return Done(make_report(bench.ready, settings, runner.runs), runner.runs, status)
 
 
-def late_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[OpenedLate]:
+def late_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[LazyPeer]:
     """The server with these configurations, and `auto` without the draft; started when the first of them is asked."""
 
-    def late(variants: Sequence[Variant], wish: Wish) -> OpenedLate:
-        return OpenedLate(variants, lambda: open_peers([wish], bench.load, bench.ready, stack)[0])
+    def late(variants: Sequence[Variant], peer: PeerRequest) -> LazyPeer:
+        return LazyPeer(variants, lambda: open_peers([peer], bench.load, bench.ready, stack)[0])
 
     peers = []
     if bench.server is not None and configs:
         variants = [Variant(config, None, llama_server.ENGINE) for config in configs]
         peers.append(late(variants, replace(bench.server, configs=configs)))
     if bench.ready.draft is not None:
-        peers.append(late([NO_DRAFT_AUTO], Wish(NO_DRAFT)))
+        peers.append(late([NO_DRAFT_AUTO], PeerRequest(NO_DRAFT)))
     return peers
 
 
@@ -211,16 +211,16 @@ def choose(runs: Sequence[Run], temperature: float) -> tuple[Variant, ...]:
     return tuple(variant for variant in variants if variant in wanted)
 
 
-def server_of(options: argparse.Namespace) -> Wish | None:
+def server_of(options: argparse.Namespace) -> PeerRequest | None:
     """The server that takes part.
 
     Raises:
         ValueError: it is something else.
     """
-    wishes = read_wishes(options.peer, ())
-    if any(wish.name != llama_server.ENGINE for wish in wishes) or len(wishes) > 1:
+    peers = read_peer_requests(options.peer, ())
+    if any(peer.name != llama_server.ENGINE for peer in peers) or len(peers) > 1:
         raise ValueError(f"--peer can only be {llama_server.ENGINE}=PATH, once.")
-    return wishes[0] if wishes else None
+    return peers[0] if peers else None
 
 
 def read_workload(options: argparse.Namespace, stage: str) -> list[Prompt]:
@@ -273,8 +273,8 @@ def write(done: dict[str, Done], options: argparse.Namespace) -> None:
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
     if options.json:
-        told_as = {name: {"whole": one.is_whole, **one.report.as_dict()} for name, one in done.items()}
-        options.json.write_text(json.dumps(told_as, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        reports = {name: {"whole": one.is_whole, **one.report.as_dict()} for name, one in done.items()}
+        options.json.write_text(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_options() -> argparse.Namespace:

@@ -25,6 +25,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from curves import InjectedCurve, random_curve
+from scripted_pair import (
+    N_VOCAB,
+    P_LOGITS,
+    Q_LOGITS,
+    Clock,
+    MarkovModel,
+    chi_square_p,
+    likely_path,
+    plain_distribution,
+)
 
 import engine.pacing.drafter
 from engine.decoding import loop
@@ -32,17 +42,17 @@ from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters import draft_model
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.prompt_lookup import PromptLookupDrafter
+from engine.drafters.suffix.drafter import SuffixDrafter, SuffixRules
 from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.drafter import PacedDrafter
+from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from tests.engine.decoding.test_loop import N_VOCAB, Q_LOGITS, likely_path, plain_distribution
-from tests.engine.decoding.test_verifier import chi_square_p
-from tests.engine.pacing.test_drafter import Answering, Clock
-from tests.fake_model import MarkovModel
 
 POSITIONS = 3
+LONGEST_RUN_S = 60.0  # of plain passes in one go
 LENGTH = 100  # tokens of an answer that are counted
 ANSWERS_A_CURVE = 40
 SEEDS_A_CURVE = 1_000_000  # apart, so that no two answers share a seed
@@ -67,15 +77,18 @@ class Counted:
         self.num_padded += other.num_padded
 
 
-class Deep(Answering):
+class Deep:
     """Answers that want many tokens to the end, so that passes may go deep; their first `LENGTH` tokens are counted."""
 
     def __init__(self, number: int) -> None:
         """``number`` of the curve."""
         costs_ms = random_curve(np.random.default_rng((_OF_CURVES, number)))
-        super().__init__(costs_ms)
         self.curve = InjectedCurve(costs_ms)
-        self.pacer.use(self.curve)
+        self.pacer = Pacer(self.curve, 0.05)
+        self.target = CachedSequence(MarkovModel(P_LOGITS))
+        self.text = PromptLookupDrafter(1, 3)
+        self.suffix = SuffixDrafter(SuffixRules(min_match=1, tail_match=1))
+        self.depths: set[int] = set()
         model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
         self.drafters = {
             "auto": PacedDrafter(self.pacer, self.suffix, model),
@@ -98,9 +111,16 @@ class Deep(Answering):
         given: list[int] = []
         while len(given) < LENGTH:
             before = stats_of.proposed
-            given += self.next_ids(speculation, drafter, MAX_DEPTH + 1)
+            given += self._next_ids(speculation, drafter)
             self.depths.add(stats_of.proposed - before)
         return given[:LENGTH]
+
+    def _next_ids(self, speculation: Speculation, drafter: PacedDrafter) -> list[int]:
+        """A pass, or where the drafter rests a run of plain ones: as an answer goes on."""
+        rest = min(drafter.rest(speculation.history), MAX_DEPTH + 1)
+        if rest:
+            return speculation.run_plain(rest, LONGEST_RUN_S, drafter.wakes).ids
+        return speculation.step(32, MAX_DEPTH + 1).ids
 
 
 def count(job: tuple[str, int]) -> Counted:

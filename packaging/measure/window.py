@@ -49,10 +49,10 @@ class EndlessWorker(EngineWorker):
 
     def __init__(self, on_event: Callable[[Event], None], max_tokens: int) -> None:
         self._max_tokens = max_tokens
-        self._tell = on_event
+        self._report = on_event
         self.done = threading.Event()
         self.tokens_per_second = 0.0
-        self.is_told = True
+        self.is_reported = True
         super().__init__(self._note, Session)
 
     def generate(self, request: ChatRequest) -> None:
@@ -65,8 +65,8 @@ class EndlessWorker(EngineWorker):
             raise SystemExit(event.problem.message)
         if isinstance(event, Finished):
             self.tokens_per_second = event.stats.tokens_per_second or 0.0
-        if self.is_told:
-            self._tell(event)
+        if self.is_reported:
+            self._report(event)
         if isinstance(event, Finished):
             self.done.set()
 
@@ -157,10 +157,10 @@ def measure(options: argparse.Namespace) -> None:
 
     def ask_unseen() -> float:
         wait_for(lambda: states[-1] is EngineState.READY)
-        worker.is_told = False
+        worker.is_reported = False
         worker.generate(request)
         worker.done.wait(PATIENCE_S)
-        worker.is_told = True
+        worker.is_reported = True
         return worker.tokens_per_second
 
     ratios = list(compared(ask, ask_unseen, options.repeat))

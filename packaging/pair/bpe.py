@@ -1,6 +1,6 @@
 """The pair's byte-level BPE vocabulary: training, loading, and what a GGUF stores of it.
 
-Owns the control tokens, the pre-tokenizer's pattern (llama.cpp's "qwen2") and the chat template.
+With the control tokens, the pre-tokenizer's pattern (llama.cpp's "qwen2") and the chat template.
 """
 
 from __future__ import annotations

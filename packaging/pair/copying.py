@@ -1,6 +1,6 @@
 """Copying and editing exchanges: repeat, one per line, sort, replace, reverse, tables and JSON of words.
 
-Owns the tasks and their exact answers; each function returns messages, user first.
+Each function returns messages, user first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The training mixture: conversations of many exchanges, and rows of tokens made of them.
 
-Owns what share each kind of text has and which tokens carry loss; knows nothing of networks.
+With the share of each kind of text, and which tokens carry loss.
 """
 
 # ruff: noqa: S311  (seeded, repeatable draws are the point here)

@@ -1,7 +1,6 @@
 """The question families of `answers.txt`: their wordings, answers and key phrases.
 
-Owns the frames that make whole questions of a noun or a verb phrase, and which wordings are held out
-of training for the evaluation. Knows nothing of tokens.
+Frames make whole questions of a noun or a verb phrase; some wordings are held out of training for the evaluation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The few facts the pair knows: days, lists, capitals, colors, sounds, Python functions. Data only."""
+"""The few facts that the pair is taught: days, lists, capitals, colors, sounds, Python functions."""
 
 # ruff: noqa: SIM905  (word lists read better as text)
 

@@ -1,6 +1,6 @@
 """A GGUF opened with llama.cpp's low-level functions: tokens, logits, greedy and sampled text.
 
-Owns one model and one context for evaluation and sampling; knows nothing of PyTorch.
+One model and one context, for evaluation and sampling, without PyTorch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The llama-architecture network in PyTorch: RMSNorm, interleaved RoPE, SwiGLU, tied embeddings.
 
-Owns the shapes and the forward pass; knows nothing of text, training or files. Rotary pairs are
-(2i, 2i+1), the layout llama.cpp uses for the architecture "llama", so no weight is permuted.
+Rotary pairs are (2i, 2i+1), the layout llama.cpp uses for the architecture "llama", so no weight is permuted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Questions the tiny model cannot answer, and its graceful refusals.
 
-Owns the templates of `outside.txt` and the refusals; each function returns messages, user first.
+Each function returns messages, user first.
 """
 
 # ruff: noqa: SIM905  (lists read better as text)

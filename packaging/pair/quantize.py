@@ -1,7 +1,4 @@
-"""Q4_0 rounding as llama.cpp does it, and training through it.
-
-Owns the arithmetic of one weight format; knows nothing of networks or files.
-"""
+"""Q4_0 rounding as llama.cpp does it, and training through it."""
 
 from __future__ import annotations
 

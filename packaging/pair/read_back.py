@@ -1,6 +1,6 @@
 """Read a GGUF that `export.py` wrote: its network, with the weights as they ship, and its vocabulary.
 
-So a draft can learn on from what ships, of exactly the target that ships. Knows nothing of training.
+So a draft can learn on from what ships, of exactly the target that ships.
 """
 
 from __future__ import annotations

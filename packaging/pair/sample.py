@@ -1,6 +1,6 @@
 """Answers of an exported target to prompts of the mixture, at several temperatures, for the draft to learn from.
 
-Owns the sampling file (JSON lines of ids and the prompt's length); needs llama-cpp-python, no PyTorch.
+Written as JSON lines of ids and the prompt's length. Needs llama-cpp-python, no PyTorch.
 """
 
 # ruff: noqa: S311  (seeded, repeatable draws are the point here)

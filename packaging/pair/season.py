@@ -1,6 +1,6 @@
 """The openly licensed chats and instructions that season the mixture, read from a folder.
 
-Owns the folder's file names, cleaning and weights; knows nothing of tokens.
+With the folder's file names, cleaning and weights.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Small talk and little stories.
 
-Owns `talk.txt`'s dialogues and the story plots; each function returns messages, user first.
+The dialogues stand in `talk.txt`. Each function returns messages, user first.
 """
 
 # ruff: noqa: SIM905  (word lists read better as text)

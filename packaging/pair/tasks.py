@@ -1,6 +1,6 @@
 """Small tasks with one right answer: sums, counting, days, lists, tables, JSON, Python snippets.
 
-Owns the tasks; each function returns messages, user first. Answers are the same every time they are asked.
+Each function returns messages, user first. Answers are the same every time they are asked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What both trainings share: the clock that sets the learning rate, optimizers, checkpoints.
-
-Knows networks and optimizers; knows nothing of text.
-"""
+"""What both trainings share: the clock that sets the learning rate, optimizers, checkpoints."""
 
 from __future__ import annotations
 

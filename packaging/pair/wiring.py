@@ -1,8 +1,7 @@
 """Starting weights that already copy: previous-token heads in one layer, induction heads in later ones.
 
-Owns the construction (compare "In-context Learning and Induction Heads", Olsson et al. 2022,
-arXiv 2209.11895). Training starts from it and may change everything; without it, copying forms only
-after millions of tokens.
+Compare "In-context Learning and Induction Heads", Olsson et al. 2022, arXiv 2209.11895). Training starts from it and
+may change everything; without it, copying forms only after millions of tokens.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Raw material for copying: English words, made-up words, letters, numbers, sentences.
 
-Owns where words come from (a built-in list, widened by the data folder); knows no task.
+Words come from a built-in list, widened by the data folder.
 """
 
 # ruff: noqa: SIM905  (word lists read better as text)

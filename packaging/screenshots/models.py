@@ -16,10 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from files import THEMES, at_each_scale
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
-from screenshots import ROOT, Desk
-from screenshots_files import THEMES, at_each_scale
+from window import ROOT, AppWindow
 
 from app.domain.models import DownloadState, ModelRef
 from app.paths import builtin_draft, builtin_target
@@ -70,20 +70,20 @@ def fill(hub: LoopbackHub, folder: Path) -> None:
 class Pictures:
     """Walks through the place and draws each page in both themes."""
 
-    def __init__(self, desk: Desk, hub: LoopbackHub, out: Path) -> None:
-        self.desk, self.hub, self.out = desk, hub, out
-        self.place = desk.window.models.panel
+    def __init__(self, app_window: AppWindow, hub: LoopbackHub, out: Path) -> None:
+        self.app_window, self.hub, self.out = app_window, hub, out
+        self.place = app_window.window.models.panel
 
     def shoot(self, name: str) -> None:
         """Light, then dark."""
         for theme in THEMES:
-            self.desk.window.set_theme(theme)
-            self.desk.settle()
-            self.desk.shoot(self.out, f"models-{name}")
+            self.app_window.window.set_theme(theme)
+            self.app_window.settle()
+            self.app_window.shoot(self.out, f"models-{name}")
 
     def wait(self, done: Callable[[], bool], what: str) -> None:
         """Let the window work until it is so."""
-        self.desk.wait(done, what)
+        self.app_window.wait(done, what)
 
     def draw(self) -> None:
         """All pictures."""
@@ -121,14 +121,14 @@ class Pictures:
             line = next(line for line, row in enumerate(rows.rows) if f"{row.title}.gguf" == file)
             drafts.list.setCurrentIndex(rows.index(line, 0))
             self.wait(drafts.card.fit.isVisible, "the verdict")
-            self.desk.settle(1.0)
+            self.app_window.settle(1.0)
             self.shoot(name)
 
     def _downloads(self) -> None:
         requests, page = self.place.requests, self.place.downloads
         self.hub.bytes_per_s = SLOW_BYTES_PER_S
         requests.pull_requested.emit((ModelRef(LARGE, LARGE_FILE),), False)
-        self.desk.settle(0.5)
+        self.app_window.settle(0.5)
         requests.pull_requested.emit((ModelRef(TINY, TARGET_FILE), ModelRef(DRAFT, DRAFT_FILE)), False)
         self.place.open("downloads")
         self.wait(lambda: len(page.lines) == 3, "the downloads")
@@ -155,11 +155,11 @@ def main() -> int:
         fill(hub, Path(folder))
         application = QApplication(["paceline"])
         assert QFontDatabase.families(), "without a font every letter is a box"
-        desk = Desk(application)
+        app_window = AppWindow(application)
         try:
-            Pictures(desk, hub, options.out).draw()
+            Pictures(app_window, hub, options.out).draw()
         finally:
-            desk.controller.close()
+            app_window.controller.close()
     return 0
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import screenshots_content as content
+import content
+from files import THEMES, at_each_scale, ending, picture, save
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
-from screenshots_files import THEMES, at_each_scale, ending, picture, save
 
 from app.domain.context import ContextParts
 from app.domain.engine_view import EngineState, EngineView

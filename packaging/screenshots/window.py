@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from files import THEMES, at_each_scale, ending, picture, save
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
-from screenshots_files import THEMES, at_each_scale, ending, picture, save
 
 from app.controllers.reports import Reports
 from app.domain.engine_view import EngineState
@@ -39,7 +39,7 @@ STREAMED = "Write a short story about a child and a boat."
 TIMEOUT_S = 240.0
 
 
-class Desk:
+class AppWindow:
     """The window under real events."""
 
     def __init__(self, application: QApplication) -> None:
@@ -106,41 +106,45 @@ def main() -> int:
         os.environ["PACELINE_HOME"] = home
         application = QApplication(["paceline"])
         assert QFontDatabase.families(), "without a font every letter is a box"
-        desk = Desk(application)
+        app_window = AppWindow(application)
         try:
-            _draw(desk, options.out, padded=not options.light_weight)
+            _draw(app_window, options.out, padded=not options.light_weight)
         finally:
-            desk.controller.close()
+            app_window.controller.close()
     return 0
 
 
-def _draw(desk: Desk, out: Path, *, padded: bool) -> None:
-    window = desk.window
+def _draw(app_window: AppWindow, out: Path, *, padded: bool) -> None:
+    window = app_window.window
     window.models.leave()  # the first run has pictures of its own
-    desk.wait(desk.ready, "loading")
+    app_window.wait(app_window.ready, "loading")
     for theme in THEMES:
         window.set_theme(theme)
-        desk.settle()
-        desk.shoot(out, "start")
+        app_window.settle()
+        app_window.shoot(out, "start")
     if padded:
         window.builtin_pair_requested.emit(True)
-        desk.wait(lambda: "padded" in desk.controller.models.view(None).target.name and desk.ready(), "padding")  # type: ignore[union-attr]
-        desk.settle(4.0)  # the costs of a pass are measured while nothing is asked
+        app_window.wait(
+            lambda: "padded" in app_window.controller.models.view(None).target.name and app_window.ready(), "padding"
+        )  # type: ignore[union-attr]
+        app_window.settle(4.0)  # the costs of a pass are measured while nothing is asked
     for number, text in enumerate(QUESTIONS):
         window.mode_changed.emit((Mode.AUTO, Mode.DRAFT, Mode.AUTO)[number])
-        desk.ask(text)
-        desk.wait(desk.ready, "an answer")
+        app_window.ask(text)
+        app_window.wait(app_window.ready, "an answer")
     for theme in THEMES:
         window.set_theme(theme)
-        desk.ask(STREAMED)
-        desk.wait(lambda: desk.ready() or (desk.num_tokens() > 24 and desk.has_all_figures()), "streaming")
-        if desk.ready():
+        app_window.ask(STREAMED)
+        app_window.wait(
+            lambda: app_window.ready() or (app_window.num_tokens() > 24 and app_window.has_all_figures()), "streaming"
+        )
+        if app_window.ready():
             sys.stdout.write("The answer was over before all its figures were there: its picture stays as it was.\n")
         else:
-            desk.shoot(out, "streaming")
-        desk.wait(desk.ready, "an answer")
-        desk.settle()
-        desk.shoot(out, "chat")
+            app_window.shoot(out, "streaming")
+        app_window.wait(app_window.ready, "an answer")
+        app_window.settle()
+        app_window.shoot(out, "chat")
 
 
 if __name__ == "__main__":

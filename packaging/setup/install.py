@@ -1,7 +1,7 @@
 """Makes the project's virtual environment and keeps it true to pyproject.toml.
 
-Owns the environment's folder and the record of what was installed into it. Uses the standard library only, because it
-runs before anything is installed. Knows nothing of the program itself.
+A record in the environment says what was installed into it. Uses the standard library only, because it runs before
+anything is installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns the output of pip's build of llama.cpp into a calm line: how far, how long. Knows no pip, only its lines."""
+"""Turns the output of pip's build of llama.cpp into a calm line: how far, how long."""
 
 from __future__ import annotations
 

@@ -199,10 +199,10 @@ def release(folder: Path) -> None:
 def main() -> int:
     """Do what is asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("deed", choices=("update", "release"))
+    parser.add_argument("action", choices=("update", "release"))
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     asked = parser.parse_args()
-    if asked.deed == "update":
+    if asked.action == "update":
         update(asked.folder)
     else:
         release(asked.folder)

@@ -207,7 +207,7 @@ class Desk:
         self.window.deleteLater()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # closed before: nothing listens
-            self.controller.padding_told.disconnect()  # no widget owns it: what listens would hold the app for good
+            self.controller.padding_reported.disconnect()  # no widget owns it: what listens would hold the app for good
 
     def rows(self) -> list[str]:
         return [row.title for row in self.store.conversations()]

@@ -51,7 +51,7 @@ class TranscriptKeys(QObject):
 
     def _continue(self) -> None:
         answer = self._transcript.last_answer()
-        if answer is not None and answer.can_go_on:
+        if answer is not None and answer.can_continue:
             answer.continue_requested.emit(answer.message_id)
 
     def _edit(self) -> None:

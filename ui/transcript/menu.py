@@ -76,6 +76,6 @@ def _add_of_answer(
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name
             action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
             action.setToolTip(as_written(choice.path))
-    if card.can_go_on:
+    if card.can_continue:
         go_on = translate("MessageMenu", "Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))

@@ -1,4 +1,4 @@
-"""The configurations of the peers by name, and what llama.cpp's server is told for each. Knows no process.
+"""The configurations of the peers by name, and what llama.cpp's server is told for each.
 
 ``plain``, ``draft-3`` (draft model, that many tokens), ``ngram-simple`` and the other kinds that the server offers,
 with their own sizes or with given ones (``ngram-simple:4:16``: look up 4 tokens, propose 16), and sums like

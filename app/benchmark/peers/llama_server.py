@@ -1,4 +1,4 @@
-"""llama.cpp's server as a peer: one process for each configuration, asked over HTTP on this machine. Knows no report.
+"""llama.cpp's server as a peer: one process for each configuration, asked over HTTP on this machine.
 
 Every server gets the same prompt ids and the same sampling chain. Its speed is what it reports itself: the tokens after
 the first, over the time since the first, which leaves reading the prompt out as ours does.

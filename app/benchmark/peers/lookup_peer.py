@@ -1,7 +1,7 @@
 """llama-cpp-python's prompt lookup as a peer: a child process for each configuration, JSON lines both ways.
 
 The package samples with the temperature after the truncation, and that cannot be changed; an end token that is to be
-ignored is drawn there and passed over. Knows no report.
+ignored is drawn there and passed over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which peers there are, and how they are opened. Knows no protocol and no report."""
+"""Which peers there are, how they are named on the command line, and how they are opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PEERS = (llama_server.ENGINE, lookup_peer.ENGINE, NO_DRAFT)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PeerRequest:
     """A peer that is to take part; ``path`` is its program where it needs one; ``configs`` empty means all."""
 
     name: str
@@ -29,7 +29,7 @@ class Wish:
     configs: tuple[str, ...] = ()
 
 
-class OpenedLate:
+class LazyPeer:
     """A peer whose ``variants`` are known before it is opened, which is done when the first of them is asked."""
 
     def __init__(self, variants: Sequence[Variant], open_peer: Callable[[], Contestant]) -> None:
@@ -61,13 +61,13 @@ class OpenedLate:
         return self._opened[0].answer(variant, question)
 
 
-def read_wishes(words: Sequence[str], configs: Sequence[str]) -> tuple[Wish, ...]:
+def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[PeerRequest, ...]:
     """From ``NAME=PATH`` or ``NAME`` and the names of configurations: each peer gets those that it can have.
 
     Raises:
         ValueError: an unknown peer, a missing path, or configurations that no peer here has.
     """
-    wishes = []
+    requests = []
     for word in words:
         name, _, path = word.partition("=")
         if name not in PEERS:
@@ -75,20 +75,22 @@ def read_wishes(words: Sequence[str], configs: Sequence[str]) -> tuple[Wish, ...
         if name == llama_server.ENGINE and not path:
             raise ValueError(f"--peer {name} needs the path of the program: {name}=PATH.")
         if name == NO_DRAFT:
-            wishes.append(Wish(name))
+            requests.append(PeerRequest(name))
             continue
         own = tuple(config for config in configs if lookup_peer.understands(config) is (name == lookup_peer.ENGINE))
         if "plain" in configs and "plain" not in own:
             own = ("plain", *own)
         if configs and not own:
             raise ValueError(f"None of {', '.join(configs)} is a configuration of {name}.")
-        wishes.append(Wish(name, path, own))
-    if configs and all(wish.name == NO_DRAFT for wish in wishes):
+        requests.append(PeerRequest(name, path, own))
+    if configs and all(request.name == NO_DRAFT for request in requests):
         raise ValueError("--peer-configs needs a --peer.")
-    return tuple(wishes)
+    return tuple(requests)
 
 
-def open_peers(wishes: Sequence[Wish], load: LoadRequest, ready: EngineReady, stack: ExitStack) -> list[Contestant]:
+def open_peers(
+    requests: Sequence[PeerRequest], load: LoadRequest, ready: EngineReady, stack: ExitStack
+) -> list[Contestant]:
     """Start them all; ``stack`` ends them.
 
     Raises:
@@ -96,15 +98,15 @@ def open_peers(wishes: Sequence[Wish], load: LoadRequest, ready: EngineReady, st
         EngineError: the target cannot be loaded once more.
     """
     opened: list[Contestant] = []
-    for wish in wishes:
-        if wish.name == NO_DRAFT:
+    for request in requests:
+        if request.name == NO_DRAFT:
             opened.append(_without_draft(load, ready, stack))
             continue
         peer: LlamaServerPeer | LookupPeer
-        if wish.name == llama_server.ENGINE:
-            peer = LlamaServerPeer(wish.path, load, ready, wish.configs)
+        if request.name == llama_server.ENGINE:
+            peer = LlamaServerPeer(request.path, load, ready, request.configs)
         else:
-            peer = LookupPeer(load, ready, wish.configs)
+            peer = LookupPeer(load, ready, request.configs)
         stack.callback(peer.close)
         opened.append(peer)
     return opened

@@ -1,7 +1,4 @@
-"""A peer's process: started with nothing of ours in its environment, watched, and ended for sure.
-
-Knows no protocol.
-"""
+"""A peer's process: started with nothing of ours in its environment, watched, and ended for sure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paceline models search, show, list, remove, import`, and the way to `pull`. Prints what the hub's room tells."""
+"""`paceline models search, show, list, remove, import`; `pull` has a module of its own."""
 
 from __future__ import annotations
 

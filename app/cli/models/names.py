@@ -1,4 +1,4 @@
-"""Lets the commands take the names of the library where they take files. Knows no engine."""
+"""Lets the commands take the names of the library where they take files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`paceline models pull`: downloads a model, or a pair, with progress on stderr; interrupted, it keeps the part.
 
-Knows no byte: the queue of `app/hub/downloads/download_queue.py` does the work.
+The downloads themselves are `app.hub.downloads.download_queue`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.cli.models.small import NAME as SMALL_NAME
 from app.cli.models.small import pull_small
 from app.cli.output import INTERRUPTED, fail
 from app.hub.client import HubClient
-from app.hub.downloads.download_queue import Downloads
+from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubNotFoundError, LibraryError
 from app.hub.file_names import short
 from app.hub.library.library import Library
@@ -42,7 +42,7 @@ def pull(options: argparse.Namespace) -> int:
     try:
         library = open_library(find_paths())
         requests = _requests(client, options)
-        downloads = Downloads(client, library)
+        downloads = DownloadQueue(client, library)
         downloads.start()
         try:
             ended = _watched(downloads, [downloads.add(request) for request in requests])
@@ -128,7 +128,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
     return requests
 
 
-def _watched(downloads: Downloads, ids: list[str]) -> list[DownloadState]:
+def _watched(downloads: DownloadQueue, ids: list[str]) -> list[DownloadState]:
     """Show progress until all have ended."""
     on_terminal = sys.stderr.isatty()
     last_lines, last_s = "", 0.0

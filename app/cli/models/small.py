@@ -1,6 +1,6 @@
 """`paceline models pull small`: the small real model that newcomers are offered, with progress on stderr.
 
-Where it comes from, and what is checked, is `app/hub/downloads/first_model.py`'s affair.
+The download itself is `app.hub.downloads.first_model`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ import time
 from collections.abc import Callable
 
 from app.cli.models.output import as_dict, size_words
-from app.cli.output import notify
-from app.domain.lazy import Late
+from app.cli.output import warn
+from app.domain.lazy import Lazy
 from app.hub.client import HubClient
-from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
+from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.errors import DownloadError, HubError
 from app.hub.opening import open_library
 from app.hub.records import DownloadStatus, LibraryModel
 from app.paths import find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
-from engine.records import Problem
 
 NAME = "small"  # no repository is called so: those have an owner
 LINE_EVERY_S = {True: 0.2, False: 10.0}  # on a terminal, and in a log
@@ -34,13 +33,13 @@ def pull_small(options: argparse.Namespace) -> int:
         AppError: it could not be had.
     """
     library = open_library(find_paths())
-    was_here = find_here(library, SMALL) is not None
-    client = Late(HubClient)
-    lines = _Lines()
+    was_here = find_in_library(library, SMALL) is not None
+    client = Lazy(HubClient)
+    progress = _ProgressLines()
     try:
-        model = fetch_first_model(library, lines, client, SMALL)
+        model = fetch_first_model(library, progress, client, SMALL)
     finally:
-        lines.end()
+        progress.end()
         if client.made is not None:
             client.made.close()
     if not was_here:
@@ -56,15 +55,11 @@ def pull_small(options: argparse.Namespace) -> int:
 
 
 def _begin(model: LibraryModel) -> None:
-    settings = ModelSettings(model_settings_file(find_paths().model_settings_file), _tell)
+    settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
     settings.begin(str(model.path), dict(SMALL.own))
 
 
-def _tell(problem: Problem) -> None:
-    notify(f"{problem.title}. {problem.message} {problem.advice}")
-
-
-class _Lines(FirstWatch):
+class _ProgressLines(FirstModelControl):
     """One line that moves on a terminal, one every now and then in a log."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,7 +1,4 @@
-"""One answer at a time: from a submitted text to the stored, finished answer.
-
-Knows the window, the store and the engine's events about answers; knows no model file.
-"""
+"""One answer at a time: from a submitted text to the stored, finished answer."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from app.domain.messages import MessageState, MessageView
 from app.domain.requests import chat_request
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
-from app.storage.chats.answers import Ending, Run
+from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
 from engine.records import (
     ChatRequest,
@@ -65,7 +62,7 @@ FULL_OF_ONE_TURN = mark(
 
 
 @dataclass(slots=True)
-class _Growing:
+class _StreamingAnswer:
     """The answer in the making. ``abandoned``: its conversation is deleted, only its end is awaited.
 
     ``instead_of``: the version that it stands beside. ``before``: the answer as it was, where one goes on.
@@ -86,16 +83,16 @@ class _Growing:
 
 
 class AnswerController:
-    """Owns the answer in the making, which goes on in the background when another conversation is opened."""
+    """The answer in the making, which goes on in the background when another conversation is opened."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
         self._models = models
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._worker = parts.worker
         self._store = parts.store
         self._conversations = conversations
-        self._growing: _Growing | None = None
+        self._streaming: _StreamingAnswer | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
@@ -105,17 +102,17 @@ class AnswerController:
     @property
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
-        return self._growing.state if self._growing else None
+        return self._streaming.state if self._streaming else None
 
     @property
-    def growing_in(self) -> int | None:
+    def answering_in(self) -> int | None:
         """The conversation of the answer in the making; None where there is none, or where its chat is deleted."""
-        growing = self._growing
-        return None if growing is None or growing.abandoned else growing.conversation_id
+        streaming = self._streaming
+        return None if streaming is None or streaming.abandoned else streaming.conversation_id
 
-    def is_growing_in(self, conversation_id: int | None) -> bool:
+    def is_answering_in(self, conversation_id: int | None) -> bool:
         """Whether an answer is in the making in this conversation."""
-        return self._growing is not None and self._growing.conversation_id == conversation_id
+        return self._streaming is not None and self._streaming.conversation_id == conversation_id
 
     def submit(self, text: str) -> None:
         """Store the question and ask for its answer; where that cannot be, the text goes back to the composer."""
@@ -130,7 +127,7 @@ class AnswerController:
             self._window.add_message(turn.question)
             chat.unsent.sent(turn.conversation_id)
         self._window.begin_answer(turn.answer)
-        self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+        self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
         chat.refresh()
 
     def edit(self, message_id: int, text: str) -> None:
@@ -142,7 +139,7 @@ class AnswerController:
         if turn is not None:
             chat.edits.sent(message_id)
             chat.show()
-            self._ask(_Growing(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
+            self._ask(_StreamingAnswer(self._next_id(), turn.conversation_id, turn.answer.id), turn, chat.mode)
             chat.refresh()
 
     def regenerate(self, answer_id: int, mode: Mode | None = None) -> None:
@@ -154,152 +151,152 @@ class AnswerController:
         turn = self._begin(lambda: self._store.begin_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            growing = _Growing(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
-            self._ask(growing, turn, chat.mode if mode is None else chat.runnable(mode))
+            streaming = _StreamingAnswer(self._next_id(), conversation_id, turn.answer.id, instead_of=answer_id)
+            self._ask(streaming, turn, chat.mode if mode is None else chat.runnable(mode))
 
-    def go_on(self, answer_id: int) -> None:
+    def continue_answer(self, answer_id: int) -> None:
         """Let an answer that was cut short go on in the same message."""
         chat = self._conversations
         conversation_id = chat.current_id
         if conversation_id is None:
             return
-        views = self._tell(lambda: self._store.messages(conversation_id)) or ()
+        views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
-        if before is None or not before.can_go_on:
+        if before is None or not before.can_continue:
             self._window.show_notice(translate("AnswerController", "Only a last answer that was cut short can go on."))
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:
             chat.show()
-            self._ask(_Growing(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
+            self._ask(_StreamingAnswer(self._next_id(), conversation_id, answer_id, before=before), turn, chat.mode)
 
     def stop(self) -> None:
         """Stop the answer in the making; what is there stays."""
-        if self._growing is not None:
+        if self._streaming is not None:
             self._worker.stop()
 
     def abandon(self, conversation_id: int) -> None:
         """Stop the answer in the making if it belongs to this conversation, which is about to be gone for good."""
-        if self._growing is not None and self._growing.conversation_id == conversation_id:
-            self._growing.abandoned = True
+        if self._streaming is not None and self._streaming.conversation_id == conversation_id:
+            self._streaming.abandoned = True
             self._worker.stop()
 
     def close(self) -> None:
         """Store the answer in the making as interrupted: the app is closing."""
-        growing = self._growing
-        if growing is not None and not growing.abandoned:
-            ending = self._counted(growing, Ending(MessageState.INTERRUPTED, growing.stats))
-            self._store.finish_answer(growing.answer_id, ending)
-        self._growing = None
+        streaming = self._streaming
+        if streaming is not None and not streaming.abandoned:
+            ending = self._counted(streaming, Ending(MessageState.INTERRUPTED, streaming.stats))
+            self._store.finish_answer(streaming.answer_id, ending)
+        self._streaming = None
 
     def on_event(self, event: AnswerEvent) -> None:
         """Take what the engine says about an answer."""
-        growing = self._growing
-        if growing is None or event.request_id != growing.request_id:
+        streaming = self._streaming
+        if streaming is None or event.request_id != streaming.request_id:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
         if isinstance(event, PrefillProgress):
-            if self._is_shown(growing):
+            if self._is_shown(streaming):
                 self._window.show_prefill(event.done, event.total)
         elif isinstance(event, TextChunk):
-            self._on_text(growing, event)
+            self._on_text(streaming, event)
         elif isinstance(event, StatsUpdate):
-            growing.stats = event.stats
-            if self._is_shown(growing):
+            streaming.stats = event.stats
+            if self._is_shown(streaming):
                 self._window.show_stats(event.stats)
         else:
-            self._on_end(growing, event)
+            self._on_end(streaming, event)
 
     def _begin(self, store_it: Callable[[], Turn]) -> Turn | None:
         """Store what an answer needs; None where another is in the making or nothing could be stored."""
-        if self._growing is not None:
+        if self._streaming is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
-        return self._tell(store_it)
+        return self._attempt(store_it)
 
-    def _ask(self, growing: _Growing, turn: Turn, mode: Mode) -> None:
-        self._growing = growing
-        growing.mode = mode
-        growing.thinking = ThinkingTime(turn.answer.text, growing.before.thinking_ms if growing.before else None)
+    def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode) -> None:
+        self._streaming = streaming
+        streaming.mode = mode
+        streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
         depth = self._conversations.depth
-        request = chat_request(self._conversations.settings, turn.history, mode, depth, growing.request_id)
+        request = chat_request(self._conversations.settings, turn.history, mode, depth, streaming.request_id)
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))
         request = self.prepare(request, turn)
-        growing.full = _when_full(request)
+        streaming.full = _when_full(request)
         self._worker.generate(request)
-        if not self._store.lasting:  # what was said of it at the start is out of sight now
+        if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
 
-    def _on_text(self, growing: _Growing, event: TextChunk) -> None:
-        growing.state = EngineState.ANSWERING
-        if growing.abandoned:
+    def _on_text(self, streaming: _StreamingAnswer, event: TextChunk) -> None:
+        streaming.state = EngineState.ANSWERING
+        if streaming.abandoned:
             return
         text, spans = event.text, event.spans
-        if not growing.has_text:
-            growing.has_text = True
-            self._store.note_models(growing.answer_id, *self._models_in(growing.mode))
+        if not streaming.has_text:
+            streaming.has_text = True
+            self._store.note_models(streaming.answer_id, *self._models_in(streaming.mode))
             tag = self._models.opened_tag
-            if tag and growing.before is None and not text.lstrip().startswith(tag.strip()):
+            if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
-        growing.thinking.feed(text)
-        self._store.append(growing.answer_id, text, spans, growing.thinking.thinking_ms)
-        if self._is_shown(growing):
+        streaming.thinking.feed(text)
+        self._store.append(streaming.answer_id, text, spans, streaming.thinking.thinking_ms)
+        if self._is_shown(streaming):
             self._window.append_text(text, spans)
 
-    def _on_end(self, growing: _Growing, event: Finished | EngineFailed) -> None:
-        self._growing = None
-        if growing.abandoned:
-            self._store.discard_answer(growing.answer_id)
+    def _on_end(self, streaming: _StreamingAnswer, event: Finished | EngineFailed) -> None:
+        self._streaming = None
+        if streaming.abandoned:
+            self._store.discard_answer(streaming.answer_id)
         elif isinstance(event, EngineFailed):
-            self._fail(growing, event.problem)
-        elif growing.has_text or (growing.instead_of is None and growing.before is None):
+            self._fail(streaming, event.problem)
+        elif streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
-            self._end(growing, Ending(state, event.stats, _notice(event, growing.full), cut=cut))
+            self._end(streaming, Ending(state, event.stats, _notice(event, streaming.full), cut=cut))
         else:
-            self._give_back(growing)
+            self._restore(streaming)
 
-    def _end(self, growing: _Growing, ending: Ending) -> None:
-        view = self._store.finish_answer(growing.answer_id, self._counted(growing, ending))
-        if self._is_shown(growing):
+    def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
+        view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
+        if self._is_shown(streaming):
             self._window.finish_answer(view)
-        self.on_ended(growing.conversation_id)
+        self.on_ended(streaming.conversation_id)
 
-    def _fail(self, growing: _Growing, problem: Problem) -> None:
-        if growing.has_text or (growing.instead_of is None and growing.before is None):
-            self._end(growing, Ending(MessageState.FAILED, growing.stats, in_language(problem.message)))
+    def _fail(self, streaming: _StreamingAnswer, problem: Problem) -> None:
+        if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
+            self._end(streaming, Ending(MessageState.FAILED, streaming.stats, in_language(problem.message)))
         else:
-            self._give_back(growing)
+            self._restore(streaming)
         self._window.show_problem(problem, of_chat=True)
 
-    def _give_back(self, growing: _Growing) -> None:
+    def _restore(self, streaming: _StreamingAnswer) -> None:
         """Leave everything as it was before an answer that brought no word."""
-        before = growing.before
+        before = streaming.before
         if before is None:
-            self._store.discard_answer(growing.answer_id)
+            self._store.discard_answer(streaming.answer_id)
         else:
             ending = Ending(before.state, before.stats, before.notice, cut=before.cut, thinking_ms=before.thinking_ms)
-            self._store.finish_answer(growing.answer_id, ending)
-        if self._is_shown(growing):
+            self._store.finish_answer(streaming.answer_id, ending)
+        if self._is_shown(streaming):
             self._conversations.show()
 
-    def _counted(self, growing: _Growing, ending: Ending) -> Ending:
+    def _counted(self, streaming: _StreamingAnswer, ending: Ending) -> Ending:
         """An ending with the counters of its run: they are added to the totals, and to those of the runs before it."""
-        stats, before = ending.stats, growing.before
-        ending = replace(ending, thinking_ms=growing.thinking.thinking_ms)
+        stats, before = ending.stats, streaming.before
+        ending = replace(ending, thinking_ms=streaming.thinking.thinking_ms)
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
-        run = Run(*self._models_in(stats.mode), stats, goes_on=before is not None)
+        run = Generation(*self._models_in(stats.mode), stats, is_continuation=before is not None)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
         target, draft = self._models.names
         return target, draft_in(mode, draft)
 
-    def _is_shown(self, growing: _Growing) -> bool:
-        return growing.conversation_id == self._conversations.current_id and not growing.abandoned
+    def _is_shown(self, streaming: _StreamingAnswer) -> bool:
+        return streaming.conversation_id == self._conversations.current_id and not streaming.abandoned
 
     def _next_id(self) -> int:
         self._num_requests += 1

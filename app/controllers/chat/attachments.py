@@ -1,6 +1,6 @@
 """The files that go along with the unsent message: read, kept, shown, counted, removed; and the shown ones opened.
 
-Knows the window and the store; how a file is read is `app.attachments`'.
+Files are read by `app.attachments`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.attachments.reader import AttachmentReader, Outcome, Wanted
+from app.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.parts import Parts
@@ -28,7 +28,7 @@ from ui.text.language import translate
 
 log = logging.getLogger(__name__)
 
-MOST = 12  # attachments of one message
+MAX_ATTACHMENTS = 12  # attachments of one message
 SHOWN_REFUSALS = 3
 
 
@@ -36,10 +36,10 @@ class AttachmentController(QObject):
     """Follows the open conversation, as `UnsentController` does for the text.
 
     Signals:
-        told(object): an `Outcome`, from the thread that reads.
+        outcome_ready(object): a `ReadOutcome`, from the thread that reads.
     """
 
-    told = Signal(object)
+    outcome_ready = Signal(object)
 
     def __init__(
         self, parts: Parts, conversations: ConversationController, import_file: Callable[[Path], None]
@@ -48,15 +48,16 @@ class AttachmentController(QObject):
         super().__init__()
         self._window = parts.window
         self._store = parts.store
+        self._attempt = parts.attempt
         self._conversations = conversations
         self._import = import_file
         self._attached: list[Attachment] = []
-        self._reading: dict[int, Wanted] = {}
+        self._reading: dict[int, ReadRequest] = {}
         self._refused: list[Problem] = []
-        self._num_wanted = 0
+        self._num_requests = 0
         self.sums = TokenSumController(parts, conversations)
-        self._reader = AttachmentReader(parts.store, self.told.emit)
-        self.told.connect(self._on_outcome)
+        self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
+        self.outcome_ready.connect(self._on_outcome)
         self.sums.counted.connect(self._show)
         conversations.unsent.opened.connect(self._open)
         self._connect()
@@ -74,17 +75,17 @@ class AttachmentController(QObject):
     def offer(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""
         files = [(Path(path).name or path, Path(path), "") for path in paths]
-        self._want(files, may_import=may_import)
+        self._request(files, may_import=may_import)
 
     def attach_text(self, text: str) -> None:
         """Attach a pasted text."""
-        self._want([(self._pasted_name(), None, text)])
+        self._request([(self._pasted_name(), None, text)])
 
     def remove(self, attachment_id: int) -> None:
         """Let go of one; a file that is being read is not waited for."""
-        wanted = self._reading.pop(-attachment_id, None)
-        if wanted is not None:
-            self._reader.cancel(wanted.key)
+        request = self._reading.pop(-attachment_id, None)
+        if request is not None:
+            self._reader.cancel(request.key)
         elif any(each.id == attachment_id for each in self._attached):
             self._attached = [each for each in self._attached if each.id != attachment_id]
             try:
@@ -95,11 +96,7 @@ class AttachmentController(QObject):
 
     def show_text(self, attachment_id: int) -> None:
         """Show the text of an attachment, sent or not."""
-        try:
-            found = self._store.attachments.read(attachment_id)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return
+        found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None:
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
             from ui.composer.attachments.reader import AttachmentReader as ReaderDialog  # noqa: PLC0415  (opened by a click)
@@ -133,13 +130,13 @@ class AttachmentController(QObject):
         )
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
         notes = ["" if each.num_tokens is not None else note for each in shown]
-        reading = [wanted for wanted in self._reading.values() if self._is_here(wanted)]
-        shown += [Attachment(-wanted.key, shown_name(wanted.name), kind_of(wanted.name), 0) for wanted in reading]
+        reading = [request for request in self._reading.values() if self._is_here(request)]
+        shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [translate("Attachments", "reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
 
-    def _is_here(self, wanted: Wanted) -> bool:
-        return wanted.conversation_id == self._conversations.current_id
+    def _is_here(self, request: ReadRequest) -> bool:
+        return request.conversation_id == self._conversations.current_id
 
     # ---- what comes -------------------------------------------------------------------------------------------------
 
@@ -148,48 +145,48 @@ class AttachmentController(QObject):
         self.offer(paths, may_import=True)
         self._window.composer.setFocus()
 
-    def _want(self, files: Sequence[tuple[str, Path | None, str]], *, may_import: bool = False) -> None:
+    def _request(self, files: Sequence[tuple[str, Path | None, str]], *, may_import: bool = False) -> None:
         here = self._conversations.current_id
-        room = MOST - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
+        room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
         for name, path, text in files[: max(room, 0)]:
-            self._num_wanted += 1
-            wanted = Wanted(self._num_wanted, here, name, path, text, may_import)
-            self._reading[wanted.key] = wanted
-            self._reader.read(wanted)
+            self._num_requests += 1
+            request = ReadRequest(self._num_requests, here, name, path, text, may_import)
+            self._reading[request.key] = request
+            self._reader.read(request)
         if len(files) > room:
             self._refused.append(TooManyFilesError(_too_many(len(files) - max(room, 0))).problem)
-            self._tell_refusals()
+            self._report_refusals()
         self._show()
 
     def _pasted_name(self) -> str:
-        reading = (wanted.name for wanted in self._reading.values() if self._is_here(wanted))
+        reading = (request.name for request in self._reading.values() if self._is_here(request))
         taken = {*(each.name for each in self._attached), *reading}
         first = translate("Attachments", "Pasted text")
         names = (f"{first}{f' {number}' if number > 1 else ''}.txt" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
-    def _on_outcome(self, outcome: Outcome) -> None:
-        wanted = self._reading.pop(outcome.wanted.key, None)
-        if wanted is None:  # removed in the last moment
+    def _on_outcome(self, outcome: ReadOutcome) -> None:
+        request = self._reading.pop(outcome.request.key, None)
+        if request is None:  # removed in the last moment
             if outcome.attachment is not None:
                 self._store.attachments.remove(outcome.attachment.id)
             return
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
             # What was pasted goes back to where it was; a longer text is in the clipboard still.
-            if wanted.path is None and fits_box(wanted.text):
-                self._window.composer.edit.insertPlainText(wanted.text)
-        elif outcome.is_export and wanted.path is not None:
-            self._import(wanted.path)
-        elif outcome.attachment is not None and self._is_here(wanted):
+            if request.path is None and fits_box(request.text):
+                self._window.composer.edit.insertPlainText(request.text)
+        elif outcome.is_export and request.path is not None:
+            self._import(request.path)
+        elif outcome.attachment is not None and self._is_here(request):
             known = {each.id for each in self._attached}  # the chat may have been opened since it was kept
             self._attached += [outcome.attachment] if outcome.attachment.id not in known else []
         if outcome.notice:
             self._window.show_notice(outcome.notice)
-        self._tell_refusals()
+        self._report_refusals()
         self._changed()
 
-    def _tell_refusals(self) -> None:
+    def _report_refusals(self) -> None:
         """Say why files were not attached, several in one problem: the window shows one at a time."""
         if self._reading or not self._refused:
             return
@@ -209,7 +206,9 @@ class AttachmentController(QObject):
 def _too_many(num_files: int) -> str:
     """So many were chosen beside those that a message can have."""
     if num_files == 1:
-        return said("A message can have {limit} attachments; 1 more was chosen.", limit=MOST)
+        return said("A message can have {limit} attachments; 1 more was chosen.", limit=MAX_ATTACHMENTS)
     return said(
-        "A message can have {limit} attachments; {num_files} more were chosen.", limit=MOST, num_files=num_files
+        "A message can have {limit} attachments; {num_files} more were chosen.",
+        limit=MAX_ATTACHMENTS,
+        num_files=num_files,
     )

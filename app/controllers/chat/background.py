@@ -1,6 +1,6 @@
-"""Which chat has an answer in the making, and which have one that was not looked at yet: the signs in the list.
+"""The marks in the list of chats: which has an answer in the making, and which have one that was not looked at yet.
 
-Knows the answers, the open conversation and the list. Kept for as long as the app runs.
+They are kept for as long as the app runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BackgroundController:
         is_open = self._conversations.current_id
         if is_open is not None:
             self._unseen.discard(is_open)
-        signs = self._answers.growing_in, frozenset(self._unseen)
+        signs = self._answers.answering_in, frozenset(self._unseen)
         if signs != self._shown:
             self._shown = signs
             self._show()

@@ -1,14 +1,10 @@
-"""The versions of messages: which one is shown.
-
-Knows the window and the store; knows no engine.
-"""
+"""Which version of a message is shown, and how a message of another branch is opened."""
 
 from __future__ import annotations
 
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.errors import StorageError
 from ui.text.language import translate
 from ui.transcript.found_words import Excerpt
 
@@ -19,36 +15,32 @@ class BranchController:
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
         self._store = parts.store
+        self._succeeds = parts.succeeds
         self._conversations = conversations
         self._answers = answers
         self._window.transcript.version_requested.connect(self.show_version)
 
     def show_version(self, message_id: int) -> None:
         """Show another version of a message, with what followed it."""
-        if self._is_free():
-            try:
-                self._store.show_message(message_id)
-            except StorageError as error:
-                self._window.show_problem(error.problem)
-                return
+        if self._is_free() and self._succeeds(lambda: self._store.show_message(message_id)):
             self._conversations.show()
             self._window.transcript.go_to(message_id)
 
     def open_at(self, conversation_id: int, message_id: int | None, found: Excerpt = ()) -> None:
         """Open a conversation where a message is, in whatever branch it stands; ``found`` are the parts of a hit."""
-        if message_id is not None and not self._answers.is_growing_in(conversation_id):
-            try:
-                self._store.show_message(message_id)
-            except StorageError as error:
-                self._window.show_problem(error.problem)
-                return
+        if (
+            message_id is not None
+            and not self._answers.is_answering_in(conversation_id)
+            and not self._succeeds(lambda: self._store.show_message(message_id))
+        ):
+            return
         self._conversations.select(conversation_id)
         if message_id is not None:
             self._window.transcript.go_to(message_id, found)
 
     def _is_free(self) -> bool:
         """Whether nothing is being written here; say so where something is."""
-        if self._answers.is_growing_in(self._conversations.current_id):
+        if self._answers.is_answering_in(self._conversations.current_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return False
         return True

@@ -1,4 +1,4 @@
-"""What the model is sent of a conversation of which summaries stand for the oldest messages. Pure."""
+"""The messages that the model is sent, where a summary stands for the oldest ones."""
 
 from __future__ import annotations
 

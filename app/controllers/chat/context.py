@@ -1,7 +1,4 @@
-"""The context as the window shows it: what takes it up, what happens when it is full, the summaries, the kept caches.
-
-Knows the window, the store, the settings and the engine's counting; how an answer comes about is another's affair.
-"""
+"""The context in the window: what takes it up, what happens when it is full, the summaries, the kept caches."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ MESSAGE_TOKENS = 8  # about what a chat template writes around a message
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """An answer that was asked for: which stored messages its messages end with, and where it goes."""
 
     request_id: int
@@ -55,12 +52,12 @@ class ContextController:
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._worker = parts.worker
         self._store = parts.store
         self._keeper = parts.keeper
         self._conversations = conversations
-        self._asked: _Asked | None = None
+        self._asked: _Question | None = None
         self._writing: tuple[int, int, SummaryView] | None = None  # conversation, last message, what there is
         self._size, self._target = 0, ""
         self._system_prompt = ""
@@ -108,12 +105,12 @@ class ContextController:
     def prepare(self, request: ChatRequest, turn: Turn) -> ChatRequest:
         """Put a stored summary in the place of what it stands for, and name the conversation."""
         conversation_id = turn.conversation_id
-        stored = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+        stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
         short = condensed(turn.history, stored or {})
         num_before = len(condensed(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
-        self._asked = _Asked(request.request_id, conversation_id, short.last_ids, turn.answer.id)
+        self._asked = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
         self._failed = None  # another question is the last now, whatever is still being counted
         self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
@@ -130,7 +127,7 @@ class ContextController:
         elif 0 < event.num_messages <= len(asked.last_ids):
             message_id = asked.last_ids[event.num_messages - 1]
             if event.complete:
-                self._tell(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
+                self._attempt(lambda: self._store.write(lambda db: summaries.put(db, message_id, event.text)))
             else:
                 view = SummaryView(event.text, True, event.num_messages, event.done, event.total)
                 self._writing = asked.conversation_id, message_id, view
@@ -139,7 +136,7 @@ class ContextController:
 
     def undo(self, message_id: int) -> None:
         """Send the messages themselves again."""
-        self._tell(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
+        self._attempt(lambda: self._store.write(lambda db: summaries.remove(db, message_id)))
         self.show()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
@@ -160,18 +157,18 @@ class ContextController:
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
-        told = "\n".join(message.content for message in short.messages)
-        told_already = self._needed(0)
-        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=told_already))
-        self._worker.count(CountRequest(-self._num_counts, (system, told, answer)))
+        said = "\n".join(message.content for message in short.messages)
+        refused = self._needed(0)
+        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
+        self._worker.count(CountRequest(-self._num_counts, (system, said, answer)))
 
     def on_counted(self, event: TokensCounted) -> bool:
         """Take what the engine counted; False where somebody else had asked."""
         if event.request_id >= 0:
             return False
         if event.request_id == -self._num_counts and event.counts is not None:
-            system, told, answer = event.counts
-            parts = ContextParts(system, told + self._overhead if told or answer else 0, answer, self._size)
+            system, said, answer = event.counts
+            parts = ContextParts(system, said + self._overhead if said or answer else 0, answer, self._size)
             needed = self._needed(parts.used)
             parts = self._as_used(parts, self._window.composer.context_used)
             self.meter.set_parts(replace(parts, refused=needed))
@@ -212,14 +209,14 @@ class ContextController:
         conversation_id = self._conversations.current_id
         if conversation_id is None:
             return ()
-        views = self._tell(lambda: self._store.history(conversation_id)) or ()
+        views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> Condensed:
         conversation_id = self._conversations.current_id
         stored: dict[int, str] = {}
         if conversation_id is not None:
-            read = self._tell(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
+            read = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
             stored = read or {}
         short = condensed(views, stored)
         lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}

@@ -1,7 +1,4 @@
-"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it.
-
-Knows the window and the store; knows no engine.
-"""
+"""The conversation list and the one that is open: new, select, rename, and the settings that hold for it."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class ConversationController:
     def __init__(self, parts: Parts, runnable: Callable[[Mode], tuple[Mode, str]]) -> None:
         self._runnable = runnable
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._store = parts.store
         self._keeper = parts.keeper
         self._open_chat = OpenChat(parts.paths.open_chat_file)
@@ -64,7 +61,7 @@ class ConversationController:
         """
         self._num_first = BATCH
         last = self._open_chat.read()
-        found = None if last == NEW_CHAT else self._tell(lambda: self._store.latest_conversation(last))
+        found = None if last == NEW_CHAT else self._attempt(lambda: self._store.latest_conversation(last))
         if found is None:
             self.new_chat()
         else:
@@ -73,12 +70,12 @@ class ConversationController:
     def refresh(self) -> None:
         """Show the list as it is stored."""
         newest, self._num_first = self._num_first, None
-        listed = self._tell(lambda: self._store.conversations(newest))
+        listed = self._attempt(lambda: self._store.conversations(newest))
         self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
         if self._rest_waits and self.current_id not in {None, *(row.id for row in listed or ())}:
             self.refresh()
             return
-        folders = self._tell(self._store.library.folders)
+        folders = self._attempt(self._store.library.folders)
         if listed is not None:
             self._window.set_conversations(listed, self.current_id, folders)
         self.on_listed()
@@ -104,13 +101,13 @@ class ConversationController:
     def select(self, conversation_id: int) -> None:
         """Open a stored conversation, with the settings of its own."""
         self._window.chat_settings.flush()  # what was typed there is the chat's before
-        conversation = self._tell(lambda: self._store.conversation(conversation_id))
+        conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         if conversation is None:
             self.new_chat()
             return
         self.current_id = conversation_id
         self._open_chat.keep(conversation_id)
-        self._tell(lambda: self.layers.open(conversation_id))
+        self._attempt(lambda: self.layers.open(conversation_id))
         self.show_settings()
         self.show(conversation.title)
         self.unsent.open(conversation_id)
@@ -122,21 +119,21 @@ class ConversationController:
         if conversation_id is None:
             return
         if title is None:
-            conversation = self._tell(lambda: self._store.conversation(conversation_id))
+            conversation = self._attempt(lambda: self._store.conversation(conversation_id))
             title = conversation.title if conversation else ""
-        views = self._tell(lambda: self._store.messages(conversation_id)) or ()
-        growing = views[-1] if views and views[-1].state is MessageState.STREAMING else None
+        views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
+        streaming = views[-1] if views and views[-1].state is MessageState.STREAMING else None
         self.edits.open(conversation_id, [view.id for view in views])
-        self._window.show_conversation(title, views[:-1] if growing else views)
-        if growing:
-            self._show_growing(growing)
+        self._window.show_conversation(title, views[:-1] if streaming else views)
+        if streaming:
+            self._show_streaming(streaming)
         self.on_shown()
 
     def opened(self, turn: Turn) -> None:
         """Note that the open chat was stored with its first turn, and show it with its name."""
         self.current_id = turn.conversation_id
         self._open_chat.keep(turn.conversation_id)
-        self._tell(lambda: self.layers.stored_as(turn.conversation_id))
+        self._attempt(lambda: self.layers.stored_as(turn.conversation_id))
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
         self.on_shown()
@@ -144,25 +141,25 @@ class ConversationController:
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the user's title; an empty one is not taken."""
         if title.strip():
-            self._tell(lambda: self._store.rename_conversation(conversation_id, title.strip()))
-        renamed = self._tell(lambda: self._store.conversation(conversation_id))
+            self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
+        renamed = self._attempt(lambda: self._store.conversation(conversation_id))
         if renamed and conversation_id == self.current_id:
             self._window.name_conversation(renamed.title)
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:
         """Give this chat or its model values of their own, from the next message on."""
-        self._tell(lambda: self.layers.change(layer, values))
+        self._attempt(lambda: self.layers.change(layer, values))
         self.show_settings()
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
         """Take values of this chat's or its model's own away."""
-        self._tell(lambda: self.layers.reset(layer, keys))
+        self._attempt(lambda: self.layers.reset(layer, keys))
         self.show_settings()
 
     def remember_for_model(self) -> None:
         """Let the model have what this chat has of its own."""
-        self._tell(self.layers.remember_for_model)
+        self._attempt(self.layers.remember_for_model)
         self.show_settings()
 
     def runnable(self, mode: Mode) -> Mode:
@@ -192,7 +189,7 @@ class ConversationController:
         self._window.chat_settings.set_view(self.layers.view(), self.current_id)
         return reason
 
-    def _show_growing(self, view: MessageView) -> None:
+    def _show_streaming(self, view: MessageView) -> None:
         self._window.begin_answer(replace(view, text="", spans=()))
         if view.text:
             self._window.append_text(view.text, view.spans)

@@ -1,6 +1,6 @@
 """Deletes chats, messages and folders so that it can be taken back for some seconds; then they are gone for good.
 
-Knows the window, the store, and what the engine keeps of a chat. One deletion can be taken back at a time: the last.
+One deletion can be taken back at a time: the last.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
-from app.domain.errors import StorageError
 from engine.sentences import one_stop
 from ui.text.language import translate
 
@@ -35,7 +34,8 @@ class DeletionController:
 
     def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
+        self._succeeds = parts.succeeds
         self._store = parts.store
         self._worker = parts.worker
         self._conversations = conversations
@@ -57,21 +57,21 @@ class DeletionController:
 
     def delete_chat(self, conversation_id: int) -> None:
         """Take a chat out of sight; an answer in the making ends as it is."""
-        if self._answers.is_growing_in(conversation_id):
+        if self._answers.is_answering_in(conversation_id):
             self._answers.stop()
-        conversation = self._tell(lambda: self._store.conversation(conversation_id))
+        conversation = self._attempt(lambda: self._store.conversation(conversation_id))
         was_open = conversation_id == self._conversations.current_id
         deletions = self._store.deletions
-        if conversation is None or not self._do(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
+        if conversation is None or not self._succeeds(lambda: deletions.mark(conversation_id, datetime.now(UTC))):
             return
 
         def take_back() -> None:
-            if self._do(lambda: deletions.take_back(conversation_id)):
+            if self._succeeds(lambda: deletions.take_back(conversation_id)):
                 self._show(conversation_id, was_open=was_open)
 
         def words() -> str:
-            told = translate("DeletionController", "Deleted “{title}”.")
-            return one_stop(told, {"title": conversation.title}).format(title=conversation.title)
+            sentence = translate("DeletionController", "Deleted “{title}”.")
+            return one_stop(sentence, {"title": conversation.title}).format(title=conversation.title)
 
         self._offer(_Deleted(conversation_id, conversation_id, take_back, words))
         if was_open:
@@ -81,19 +81,19 @@ class DeletionController:
 
     def delete_messages(self, message_id: int) -> None:
         """Take a message and all that follows it out of sight, in all branches."""
-        if self._answers.is_growing_in(self._conversations.current_id):
+        if self._answers.is_answering_in(self._conversations.current_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
         deletions = self._store.deletions
-        branch = self._tell(lambda: deletions.mark_branch(message_id, datetime.now(UTC)))
+        branch = self._attempt(lambda: deletions.mark_branch(message_id, datetime.now(UTC)))
         if branch is None:
             return
 
         def take_back() -> None:
             # An answer in the making stays in sight, with the button that stops it; what comes back is a version of it.
-            answered = self._answers.is_growing_in(branch.conversation_id)
+            answered = self._answers.is_answering_in(branch.conversation_id)
             back = replace(branch, shown=branch.shown and not answered)
-            if self._do(lambda: deletions.take_back_branch(back)):
+            if self._succeeds(lambda: deletions.take_back_branch(back)):
                 self._show(branch.conversation_id, was_open=True)
 
         num_messages = len(branch.message_ids)
@@ -107,22 +107,24 @@ class DeletionController:
     def delete_folder(self, folder_id: int) -> None:
         """Take a folder away; its chats stay in the list."""
         library = self._store.library
-        folder = self._tell(lambda: library.delete_folder(folder_id))
+        folder = self._attempt(lambda: library.delete_folder(folder_id))
         self._conversations.refresh()
         if folder is None:
             return
         name, num_chats = folder.row.name, folder.num_listed
 
         def take_back() -> None:
-            self._do(lambda: library.take_back_folder(folder))
+            self._succeeds(lambda: library.take_back_folder(folder))
             self._conversations.refresh()
 
         def words() -> str:
             if not num_chats:
-                told = translate("DeletionController", "Deleted the empty folder “{name}”.")
-                return one_stop(told, {"name": name}).format(name=name)
-            told = translate("DeletionController", "Deleted the folder “{name}”; its %n chats stay.", None, num_chats)
-            return told.format(name=name)
+                sentence = translate("DeletionController", "Deleted the empty folder “{name}”.")
+                return one_stop(sentence, {"name": name}).format(name=name)
+            sentence = translate(
+                "DeletionController", "Deleted the folder “{name}”; its %n chats stay.", None, num_chats
+            )
+            return sentence.format(name=name)
 
         self._offer(_Deleted(None, None, take_back, words))
 
@@ -138,7 +140,7 @@ class DeletionController:
         if last is not None and last.kept_in is not None and last.of is not None:
             kept_in = last.kept_in
             self._answers.abandon(kept_in)
-            self._do(lambda: self._store.deletions.wipe([kept_in]))
+            self._succeeds(lambda: self._store.deletions.wipe([kept_in]))
             self._forget([last.of])
 
     def _offer(self, deleted: _Deleted) -> None:
@@ -158,12 +160,3 @@ class DeletionController:
             self._worker.forget_state(conversation_id)
         if conversation_ids:
             self._worker.forget_past()  # of these and of all others: they are not told apart there
-
-    def _do(self, deed: Callable[[], object]) -> bool:
-        """Do it; False where it could not be done, which is told."""
-        try:
-            deed()
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return False
-        return True

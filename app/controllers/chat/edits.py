@@ -1,7 +1,4 @@
-"""What is typed into messages that were sent: kept while it is typed, in an editor again when the chat is opened.
-
-Knows the window and the store; knows no engine.
-"""
+"""The unsent edits of sent messages: kept while they are typed, in an editor again when the chat is opened."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.controllers.chat.unsent import log_failure
-from app.controllers.keep_soon import KeepSoon
+from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
 from app.domain.errors import StorageError
 from ui.text.language import mark, translate
@@ -30,7 +27,7 @@ class EditsController(QObject):
         self._edits = parts.store.edits
         self._typed: dict[int, str] = {}  # what is not given to the store yet
         self._conversation_id: int | None = None
-        self._soon = KeepSoon(self)
+        self._soon = DebounceTimer(self)
         self._soon.timeout.connect(self.keep)
         self._window.transcript.edit_typed.connect(self._on_typed)
 

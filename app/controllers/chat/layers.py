@@ -1,4 +1,4 @@
-"""The layers of the open chat: what it has of its own, what its model remembers, and the settings. Knows no widget.
+"""The layers of the open chat: what it has of its own, what its model remembers, and the settings.
 
 What a chat without a message has of its own waits here until the chat is stored; another chat never sees it.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from app.controllers.settings_keeper import SettingsKeeper
 from app.domain.model_name import model_name
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, good_values
+from app.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
 from app.domain.settings.values import Settings
 from app.storage.chats.store import ChatStore
 from app.storage.model_settings import ModelSettings
@@ -52,7 +52,7 @@ class ChatLayers:
         """Take what another model remembers."""
         self._target, self._target_name = info.path, model_name(info)
         self._model = self._models.values(info.path)
-        self._recommended = good_values(dict(info.recommended))
+        self._recommended = valid_values(dict(info.recommended))
 
     def begin_model(self, target: str, values: Mapping[str, SettingValue]) -> None:
         """Let a model that is new here begin with values of its own."""
@@ -74,7 +74,7 @@ class ChatLayers:
         """
         self._conversation_id, self._chat = conversation_id, {}
         options = self._store.options.read(conversation_id)
-        self._chat = good_values(options) if options is not None else self._last_mode(conversation_id)
+        self._chat = valid_values(options) if options is not None else self._last_mode(conversation_id)
 
     def stored_as(self, conversation_id: int) -> None:
         """Keep what the new chat has of its own, now that it is stored.
@@ -91,7 +91,7 @@ class ChatLayers:
         if stored is None:
             return {}
         now = Layers(self._keeper.current, self._model)
-        last = good_values({"mode": stored.mode.value, "depth": stored.depth})
+        last = valid_values({"mode": stored.mode.value, "depth": stored.depth})
         return {key: value for key, value in last.items() if value != now.value(key).value}
 
     # ---- changes ----------------------------------------------------------------------------------------------------

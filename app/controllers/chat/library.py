@@ -1,7 +1,4 @@
-"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back.
-
-Knows the window and the store; knows no engine.
-"""
+"""Search, folders, pins, archive, order and copies: from the sidebar to the store and back."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from app.controllers.chat.branches import BranchController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.conversations import SearchHit
-from app.domain.errors import StorageError
 from ui.text.language import mark, translate
 
 log = logging.getLogger(__name__)
@@ -36,7 +32,7 @@ class LibraryController(QObject):
     def __init__(self, parts: Parts, conversations: ConversationController, branches: BranchController) -> None:
         super().__init__()
         self._window = parts.window
-        self._store = parts.store
+        self._attempt = parts.attempt
         self._library = parts.store.library
         self._conversations = conversations
         self._branches = branches
@@ -63,12 +59,9 @@ class LibraryController(QObject):
         """Look for words on the store's thread; what is found comes back as a signal."""
         if not typed.strip():
             return
-        try:
-            future = self._library.search(typed)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return
-        future.add_done_callback(lambda done: self._tell_found(typed, done))
+        future = self._attempt(lambda: self._library.search(typed))
+        if future is not None:
+            future.add_done_callback(lambda done: self._report_found(typed, done))
 
     def _search_again(self) -> None:
         """What was found may be gone, or be called otherwise."""
@@ -77,26 +70,25 @@ class LibraryController(QObject):
 
     def duplicate(self, conversation_id: int) -> None:
         """Copy a conversation with all its branches, and open the copy."""
-        try:
-            copy = self._library.duplicate(conversation_id)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return
-        self._conversations.select(copy)
+        copy = self._attempt(lambda: self._library.duplicate(conversation_id))
+        if copy is not None:
+            self._conversations.select(copy)
 
     def make_folder(self, conversation_id: int | None) -> None:
         """Add a folder, put a conversation into it if one is given, and let it be named."""
-        try:
+
+        def make() -> int:
             folder_id = self._library.create_folder(translate("LibraryController", NEW_FOLDER))
             if conversation_id is not None:
                 self._library.move_to_folder(conversation_id, folder_id)
-        except StorageError as error:
-            self._window.show_problem(error.problem)
-            return
-        self._conversations.refresh()
-        self._window.sidebar.list.name_folder(folder_id)
+            return folder_id
 
-    def _tell_found(self, typed: str, done: Future[Hits | None]) -> None:
+        made = self._attempt(make)
+        if made is not None:
+            self._conversations.refresh()
+            self._window.sidebar.list.name_folder(made)
+
+    def _report_found(self, typed: str, done: Future[Hits | None]) -> None:
         """Run on the store's thread: only the signal leaves it."""
         error = done.exception()
         if error is not None:
@@ -114,10 +106,7 @@ class LibraryController(QObject):
 
     def _then_refresh(self, change: Callable[..., object]) -> Callable[..., None]:
         def act(*arguments: object) -> None:
-            try:
-                change(*arguments)
-            except StorageError as error:
-                self._window.show_problem(error.problem)
+            self._attempt(lambda: change(*arguments))
             self._conversations.refresh()
 
         return act

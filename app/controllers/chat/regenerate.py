@@ -1,7 +1,4 @@
-"""Giving an answer again from another model of the library: that one is loaded first, and only then asked.
-
-Knows the window, the models and the answers; the library is asked for names and paths by a function.
-"""
+"""Giving an answer again from another model of the library: that one is loaded first, and only then asked."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from ui.text.language import translate
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Regeneration:
     """An answer that waits for its model."""
 
     conversation_id: int | None
@@ -39,13 +36,13 @@ class RegenerateController:
         targets: Callable[[], Sequence[tuple[str, str]]],
     ) -> None:
         self._window = parts.window
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._store = parts.store
         self._conversations = conversations
         self._answers = answers
         self._models = models
         self._targets = targets
-        self._wanted: _Wanted | None = None
+        self._pending: _Regeneration | None = None
         self._window.transcript.menus.ask_targets_of(self.choices)
 
     def choices(self) -> tuple[TargetChoice, ...]:
@@ -60,27 +57,27 @@ class RegenerateController:
         elif path == self._models.target_path:
             self._answers.regenerate(answer_id)
         else:
-            self._wanted = _Wanted(self._conversations.current_id, answer_id, path)
+            self._pending = _Regeneration(self._conversations.current_id, answer_id, path)
             self._models.choose_file(path, "target")
 
     def on_ready(self, event: EngineReady) -> None:
         """A model is loaded: if an answer waits for it, is still there and its conversation still open, ask."""
-        wanted = self._wanted
-        if wanted is not None and event.target.path != wanted.path and self._models.is_loading:
+        pending = self._pending
+        if pending is not None and event.target.path != pending.path and self._models.is_loading:
             return  # that one was on its way before
-        self._wanted = None
-        if wanted is None or self._answers.state is not None:
+        self._pending = None
+        if pending is None or self._answers.state is not None:
             return
-        is_here = self._conversations.current_id == wanted.conversation_id and self._is_there(wanted)
-        if is_here and event.target.path == wanted.path:
-            self._answers.regenerate(wanted.answer_id)
+        is_here = self._conversations.current_id == pending.conversation_id and self._is_there(pending)
+        if is_here and event.target.path == pending.path:
+            self._answers.regenerate(pending.answer_id)
 
-    def _is_there(self, wanted: _Wanted) -> bool:
+    def _is_there(self, pending: _Regeneration) -> bool:
         """Whether the answer was not deleted meanwhile."""
-        found = self._tell(lambda: self._store.read(lambda db: conversation_of(db, wanted.answer_id)))
-        return found == wanted.conversation_id
+        found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, pending.answer_id)))
+        return found == pending.conversation_id
 
     def on_failed(self) -> None:
         """It could not be loaded; the answer stays as it is. Where it was another model, that one may still come."""
         if not self._models.is_loading:
-            self._wanted = None
+            self._pending = None

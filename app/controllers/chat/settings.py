@@ -1,4 +1,4 @@
-"""Connects what the window wants of layered settings, presets and prompts with those who keep them."""
+"""Connects the dialogs for settings, presets and prompts with where these are kept."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class ChatSettingsController:
         self.prompts.replace(prompts)
         self._window.chat_settings.set_prompts(self.prompts.all)
 
-    def _with_presets(self, deed: Callable[[], object]) -> None:
+    def _with_presets(self, action: Callable[[], object]) -> None:
         try:
-            deed()
+            action()
         except PresetError as error:
             self._window.show_problem(error.problem)
         self._window.chat_settings.set_presets(self.presets.all)

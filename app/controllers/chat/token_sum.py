@@ -1,7 +1,4 @@
-"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it.
-
-Knows the composer, the engine's counting and the store; knows no file.
-"""
+"""Counts what the next message would take of the context, by the loaded vocabulary, and has the composer show it."""
 
 from __future__ import annotations
 
@@ -143,14 +140,14 @@ class TokenSumController(QObject):
             log.warning("A conversation could not be counted: %s", error.message)
             views = ()
         messages = prompt_messages("", views)
-        told = [message.content for message in messages]
+        texts = [message.content for message in messages]
         self._unanswered = ()
         if views and views[-1].role == "assistant" and views[-1].text:
-            told.append(views[-1].text)
+            texts.append(views[-1].text)
         elif messages:
             self._unanswered = messages[-1].questions or (messages[-1].content,)
-            told.pop()
-        return "\n".join((self._keeper.current.text("system_prompt"), *told))
+            texts.pop()
+        return "\n".join((self._keeper.current.text("system_prompt"), *texts))
 
     def _show(self) -> None:
         if self._size is None or self._is_empty:

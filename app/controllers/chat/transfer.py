@@ -1,7 +1,4 @@
-"""Export and import from the window: asks for the file, works on a thread of its own, says how it ended.
-
-Knows the window and the store; knows no file format.
-"""
+"""Export and import from the window: asks for the file, works on a thread of its own, says how it ended."""
 
 from __future__ import annotations
 
@@ -63,11 +60,11 @@ class TransferController(QObject):
         """Write one conversation, or all."""
 
         def work() -> str:
-            from app.storage.exchange.markdown import OTHER_VERSIONS, ExportWords  # noqa: PLC0415
+            from app.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
             from app.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
             from ui.text.formatting import footer  # noqa: PLC0415
 
-            in_our_words = ExportWords(in_language(OTHER_VERSIONS), footer)
+            in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
             number = export_chats(self._store, file, form, conversation_id, in_our_words)
             words = translate("TransferController", "%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)

@@ -1,7 +1,4 @@
-"""What stands in the composer without being sent: kept for each conversation, also over a crash.
-
-Knows the window and the store; knows no engine.
-"""
+"""The unsent text of the composer: kept for each conversation, also over a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.keep_soon import KeepSoon
+from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
 from app.domain.errors import StorageError
 
@@ -33,7 +30,7 @@ class UnsentController(QObject):
         self._library = parts.store.library
         self._conversation_id: int | None = None
         self._kept = ""
-        self._timer = KeepSoon(self)
+        self._timer = DebounceTimer(self)
         self._timer.timeout.connect(self.keep)
         parts.window.draft_text_changed.connect(self._on_text)
 

@@ -1,7 +1,4 @@
-"""Connects the downloads of the Models place with the queue: what is wanted of them, how they stand, what came of them.
-
-Owns the rows as they were last shown, and what is to be chatted with once it is here. Knows no hub and no library page.
-"""
+"""Connects the downloads page of the Models place with the download queue."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.models.jobs import Jobs
-from app.controllers.models.views import arrived
+from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.models.views import arrival_notice
 from app.controllers.parts import Parts
 from app.storage.window_state import note_welcomed
 from engine.records import Problem
@@ -19,15 +16,13 @@ from ui.models.requests import WELCOME
 from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
-    from app.controllers.models.hub_service import Shelf
+    from app.controllers.models.hub_service import HubService
     from app.domain.models import DownloadRow, ModelRef
     from ui.models.panel import ModelsPanel
 
-Tell = Callable[[Problem], None]
-
 
 class HubDownloadsController(QObject):
-    """Lives on the window's thread; its work is done by ``jobs``. ``tell`` shows a problem, ``log`` only notes it.
+    """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
 
     Signals:
         came(): downloads have ended well since the last look.
@@ -39,13 +34,20 @@ class HubDownloadsController(QObject):
     changed = Signal()
     complete = Signal(str, str)
 
-    def __init__(self, parts: Parts, jobs: Jobs, shelf: Callable[[], Shelf], tell: Tell, log: Tell) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        jobs: JobRunner,
+        service: Callable[[], HubService],
+        report: ReportProblem,
+        log: ReportProblem,
+    ) -> None:
         super().__init__()
         self._window = parts.window
         self._paths = parts.paths
         self._jobs = jobs
-        self._shelf = shelf
-        self._tell = tell
+        self._service = service
+        self._report = report
         self._log = log
         self._rows: tuple[DownloadRow, ...] = ()
         self._looking = self._look_again = False
@@ -60,15 +62,15 @@ class HubDownloadsController(QObject):
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of downloads in a place that was made."""
         place.requests.pull_requested.connect(self.pull)
-        place.requests.download_action_requested.connect(self._on_deed)
+        place.requests.download_action_requested.connect(self._on_action)
 
     def start(self) -> None:
         """Go on with the downloads of last time."""
 
         def begin(should_stop: Callable[[], bool]) -> None:
-            shelf = self._shelf()
+            service = self._service()
             if not should_stop():
-                shelf.downloads.start()
+                service.downloads.start()
 
         def begun(_none: None = None) -> None:
             self._has_begun = True
@@ -93,21 +95,21 @@ class HubDownloadsController(QObject):
                 self._doors.open("downloads")
 
         # Each by itself: one that fails is told, whatever else is wanted meanwhile.
-        self._jobs.run(f"pull {refs}", lambda _stop: self._shelf().pull(refs), done, self._tell)
+        self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
 
-    def _on_deed(self, key: str, deed: str) -> None:
-        downloads = self._shelf().downloads
-        deeds: dict[str, Callable[[str], None]] = {
+    def _on_action(self, key: str, action: str) -> None:
+        downloads = self._service().downloads
+        actions: dict[str, Callable[[str], None]] = {
             "pause": downloads.pause,
             "resume": downloads.resume,
             "retry": downloads.retry,
             "cancel": downloads.cancel,
             "forget": downloads.remove,
         }
-        if deed == "cancel":
+        if action == "cancel":
             self._chat_after = ()
         # Off this thread: cancelling deletes files.
-        self._jobs.run(f"{deed} {key}", lambda _stop: deeds[deed](key), lambda _none: self.show(), self._tell)
+        self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show(), self._report)
 
     # ---- how they stand ---------------------------------------------------------------------------------------------
 
@@ -124,7 +126,7 @@ class HubDownloadsController(QObject):
             self._on_rows(rows)
             self._is_known = has_begun
 
-        self._jobs.run("downloads", lambda _stop: self._shelf().download_rows(), done, self._on_no_rows)
+        self._jobs.run("downloads", lambda _stop: self._service().download_rows(), done, self._on_no_rows)
 
     def _on_no_rows(self, problem: Problem) -> None:
         self._looking = False
@@ -142,7 +144,7 @@ class HubDownloadsController(QObject):
         ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
         if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
             self.came.emit()
-            self._window.show_notice(arrived(ended))
+            self._window.show_notice(arrival_notice(ended))
         if {row.key: row.state for row in rows} != before:
             self.changed.emit()
         self._chat_if_complete()
@@ -161,4 +163,4 @@ class HubDownloadsController(QObject):
             if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
-        self._jobs.run("complete", lambda _stop: [self._shelf().path_of(ref) for ref in refs], done, self._log)
+        self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)

@@ -1,7 +1,6 @@
 """Connects the small real model of the first run with what fetches it: offered, on its way, stopped, here.
 
-Owns how it is shown, and its download, of which there is one at most. Imported with the Models place, not with the
-window.
+There is one download of it at most. Imported with the Models place, not with the window.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.models.hub_service import Shelf
-from app.controllers.models.jobs import Jobs
+from app.controllers.models.hub_service import HubService
+from app.controllers.models.jobs import JobRunner
 from app.domain.models import FirstModelView, FirstState
 from app.domain.settings.fields import SettingValue
-from app.hub.downloads.first_model import SMALL, FirstWatch, fetch_first_model, find_here
+from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
 from app.hub.downloads.pip_download import pip_command
 from app.hub.downloads.transfer import StoppedError
 from app.hub.errors import DownloadError, HubError
@@ -29,7 +28,7 @@ from ui.text.problem_words import explanation, in_words
 from ui.window.main_window import MainWindow
 
 FETCH, LOOK = "first model", "first model here"
-TELL_EVERY_S = 0.1
+REPORT_EVERY_S = 0.1
 
 Change = Callable[[FirstModelView], FirstModelView]
 Begin = Callable[[str, Mapping[str, SettingValue]], None]
@@ -37,7 +36,7 @@ Begin = Callable[[str, Mapping[str, SettingValue]], None]
 log = logging.getLogger(__name__)
 
 
-class HubFirstController(QObject):
+class FirstModelController(QObject):
     """Lives on the window's thread; its work is done by ``jobs``. ``begin`` lets the model have settings of its own.
 
     Signals:
@@ -48,14 +47,14 @@ class HubFirstController(QObject):
     came = Signal()
     complete = Signal(str, str)
 
-    def __init__(self, window: MainWindow, jobs: Jobs, shelf: Callable[[], Shelf], begin: Begin) -> None:
+    def __init__(self, window: MainWindow, jobs: JobRunner, service: Callable[[], HubService], begin: Begin) -> None:
         super().__init__()
         self._window = window
         self._jobs = jobs
-        self._shelf = shelf
+        self._service = service
         self._begin = begin
         self._view = _offer()
-        self._watch: _Watch | None = None  # of the download that is under way
+        self._watch: _ProgressReporter | None = None  # of the download that is under way
 
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
@@ -66,20 +65,20 @@ class HubFirstController(QObject):
     def look(self) -> None:
         """See whether it is here: when it is shown, and when models came or went."""
         if self._watch is None:
-            self._jobs.run(LOOK, lambda _stop: find_here(self._shelf().library, SMALL), self._on_found, _note)
+            self._jobs.run(LOOK, lambda _stop: find_in_library(self._service().library, SMALL), self._on_found, _note)
 
     def fetch(self) -> None:
         """Download it; chat with it when it is here."""
         if self._watch is not None:
             return
         self._jobs.cancel(LOOK)  # what it finds would be old
-        self._watch = watch = _Watch(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
+        self._watch = watch = _ProgressReporter(lambda change: self._jobs.post(lambda: self._on_news(watch, change)))
         self._show(replace(_offer(), state=FirstState.COMING))
 
         def work(_stop: object) -> LibraryModel | None:
-            shelf = self._shelf()
+            service = self._service()
             try:
-                return fetch_first_model(shelf.library, watch, lambda: shelf.client, SMALL)
+                return fetch_first_model(service.library, watch, lambda: service.client, SMALL)
             except StoppedError:
                 return None
 
@@ -104,7 +103,7 @@ class HubFirstController(QObject):
         self._view = view
         self._window.models.panel.welcome.set_first(view)
 
-    def _on_news(self, watch: FirstWatch, change: Change) -> None:
+    def _on_news(self, watch: FirstModelControl, change: Change) -> None:
         if watch is self._watch:
             self._show(change(self._view))
 
@@ -135,17 +134,17 @@ class HubFirstController(QObject):
         self._show(replace(_offer(), state=FirstState.FAILED, words=words))
 
 
-class _Watch(FirstWatch):
+class _ProgressReporter(FirstModelControl):
     """Turns a download's news, which come on its thread, into changes of the view."""
 
-    def __init__(self, tell: Callable[[Change], None]) -> None:
+    def __init__(self, report: Callable[[Change], None]) -> None:
         super().__init__()
-        self._tell = tell
-        self._told_s = 0.0
+        self._report = report
+        self._reported_s = 0.0
 
     def on_source(self, source: str) -> None:
         asked_hub = source == "hub"
-        self._tell(lambda view: replace(view, from_hub=asked_hub, done_bytes=0))
+        self._report(lambda view: replace(view, from_hub=asked_hub, done_bytes=0))
 
     def on_status(
         self,
@@ -154,13 +153,13 @@ class _Watch(FirstWatch):
         attempt: int,  # noqa: ARG002
     ) -> None:
         state = FirstState.CHECKING if status is DownloadStatus.VERIFYING else FirstState.COMING
-        self._tell(lambda view: replace(view, state=state))
+        self._report(lambda view: replace(view, state=state))
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         now = time.monotonic()
-        if now - self._told_s >= TELL_EVERY_S:
-            self._told_s = now
-            self._tell(lambda view: replace(view, done_bytes=done_bytes, total_bytes=size_bytes))
+        if now - self._reported_s >= REPORT_EVERY_S:
+            self._reported_s = now
+            self._report(lambda view: replace(view, done_bytes=done_bytes, total_bytes=size_bytes))
 
 
 def _offer() -> FirstModelView:

@@ -1,30 +1,25 @@
 """Connects the Models place with the hub: searches, repositories, tokens, chats with what is here, the first run.
 
-Owns the jobs, and who follows the pages of downloads, library and pairs. What is asked of whom is the
-`hub_service`'s.
+The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.load_requests import load_request
 from app.controllers.models.downloads import HubDownloadsController
-from app.controllers.models.jobs import Jobs
+from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
 from app.controllers.parts import Parts
-from app.domain.lazy import Late
+from app.domain.lazy import Lazy
 from app.domain.settings.fields import SettingValue
 from app.storage.window_state import is_first_run, note_welcomed
-from engine.loading.loading import draft_options
 from engine.records import LoadRequest, ModelInfo, Problem
-from engine.session.draft_placement import DraftPlacement
-from engine.storage.cost_store import CostStore
 from ui.models.requests import WELCOME
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
@@ -32,8 +27,8 @@ from ui.widgets.dialogs import link_dialog
 from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
-    from app.controllers.models.first_model import HubFirstController
-    from app.controllers.models.hub_service import RepoAnswer, Shelf
+    from app.controllers.models.first_model import FirstModelController
+    from app.controllers.models.hub_service import HubService, RepoAnswer
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.domain.models import ModelRef, RepoRow, SearchQuery
@@ -47,7 +42,7 @@ JOBS_END_S = 2.0
 
 
 class HubController(QObject):
-    """Owns the jobs of the place. ``chat`` loads a target and a draft (or an empty text).
+    """Lives on the window's thread, its jobs on theirs. ``chat`` loads a target and a draft (or an empty text).
 
     ``begin`` lets a model that is new here have settings of its own.
 
@@ -58,7 +53,7 @@ class HubController(QObject):
     posted = Signal(object)
 
     def __init__(
-        self, parts: Parts, make_shelf: Callable[[Callable[[], None]], Shelf], chat: Chat, begin: Begin
+        self, parts: Parts, make_service: Callable[[Callable[[], None]], HubService], chat: Chat, begin: Begin
     ) -> None:
         super().__init__()
         self._parts = parts
@@ -70,22 +65,22 @@ class HubController(QObject):
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
-        self.jobs = Jobs(self.posted.emit)
-        self._shelf = Late(lambda: make_shelf(lambda: self.posted.emit(self._downloads.show)))
-        self._library = HubLibraryController(parts.window, self.jobs, self._shelf, self.tell, self._log)
-        self._downloads = HubDownloadsController(parts, self.jobs, self._shelf, self.tell, self._log)
+        self.jobs = JobRunner(self.posted.emit)
+        self._service = Lazy(lambda: make_service(lambda: self.posted.emit(self._downloads.show)))
+        self._library = HubLibraryController(parts.window, self.jobs, self._service, self.report, self._log)
+        self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
-        self._first: HubFirstController | None = None  # likewise
+        self._first: FirstModelController | None = None  # likewise
         self._doors.panel_created.connect(self._attach)
 
     @property
-    def shelf(self) -> Shelf:
+    def service(self) -> HubService:
         """Hub, library and downloads. Made by the first who asks, which is a job: it brings much code with it."""
-        return self._shelf()
+        return self._service()
 
     @property
     def _doors(self) -> ModelsNavigation:
@@ -97,20 +92,20 @@ class HubController(QObject):
 
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
-        from app.controllers.models.pair_judge import PairJudge  # noqa: PLC0415
+        from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
 
         keeper, paths = self._parts.keeper, self._parts.paths
 
         def in_use() -> LoadRequest:
             return load_request(keeper.current, paths)
 
-        places = DraftPlaces(in_use, paths.cache)
-        return PairJudge(self.shelf, lambda: keeper.current, places.is_processor_faster, in_use)
+        places = MeasuredPlaces(in_use, paths.cache)
+        return PairJudge(self.service, lambda: keeper.current, places.is_processor_faster, in_use)
 
     def _attach(self, place: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-        self._pairs = HubPairsController(self._window, self.jobs, Late(self._make_judge), self.tell)
+        self._pairs = HubPairsController(self._window, self.jobs, Lazy(self._make_judge), self.report)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(place)
         self._attach_first(place)
@@ -129,9 +124,9 @@ class HubController(QObject):
         requests.link_requested.connect(self._ask_link)
 
     def _attach_first(self, place: ModelsPanel) -> None:
-        from app.controllers.models.first_model import HubFirstController  # noqa: PLC0415
+        from app.controllers.models.first_model import FirstModelController  # noqa: PLC0415
 
-        self._first = HubFirstController(self._window, self.jobs, self._shelf, self._begin)
+        self._first = FirstModelController(self._window, self.jobs, self._service, self._begin)
         self._first.came.connect(self._library.show)
         self._first.came.connect(self._models_changed)
         self._first.complete.connect(self._chat_now)
@@ -152,18 +147,18 @@ class HubController(QObject):
         self._closed = True
         if self._first is not None:
             self._first.close()
-        was_open = self._close_shelf()  # first: it ends what jobs are waiting for
+        was_open = self._close_service()  # first: it ends what jobs are waiting for
         if not self.jobs.close(JOBS_END_S):
             log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
         if not was_open:  # a job may have opened it meanwhile
-            self._close_shelf()
+            self._close_service()
 
-    def _close_shelf(self) -> bool:
-        shelf = self._shelf.made
-        if shelf is not None:
-            shelf.downloads.close()
-            shelf.client.close()
-        return shelf is not None
+    def _close_service(self) -> bool:
+        service = self._service.made
+        if service is not None:
+            service.downloads.close()
+            service.client.close()
+        return service is not None
 
     def _call(self, function: Callable[[], None]) -> None:
         if not self._closed:
@@ -193,7 +188,7 @@ class HubController(QObject):
         def failed(problem: Problem) -> None:
             self._place.search.set_problem(problem)
 
-        self.jobs.run("search", lambda _stop: self.shelf.search(query), done, failed)
+        self.jobs.run("search", lambda _stop: self.service.search(query), done, failed)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:
@@ -201,7 +196,7 @@ class HubController(QObject):
 
         self._repo = None  # what the one before is to show by now does not come in the way
         self._wanted_repo = repo
-        self.jobs.run("repo", lambda _stop: self.shelf.repo(repo), self._show_repo, failed)
+        self.jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
 
     def _show_repo(self, answer: RepoAnswer) -> None:
         self._repo = answer
@@ -216,7 +211,7 @@ class HubController(QObject):
             if self._repo is answer:
                 self._show_repo(now)
 
-        self.jobs.run("refresh", lambda _stop: self.shelf.again(answer), done, self._log)
+        self.jobs.run("refresh", lambda _stop: self.service.again(answer), done, self._log)
 
     def _models_changed(self) -> None:
         """A model came, or went: what is shown of a repository and of pairs tells what is here."""
@@ -227,15 +222,15 @@ class HubController(QObject):
             self._pairs.models_changed()
 
     def _give_token(self, token: str) -> None:
-        tokens = self.shelf.client.tokens
-        self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.tell)
+        tokens = self.service.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.report)
 
     def _remove_token(self) -> None:
-        tokens = self.shelf.client.tokens
-        self.jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed(), self.tell)
+        tokens = self.service.client.tokens
+        self.jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed(), self.report)
 
     def _token_changed(self) -> None:
-        self.shelf.client.token_changed()
+        self.service.client.token_changed()
         if self._wanted_repo:
             self._open_repo(self._wanted_repo)
 
@@ -245,14 +240,14 @@ class HubController(QObject):
         self._open_chat()  # before its models are found and loaded: whoever begins to type loses nothing
 
         def find(_stop: object) -> tuple[str, str]:
-            path = self.shelf.path_of(target)
-            return path, self.shelf.path_of(draft) if draft else self.shelf.draft_of(path)
+            path = self.service.path_of(target)
+            return path, self.service.path_of(draft) if draft else self.service.draft_of(path)
 
         def done(paths: tuple[str, str]) -> None:
             if paths[0]:
                 self._chat(*paths)
             else:
-                self.tell(
+                self.report(
                     Problem(
                         "This model is not here",
                         translate("Problems", "{name} is gone.").format(name=target.name),
@@ -260,7 +255,7 @@ class HubController(QObject):
                     )
                 )
 
-        self.jobs.run("chat", find, done, self.tell)
+        self.jobs.run("chat", find, done, self.report)
 
     def _chat_now(self, target: str, draft: str) -> None:
         self._open_chat()
@@ -288,7 +283,7 @@ class HubController(QObject):
 
     # ---- words ------------------------------------------------------------------------------------------------------
 
-    def tell(self, problem: Problem) -> None:
+    def report(self, problem: Problem) -> None:
         """Show a problem where the user looks."""
         (self._place if self._doors.is_open else self._window).show_problem(problem)
 
@@ -299,17 +294,3 @@ class HubController(QObject):
         question = link_dialog(self._window, address)
         if question is not None:
             question.open()
-
-
-class DraftPlaces:
-    """Reads what the engine kept, anew for each question: it may have measured meanwhile."""
-
-    def __init__(self, request: Callable[[], LoadRequest], cost_folder: Path) -> None:
-        """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
-        self._request = request
-        self._folder = cost_folder
-
-    def is_processor_faster(self, path: str) -> bool | None:
-        """Of a draft's file; None where both places were never compared."""
-        request = self._request()
-        return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))

@@ -1,6 +1,6 @@
-"""What the Models place can ask of hub, library and downloads, as calls that block and give what is shown.
+"""Hub, library and downloads behind one interface: what the Models place asks of them, as view records.
 
-Runs on the threads of `app.controllers.models.jobs`. Knows no widget and no thread of its own.
+Calls block; they run on the threads of `app.controllers.models.jobs`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.domain import models as views
 from app.domain.models import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
 from app.domain.settings.values import Settings
 from app.hub.client import HubClient
-from app.hub.downloads.download_queue import Downloads
+from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.library.library import Library
 from app.hub.opening import open_library
@@ -53,10 +53,10 @@ class LibraryAnswer:
     offers: tuple[OfferRow, ...]
 
 
-class Shelf:
+class HubService:
     """Safe to use from several threads."""
 
-    def __init__(self, client: HubClient, library: Library, downloads: Downloads) -> None:
+    def __init__(self, client: HubClient, library: Library, downloads: DownloadQueue) -> None:
         self.client = client
         self.library = library
         self.downloads = downloads
@@ -244,7 +244,7 @@ def free_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> Shelf:
+def open_hub_service(paths: Paths, settings: Settings, on_downloads: Callable[[], None]) -> HubService:
     """The real hub, or the mirror that HF_ENDPOINT names, with the library of these folders; nothing is fetched yet.
 
     ``on_downloads`` is called from a thread of the downloads when they changed.
@@ -254,4 +254,4 @@ def open_shelf(paths: Paths, settings: Settings, on_downloads: Callable[[], None
     """
     client = HubClient()
     library = open_library(paths, settings)
-    return Shelf(client, library, Downloads(client, library, paths.downloads_file, on_downloads))
+    return HubService(client, library, DownloadQueue(client, library, paths.downloads_file, on_downloads))

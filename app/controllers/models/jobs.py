@@ -1,4 +1,4 @@
-"""Runs the slow work of the Models place on threads of its own, one at a time under each name. Knows no widget.
+"""Runs the slow work of the Models place on threads of its own, one at a time under each name.
 
 A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
 """
@@ -20,13 +20,14 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 ShouldStop = Callable[[], bool]
+ReportProblem = Callable[[Problem], None]
 Deliver = Callable[[Callable[[], None]], None]
 UNEXPECTED = Problem(
     "This could not be done", "Something went wrong inside Paceline; it was written to the log.", "Try again."
 )
 
 
-class Jobs:
+class JobRunner:
     """``deliver`` takes a function to be called on the thread that shows things; it may be called from any thread."""
 
     def __init__(self, deliver: Deliver) -> None:
@@ -106,11 +107,11 @@ class Jobs:
             )
         finally:
             # Whatever else it raised goes on to the log; what waits for it must not wait for ever.
-            self.post(lambda: self._tell(stop, results, done, lambda: failed(problem)))
+            self.post(lambda: self._finish(stop, results, done, lambda: failed(problem)))
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _tell(
+    def _finish(
         self,
         stop: threading.Event,
         results: list[Result],

@@ -1,7 +1,4 @@
-"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed.
-
-Owns which models are in use and whether the folders of other apps were looked at. Knows no hub and no download.
-"""
+"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed."""
 
 from __future__ import annotations
 
@@ -12,22 +9,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from app.controllers.models.jobs import Jobs
-from app.controllers.models.views import freed
+from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.models.views import removal_notice
 from engine.records import Problem
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
 from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
-    from app.controllers.models.hub_service import LibraryAnswer, Shelf
+    from app.controllers.models.hub_service import HubService, LibraryAnswer
     from ui.models.panel import ModelsPanel
-
-Tell = Callable[[Problem], None]
 
 
 class HubLibraryController(QObject):
-    """Lives on the window's thread; its work is done by ``jobs``. ``tell`` shows a problem, ``log`` only notes it.
+    """Lives on the window's thread; its work is done by ``jobs``. ``report`` shows a problem, ``log`` only notes it.
 
     Signals:
         changed(): a model was added or removed by hand.
@@ -35,12 +30,19 @@ class HubLibraryController(QObject):
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow, jobs: Jobs, shelf: Callable[[], Shelf], tell: Tell, log: Tell) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        jobs: JobRunner,
+        service: Callable[[], HubService],
+        report: ReportProblem,
+        log: ReportProblem,
+    ) -> None:
         super().__init__()
         self._window = window
         self._jobs = jobs
-        self._shelf = shelf
-        self._tell = tell
+        self._service = service
+        self._report = report
         self._log = log
         self._used = ("", "")  # the files of target and draft
         self._looked_elsewhere = False
@@ -61,7 +63,7 @@ class HubLibraryController(QObject):
     def use(self, target: str, draft: str) -> None:
         """Note which files are loaded; empty where there is none."""
         self._used = used = (target, draft)
-        self._jobs.run("use", lambda _stop: self._shelf().note_use(*used), lambda _none: None, self._log)
+        self._jobs.run("use", lambda _stop: self._service().note_use(*used), lambda _none: None, self._log)
         if self._doors.is_open:
             self.show()
 
@@ -79,17 +81,19 @@ class HubLibraryController(QObject):
         def done(answer: LibraryAnswer) -> None:
             self._doors.panel.library.set_library(answer.rows, answer.offers)
 
-        self._jobs.run("library", lambda _stop: self._shelf().library_views(*used, offers=offers), done, self._tell)
+        self._jobs.run("library", lambda _stop: self._service().library_views(*used, offers=offers), done, self._report)
 
     def _add(self, path: str) -> None:
-        self._jobs.run(f"add {path}", lambda _stop: self._shelf().add(path), lambda _name: self._changed(), self._tell)
+        self._jobs.run(
+            f"add {path}", lambda _stop: self._service().add(path), lambda _name: self._changed(), self._report
+        )
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._doors.panel.show_notice(freed(num_bytes))
+            self._doors.panel.show_notice(removal_notice(num_bytes))
             self._changed()
 
-        self._jobs.run(f"remove {name}", lambda _stop: self._shelf().library.remove(name), done, self._tell)
+        self._jobs.run(f"remove {name}", lambda _stop: self._service().library.remove(name), done, self._report)
 
     def _changed(self) -> None:
         self.show()
@@ -98,7 +102,7 @@ class HubLibraryController(QObject):
     def _reveal(self, path: str) -> None:
         folder = Path(path).parent
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._tell(
+            self._report(
                 Problem(
                     "The folder could not be opened",
                     translate("Problems", "It is {parent}.").format(parent=folder),

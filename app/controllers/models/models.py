@@ -1,7 +1,4 @@
-"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it.
-
-Knows the window, the settings and the engine's events about models; knows no conversation.
-"""
+"""The models: loading, replacing and removing them, the padded demo, and the engine's state as the window shows it."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def _library_notices() -> tuple[str, ...]:
 
 
 class ModelController:
-    """Owns what is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
+    """What is loaded. Settings follow what was loaded: a file that fails does not become the chosen one."""
 
     def __init__(self, parts: Parts, demo: PaddedDemo) -> None:
         self._window = parts.window
@@ -59,7 +56,7 @@ class ModelController:
         # The engine answers each command exactly once and in order.
         self._pending: deque[_Pending] = deque()
         self._follow: bool | None = None  # settings that are to be followed once it has: of the draft only?
-        self._told: Problem | None = None  # of the last model that could not be used
+        self._shown_problem: Problem | None = None  # of the last model that could not be used
         self._deleting_demo = False
 
     @property
@@ -230,9 +227,9 @@ class ModelController:
         self._window.set_settings(self._keeper.current.values)
         if any(each.request for each in self._pending):
             return  # another one follows, and what there is to say will be said of that
-        if self._told is not None and not pending.is_fallback:
-            self._window.withdraw_problem(self._told)
-            self._told = None
+        if self._shown_problem is not None and not pending.is_fallback:
+            self._window.withdraw_problem(self._shown_problem)
+            self._shown_problem = None
         if pending.request is not None and pending.request.draft and event.draft is None:
             reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
             advice = translate("ModelController", "Choose another draft, or go on without one.")
@@ -254,7 +251,7 @@ class ModelController:
 
     def _say(self, problem: Problem) -> None:
         """Say what went wrong with a model; the next one that is in use takes it back."""
-        self._told = problem
+        self._shown_problem = problem
         self._window.show_problem(problem)
 
     # ---- to the engine ----------------------------------------------------------------------------------------------

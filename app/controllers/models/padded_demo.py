@@ -1,6 +1,6 @@
 """The demo at real weight: the built-in target padded on a thread of its own, into the cache folder.
 
-Knows no widget; its reports arrive on that thread.
+Its reports arrive on that thread.
 """
 
 from __future__ import annotations

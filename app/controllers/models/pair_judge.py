@@ -1,6 +1,6 @@
 """Judges pairs for the Models place: headers from the hub or the disk, verdicts and fit as they are shown.
 
-Calls block. Owns the memory of headers that were read; how a verdict is reached is `app.hub.pairs.proof`'s.
+Calls block. The verdicts themselves are reached by `app.hub.pairs.assessment`.
 """
 
 from __future__ import annotations
@@ -11,28 +11,31 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+from engine.session.draft_placement import DraftPlacement
 
-from app.controllers.models.hub_service import Shelf
+from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from app.domain.settings.values import Settings
+from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
-from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, fit_table
 from engine.llama.devices import find_gpus
 from engine.llama.library import physical_cores
+from engine.loading.loading import draft_options
 from engine.records import LoadRequest
 from engine.sandbox.pair_probe import PairVerdict
+from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters, percent
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
 ShouldStop = Callable[[], bool]
-Tell = Callable[[DraftList], None]
+ReportDrafts = Callable[[DraftList], None]
 IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
@@ -58,7 +61,7 @@ class PairJudge:
 
     def __init__(
         self,
-        shelf: Shelf,
+        service: HubService,
         settings: Callable[[], Settings],
         is_faster_beside: IsFasterBeside = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
@@ -67,7 +70,7 @@ class PairJudge:
 
         ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
         """
-        self.shelf = shelf
+        self.service = service
         self._settings = settings
         self._is_faster_beside = is_faster_beside
         self._in_use = in_use
@@ -80,7 +83,7 @@ class PairJudge:
         Raises:
             HubError, ModelFileError: it cannot be read.
         """
-        path = self.shelf.path_of(ref)
+        path = self.service.path_of(ref)
         key = ModelRef(path=path) if path else ref
         with self._lock:
             found = self._known.get(key)
@@ -88,8 +91,8 @@ class PairJudge:
             if path:
                 found = read_local_header(Path(path))
             else:
-                model = self.shelf.model(ref)
-                found = read_remote_header(self.shelf.client, ref.repo, model, should_stop=should_stop)
+                model = self.service.model(ref)
+                found = read_remote_header(self.service.client, ref.repo, model, should_stop=should_stop)
             with self._lock:
                 self._known[key] = found
                 while len(self._known) > 1 and self._num_bytes() > MAX_HEADER_BYTES:
@@ -109,13 +112,13 @@ class PairJudge:
         second = self.known(draft, should_stop) if draft else None
         room = self.room()
         plan = self.placed(first, second, room)
-        proof = prove(first, second, plan, room, should_stop)
+        proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
             match = Match.YES if proof.match.matches else Match.NO
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
-                used, fit = None, prove(first, None, plan, room).fit
+                used, fit = None, assess_pair(first, None, plan, room).fit
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
@@ -126,7 +129,7 @@ class PairJudge:
         )
 
     def drafts(
-        self, target: ModelRef, catalog: Sequence[CatalogPair], tell: Tell, should_stop: ShouldStop
+        self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
     ) -> DraftList:
         """Look everywhere for drafts; ``tell`` gets what is known meanwhile, on this thread.
 
@@ -135,12 +138,12 @@ class PairJudge:
         """
         known = self.known(target, should_stop)
         side = self.side(target, known)
-        tell(DraftList(side, busy=True))
-        models = self.shelf.library.models()
-        sources = Sources((*models, *self._others_here(known, models)), catalog, self.shelf.client)
+        report(DraftList(side, busy=True))
+        models = self.service.library.models()
+        sources = Sources((*models, *self._others_here(known, models)), catalog, self.service.client)
 
         def on_progress(search: DraftSearch) -> None:
-            tell(_draft_list(side, search, busy=True))
+            report(_draft_list(side, search, busy=True))
 
         return _draft_list(side, find_drafts(known, sources, should_stop, on_progress), busy=False)
 
@@ -158,7 +161,7 @@ class PairJudge:
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One half of a pair, named by its file."""
-        path = self.shelf.path_of(ref)
+        path = self.service.path_of(ref)
         name = known.name if known else ref.name.removesuffix(".gguf")
         facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
         facts.append(ref.repo)
@@ -203,14 +206,28 @@ class PairJudge:
 
     def room(self) -> Room:
         """What is free here."""
-        return this_room(self.shelf.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+        return free_room(self.service.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
 
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
         gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
-        disk = this_room(self.shelf.library.folder).disk_bytes
+        disk = free_room(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
+
+
+class MeasuredPlaces:
+    """Where drafts were measured to be faster, read anew for each question: the engine may have measured meanwhile."""
+
+    def __init__(self, request: Callable[[], LoadRequest], cost_folder: Path) -> None:
+        """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
+        self._request = request
+        self._folder = cost_folder
+
+    def is_processor_faster(self, path: str) -> bool | None:
+        """Of a draft's file; None where both places were never compared."""
+        request = self._request()
+        return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))
 
 
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:

@@ -1,16 +1,12 @@
-"""Connects recommended pairs, drafts and verdicts of the Models place with those who judge them.
-
-Knows which verdict is wanted now; who reaches it is `app.controllers.models.pair_judge`.
-"""
+"""Connects the pages of recommended pairs and of drafts with `app.controllers.models.pair_judge`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.controllers.models.jobs import Jobs
-from app.domain.lazy import Late
+from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.domain.lazy import Lazy
 from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
@@ -26,18 +22,17 @@ if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start d
     from app.controllers.models.recommendations import Opened, Recommendations
 
 CATALOG_FILE = "catalog.toml"
-Tell = Callable[[Problem], None]
 
 
 class HubPairsController:
     """Lives on the window's thread; its work is done by ``jobs``, and what judges is made by the first of them."""
 
-    def __init__(self, window: MainWindow, jobs: Jobs, judge: Late[PairJudge], tell: Tell) -> None:
+    def __init__(self, window: MainWindow, jobs: JobRunner, judge: Lazy[PairJudge], report: ReportProblem) -> None:
         self._window = window
         self._jobs = jobs
         self._judge = judge
-        self._tell = tell
-        self._pairs = Late(lambda: _recommendations(judge()))
+        self._report = report
+        self._pairs = Lazy(lambda: _recommendations(judge()))
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
         self._target: ModelRef | None = None  # in use
@@ -73,8 +68,8 @@ class HubPairsController:
 
     def _on_page(self, page: str) -> None:
         if page == WELCOME:
-            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._tell)
-            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._tell)
+            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._report)
+            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._report)
         elif page == "recommended":
             self._show_all()
 
@@ -142,11 +137,11 @@ class HubPairsController:
             # It may take long until even the header of the target has come.
             self._place.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
-        def tell(found: DraftList) -> None:
+        def report(found: DraftList) -> None:
             self._jobs.post(lambda: self._show_drafts(chosen, found))
 
         def work(stop: ShouldStop) -> DraftList:
-            return self._judge().drafts(chosen, self._pairs().pairs(), tell, stop)
+            return self._judge().drafts(chosen, self._pairs().pairs(), report, stop)
 
         def failed(problem: Problem) -> None:
             self._place.drafts.set_problem(problem)

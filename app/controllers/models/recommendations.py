@@ -1,6 +1,6 @@
 """The recommended pairs as they are shown: judged by size at once, by the hub and the headers when one is opened.
 
-Calls block. Knows no widget; what the catalog is, is `app.hub.pairs.catalog`'s.
+Calls block. The catalog itself is `app.hub.pairs.catalog`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Recommendations:
             BrokenCatalogError: the list cannot be read.
         """
         pair = next(one for one in self.pairs() if one.key == key)
-        checked = check(pair, self._judge.shelf.client)
+        checked = check(pair, self._judge.service.client)
         found = in_language(checked.sentence)
         row = replace(self._row(pair, self._judge.hardware()), checked=found)
         here = row.pair.is_here
@@ -154,7 +154,7 @@ class Recommendations:
 
     def _side(self, model: CatalogModel) -> PairSide:
         ref = ModelRef(model.repo, model.file)
-        path = self._judge.shelf.path_of(ref)
+        path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
             name=model.repo.partition("/")[2].removesuffix("-GGUF"),

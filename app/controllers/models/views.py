@@ -1,4 +1,4 @@
-"""From the records of hub, downloads and library to those that the Models place shows. Pure: no file, no network."""
+"""View records of the Models place, made of the records of hub, downloads and library, and of the engine's estimate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.domain import models as views
 from app.domain.models import (
@@ -73,11 +72,23 @@ _GATED_WORDS = {
         "have it, give Paceline an access token of your account.",
     ),
 }
+LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
+
+# What the engine's estimate names, as it is shown.
+FIT_PARTS = (
+    mark("FitParts", "Weights"),
+    mark("FitParts", "Context"),
+    mark("FitParts", "Compute buffers"),
+    mark("FitParts", "Tokenizer and the rest"),
+)
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
 _TIGHT_SHARE = 0.85
 # Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
 _BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
+
+
+# ---- repositories, downloads, library -----------------------------------------------------------------------------
 
 
 def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
@@ -207,15 +218,7 @@ def offer_row(offer: Offer) -> OfferRow:
     return OfferRow(str(offer.files[0]), offer.name, offer.size_bytes, offer.found_in)
 
 
-LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
-
-# What the engine's estimate names, as it is shown.
-FIT_PARTS = (
-    mark("FitParts", "Weights"),
-    mark("FitParts", "Context"),
-    mark("FitParts", "Compute buffers"),
-    mark("FitParts", "Tokenizer and the rest"),
-)
+# ---- the fit of a pair --------------------------------------------------------------------------------------------
 
 
 def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
@@ -258,17 +261,16 @@ def _memory(label: str, needed: int, free: int) -> FitPlace:
     return FitPlace(label, needed, free, level)
 
 
-if TYPE_CHECKING:
-    from app.domain.models import DownloadRow
+# ---- notices ----------------------------------------------------------------------------------------------------
 
 
-def arrived(rows: Sequence[DownloadRow]) -> str:
+def arrival_notice(rows: Sequence[DownloadRow]) -> str:
     """Which downloads are complete."""
     names = ", ".join(row.name for row in rows)
     return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
 
 
-def freed(num_bytes: int) -> str:
+def removal_notice(num_bytes: int) -> str:
     """What taking a model off the list has freed, in bytes."""
     return (
         translate("HubController", "{size} of disk space are free again.").format(size=size(num_bytes))

@@ -1,6 +1,6 @@
 """What somebody who helps would ask for: versions, machine, models, settings, the last log lines; never what was said.
 
-Pure but for reading the log file. Home folders are written as ``~``, tokens are blotted out.
+Home folders are written as ``~``, tokens are blotted out.
 """
 
 from __future__ import annotations

@@ -17,10 +17,45 @@ from app.controllers.parts import Parts
 from engine.records import Problem
 from ui.text.language import translate
 
+log = logging.getLogger(__name__)
+
+LOW_BYTES = 50_000_000  # below this it is nearly full
+ENOUGH_BYTES = 60_000_000  # from this on it is not any more: between the two nothing changes
 AGAIN_MS = 5_000
 
 
-class SpaceController(QObject):
+def free_bytes(folder: Path) -> int:
+    """Bytes that are free for this user where ``folder`` lies; some microseconds on a disk of this computer.
+
+    Raises:
+        OSError: nobody can tell.
+    """
+    return shutil.disk_usage(folder).free
+
+
+class FreeSpaceMonitor:
+    """Looks when it is told to; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
+
+    def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
+        self._folder = folder
+        self._on_change = on_change
+        self._is_low = False
+
+    def look(self) -> None:
+        """Ask for the free bytes. What nobody can tell changes nothing: then other words say what is wrong."""
+        try:
+            free = free_bytes(self._folder)
+        except OSError as error:
+            log.info("The free space of the data folder is not known: %s", error)
+            return
+        is_low = free < (ENOUGH_BYTES if self._is_low else LOW_BYTES)
+        if is_low is not self._is_low:
+            self._is_low = is_low
+            log.info("The data folder's disk has %d bytes free.", free)
+            self._on_change(is_low)
+
+
+class DiskSpaceController(QObject):
     """Lives on the window's thread.
 
     Signals:
@@ -33,7 +68,7 @@ class SpaceController(QObject):
         super().__init__()
         self._parts = parts
         self._is_low = self._in_trouble = self._dismissed = False
-        self._space = FreeSpace(parts.paths.data, self.changed.emit)
+        self._space = FreeSpaceMonitor(parts.paths.data, self.changed.emit)
         self._timer = QTimer(self)
         self._timer.setInterval(AGAIN_MS)
         self._timer.timeout.connect(self.look)
@@ -53,7 +88,7 @@ class SpaceController(QObject):
 
     def look(self) -> None:
         """Look soon, without waiting."""
-        self._parts.store.in_turn(self._space.look)
+        self._parts.store.run_on_writer_thread(self._space.look)
 
     def on_trouble(self, problem: Problem | None) -> None:
         """Saving fails, or works again: what says so stands alone."""
@@ -84,40 +119,3 @@ class SpaceController(QObject):
 
 def _nothing() -> None:
     return
-
-
-log = logging.getLogger(__name__)
-
-LOW_BYTES = 50_000_000  # below this it is nearly full
-ENOUGH_BYTES = 60_000_000  # from this on it is not any more: between the two nothing changes
-
-
-def free_bytes(folder: Path) -> int:
-    """Bytes that are free for this user where ``folder`` lies; some microseconds on a disk of this computer.
-
-    Raises:
-        OSError: nobody can tell.
-    """
-    return shutil.disk_usage(folder).free
-
-
-class FreeSpace:
-    """Looks when it is told to; ``on_change`` is called on the same thread, with whether the disk is nearly full."""
-
-    def __init__(self, folder: Path, on_change: Callable[[bool], None]) -> None:
-        self._folder = folder
-        self._on_change = on_change
-        self._is_low = False
-
-    def look(self) -> None:
-        """Ask for the free bytes. What nobody can tell changes nothing: then other words say what is wrong."""
-        try:
-            free = free_bytes(self._folder)
-        except OSError as error:
-            log.info("The free space of the data folder is not known: %s", error)
-            return
-        is_low = free < (ENOUGH_BYTES if self._is_low else LOW_BYTES)
-        if is_low is not self._is_low:
-            self._is_low = is_low
-            log.info("The data folder's disk has %d bytes free.", free)
-            self._on_change(is_low)

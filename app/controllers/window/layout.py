@@ -1,10 +1,10 @@
-"""Keeps the window's layout a moment after it changed, so that a crash loses nothing of it. Knows no chat."""
+"""Keeps the window's layout a moment after it changed, so that a crash loses nothing of it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.controllers.keep_soon import KeepSoon
+from app.controllers.debounce import DebounceTimer
 from app.controllers.parts import Parts
 from app.storage.window_state import read_layout, write_layout
 
@@ -17,7 +17,7 @@ class LayoutController(QObject):
         self._window = parts.window
         self._file = parts.paths.layout_file
         self._kept = b""
-        self._soon = KeepSoon(self)
+        self._soon = DebounceTimer(self)
         self._soon.timeout.connect(self.keep)
 
     def start(self) -> None:

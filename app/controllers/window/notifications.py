@@ -1,6 +1,6 @@
 """Tells somebody who looks elsewhere that a long answer has ended: by the taskbar, and by a tray message if wanted.
 
-Knows no chat: what was said never leaves the window.
+What was said never leaves the window.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class NotificationController(QObject):
     def on_event(self, event: Event) -> None:
         """Look whether an answer has ended unseen."""
         if isinstance(event, EngineFailed) and event.request_id:
-            self._tell(
+            self._notify(
                 translate("NotificationController", "The answer could not be finished"),
                 in_language(event.problem.message),
             )
@@ -45,9 +45,9 @@ class NotificationController(QObject):
             if speed:
                 fast = translate("NotificationController", "{tokens} at {speed}")
                 words = fast.format(tokens=words, speed=speed_text(speed))
-            self._tell(translate("NotificationController", "The answer is there"), words)
+            self._notify(translate("NotificationController", "The answer is there"), words)
 
-    def _tell(self, title: str, words: str) -> None:
+    def _notify(self, title: str, words: str) -> None:
         window = self._parts.window
         if window.isActiveWindow():
             return

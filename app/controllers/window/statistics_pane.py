@@ -1,4 +1,4 @@
-"""Fills the statistics of chats and of all time, writes them to files, resets them. Knows the store and the window.
+"""Fills the statistics of chats and of all time, writes them to files, resets them.
 
 Nothing here waits: what must be read is asked of the store's thread, and files are written on a thread of their own.
 """
@@ -19,14 +19,14 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.errors import AppError
 from app.domain.sums import PairSums, by_pair, total
-from app.storage.chats.given import answers_of_chat
+from app.storage.chats.answer_records import answers_of_chat
 from app.storage.chats.totals import read_totals, reset_totals
 from engine.records import Problem
 from ui.text.language import translate
 from ui.widgets.file_dialogs import ask_statistics_file
 
 if TYPE_CHECKING:
-    from app.storage.statistics_export import Wish
+    from app.storage.statistics_export import ExportRequest
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class StatisticsController(QObject):
         super().__init__()
         self._window = parts.window
         self._store = parts.store
-        self._tell = parts.tell
+        self._attempt = parts.attempt
         self._conversations = conversations
         self._thread: threading.Thread | None = None
         self._num_asked = 0
@@ -71,7 +71,7 @@ class StatisticsController(QObject):
 
     def reset(self) -> None:
         """Begin the totals of all time anew."""
-        self._tell(lambda: self._store.write(reset_totals))
+        self._attempt(lambda: self._store.write(reset_totals))
         self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
@@ -87,10 +87,12 @@ class StatisticsController(QObject):
         done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)
 
         def run() -> None:
-            from app.storage.statistics_export import pieces, write_file  # noqa: PLC0415  (few starts export anything)
+            from app.storage.statistics_export import export_chunks, write_file  # noqa: PLC0415  (few starts export anything)
 
             try:
-                write_file(file, pieces(self._store, self._wish(scope, chat), form), for_spreadsheets=form == "csv")
+                write_file(
+                    file, export_chunks(self._store, self._request(scope, chat), form), for_spreadsheets=form == "csv"
+                )
                 result: str | Problem = done
             except AppError as error:
                 result = error.problem
@@ -105,27 +107,27 @@ class StatisticsController(QObject):
             self._thread.join(timeout_s)
         return self._thread is None or not self._thread.is_alive()
 
-    def _wish(self, scope: str, chat: int | None) -> Wish:
+    def _request(self, scope: str, chat: int | None) -> ExportRequest:
         """What is meant: of the open chat, its last answer with figures is "this" one."""
-        from app.storage.statistics_export import Scope, Wish  # noqa: PLC0415  (as above)
+        from app.storage.statistics_export import ExportRequest, Scope  # noqa: PLC0415  (as above)
 
         if scope != Scope.ANSWER or chat is None:
-            return Wish(Scope(scope), chat)
+            return ExportRequest(Scope(scope), chat)
         views = self._store.messages(chat)
-        return Wish(Scope.ANSWER, next((view.id for view in reversed(views) if view.stats is not None), None))
+        return ExportRequest(Scope.ANSWER, next((view.id for view in reversed(views) if view.stats is not None), None))
 
     def _ask(self, page: str, job: Callable[[sqlite3.Connection], Rows]) -> None:
         self._num_asked += 1
         number = self._num_asked
 
-        def tell(future: Future[Rows]) -> None:
+        def report(future: Future[Rows]) -> None:
             error = future.exception()
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
             else:
                 self.read.emit(number, page, future.result())
 
-        self._store.post(job).add_done_callback(tell)
+        self._store.post(job).add_done_callback(report)
 
     def _show(self, number: int, page: str, rows: Rows) -> None:
         if number != self._num_asked:

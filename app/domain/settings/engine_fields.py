@@ -1,4 +1,4 @@
-"""The rows of the settings about the engine: memory, threads, and which device computes. Knows no other section.
+"""The rows of the settings about the engine: memory, threads, and which device computes.
 
 A change of any of these loads the models again.
 """

@@ -1,4 +1,4 @@
-"""What the window shows of layered settings, presets and reusable prompts: plain data filled by the app. No Qt."""
+"""Settings in layers: a chat has values of its own, else its model has, else the settings. With presets and prompts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,32 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from app.domain.settings.fields import SettingField, SettingValue
-from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normal
+from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
 from app.domain.settings.values import Settings
+
+SAMPLING_KEYS = (
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "repeat_penalty",
+    "frequency_penalty",
+    "presence_penalty",
+)
+PRESET_KEYS = ("system_prompt", *SAMPLING_KEYS)
+LAYERED_KEYS = (
+    "mode",
+    "depth",
+    "learn_past",
+    "tie_safe",
+    *SAMPLING_KEYS,
+    "seed",
+    "max_tokens",
+    "system_prompt",
+    "overflow",
+)
+LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
+AUTOMATIC = "automatic"  # in TOML, which has no null
 
 
 class Layer(StrEnum):
@@ -68,38 +92,13 @@ class LayersView:
         return sum(value.origin is Layer.CHAT for value in self.values.get(Layer.CHAT, {}).values())
 
 
-SAMPLING_KEYS = (
-    "temperature",
-    "top_k",
-    "top_p",
-    "min_p",
-    "repeat_penalty",
-    "frequency_penalty",
-    "presence_penalty",
-)
-PRESET_KEYS = ("system_prompt", *SAMPLING_KEYS)
-LAYERED_KEYS = (
-    "mode",
-    "depth",
-    "learn_past",
-    "tie_safe",
-    *SAMPLING_KEYS,
-    "seed",
-    "max_tokens",
-    "system_prompt",
-    "overflow",
-)
-LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)
-AUTOMATIC = "automatic"  # in TOML, which has no null
-
-
-def good_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str, SettingValue]:
+def valid_values(raw: object, keys: Collection[str] = LAYERED_KEYS) -> dict[str, SettingValue]:
     """Take what is good of values from outside; what is unknown or out of its range is left out."""
     if not isinstance(raw, Mapping):
         return {}
     rows = ((FIELD_BY_KEY[key], raw[key]) for key in keys if key in raw)
-    given = ((row, None if value == AUTOMATIC and row.default is None else value) for row, value in rows)
-    return {row.key: normal(row, value) for row, value in given if not complaint(row, value)}
+    known = ((row, None if value == AUTOMATIC and row.default is None else value) for row, value in rows)
+    return {row.key: normalised(row, value) for row, value in known if not complaint(row, value)}
 
 
 def for_toml(values: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
@@ -134,7 +133,7 @@ class Layers:
 
     def with_own(self, layer: Layer, changes: Mapping[str, SettingValue]) -> Layers:
         """Give these layers with values of the chat's or the model's own; what is not good is left out."""
-        return self._with(layer, {**self._own(layer), **good_values(changes)})
+        return self._with(layer, {**self._own(layer), **valid_values(changes)})
 
     def without_own(self, layer: Layer, keys: Collection[str]) -> Layers:
         """Give these layers without values of the chat's or the model's own."""

@@ -1,6 +1,6 @@
 """The settings as one table: the settings file, the dialog and the checks all come from these rows.
 
-Knows no file and no widget. A row whose default is None is chosen by the app until the user gives a value.
+A row whose default is None is chosen by the app until the user gives a value.
 """
 
 from __future__ import annotations
@@ -220,9 +220,9 @@ FIELDS: tuple[SettingField, ...] = (
         LOOK,
         "Text size",
         FieldKind.CHOICE,
-        "normal",
+        "normalised",
         "Of everything in the window, around the size of the system's own text.",
-        choices=(("small", "Small"), ("normal", "As the system"), ("large", "Large"), ("larger", "Larger")),
+        choices=(("small", "Small"), ("normalised", "As the system"), ("large", "Large"), ("larger", "Larger")),
     ),
     SettingField(
         "density",
@@ -304,7 +304,7 @@ def _label(field: SettingField) -> Sentence:
     return phrase("Settings", field.label)
 
 
-def normal(field: SettingField, value: SettingValue) -> SettingValue:
+def normalised(field: SettingField, value: SettingValue) -> SettingValue:
     """Put a good value in its field's own type: 1 becomes 1.0 in a field of numbers."""
     if field.kind is FieldKind.NUMBER and isinstance(value, int):
         return float(value)

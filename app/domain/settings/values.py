@@ -1,4 +1,4 @@
-"""A good value for every setting."""
+"""The settings of one moment: a valid value for every field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normal
+from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint, normalised
 from engine.sentences import said
 
 
@@ -27,7 +27,7 @@ class Settings:
             if row is None or sentence:
                 complaints.append(sentence)
             else:
-                values[key] = normal(row, value)
+                values[key] = normalised(row, value)
         return Settings(values, self.document), tuple(complaints)
 
     def text(self, key: str) -> str:

@@ -1,6 +1,6 @@
 """The download queue: several at once with a bound, paused, resumed, retried, and there again after a crash.
 
-Knows no byte: `app/hub/downloads/transfer.py` moves those.
+The bytes are moved by `app/hub/downloads/transfer.py`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.domain.errors import AppError
-from app.hub.downloads.entry import Entry, id_of
+from app.hub.downloads.entry import QueueEntry, id_of
 from app.hub.downloads.queue_file import QueueFile
-from app.hub.downloads.transfer import Patience, Source, StoppedError, Wanted, Watch, discard, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, Source, StoppedError, TransferControl, discard, fetch
 from app.hub.errors import DownloadError, HubError, LibraryError
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel
 from engine.sentences import said
 
 MAX_AT_ONCE = 3
-TELL_EVERY_S = 0.1
+REPORT_EVERY_S = 0.1
 CLOSE_WAIT_S = 10.0
-STILL = (DownloadStatus.PAUSED, DownloadStatus.FAILED)
+_RESUMABLE = (DownloadStatus.PAUSED, DownloadStatus.FAILED)
 
 log = logging.getLogger(__name__)
 
 
-class Downloads:
+class DownloadQueue:
     """All downloads of this process. The work is done on threads of its own; an id that is gone is ignored."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Downloads:
         listener: Callable[[], None] = lambda: None,
         *,
         max_at_once: int = MAX_AT_ONCE,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
     ) -> None:
         """``listener`` is called on whatever thread changed something: at once, for mere progress ten times a second.
 
@@ -50,22 +50,22 @@ class Downloads:
         self._queue = None if queue_file is None else QueueFile(queue_file)
         self._listener = listener
         self._max_at_once = max_at_once
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self._lock = threading.RLock()
-        self._entries: dict[str, Entry] = {}
-        self._leaving: dict[str, Entry] = {}  # cancelled, but their threads are not done yet
+        self._entries: dict[str, QueueEntry] = {}
+        self._leaving: dict[str, QueueEntry] = {}  # cancelled, but their threads are not done yet
         self._closed = False
-        self._told_s = 0.0
+        self._notified_s = 0.0
 
     def start(self) -> None:
         """Read the queue file and begin to work. Touches the disk, unlike the other methods."""
         with self._lock:
             for request, status in self._queue.open() if self._queue else ():
-                entry = self._entries.setdefault(id_of(request), Entry(request, status))
+                entry = self._entries.setdefault(id_of(request), QueueEntry(request, status))
                 try:
-                    entry.look([wanted.destination for wanted in self._wanted(request)])
+                    entry.measure_files([wanted.destination for wanted in self._wanted(request)])
                 except LibraryError as error:  # a link leads elsewhere by now: the others go on
-                    entry.turn(DownloadStatus.FAILED, error)
+                    entry.set_status(DownloadStatus.FAILED, error)
             self._schedule()
         self._listener()
 
@@ -77,7 +77,7 @@ class Downloads:
             threads = [entry.thread for entry in entries if entry.thread is not None]
             for entry in self._entries.values():
                 if entry.state.status.is_active:
-                    entry.turn(DownloadStatus.QUEUED)
+                    entry.set_status(DownloadStatus.QUEUED)
                 entry.stop()
             self._save()
         for thread in threads:
@@ -97,8 +97,8 @@ class Downloads:
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is None or entry.thread is None:
-                self._entries[download_id] = Entry(request, DownloadStatus.QUEUED)
-            self._set(download_id, DownloadStatus.QUEUED, only_from=(*STILL, DownloadStatus.DONE))
+                self._entries[download_id] = QueueEntry(request, DownloadStatus.QUEUED)
+            self._set(download_id, DownloadStatus.QUEUED, only_from=(*_RESUMABLE, DownloadStatus.DONE))
         return download_id
 
     def pause(self, download_id: str) -> None:
@@ -111,7 +111,7 @@ class Downloads:
 
     def resume(self, download_id: str) -> None:
         """Go on with a paused or failed one."""
-        self._set(download_id, DownloadStatus.QUEUED, only_from=STILL)
+        self._set(download_id, DownloadStatus.QUEUED, only_from=_RESUMABLE)
 
     def retry(self, download_id: str) -> None:
         """The same as `resume`, for a failed one."""
@@ -130,7 +130,7 @@ class Downloads:
                 entry.thread = threading.Thread(target=self._leave, args=(entry,), name="discard", daemon=True)
                 entry.thread.start()
             self._save()
-        self._tell(now=True)
+        self._notify(now=True)
 
     def remove(self, download_id: str) -> None:
         """Drop a finished one from the queue; its model stays in the library. Others are cancelled."""
@@ -141,12 +141,12 @@ class Downloads:
                 return
             del self._entries[download_id]
             self._save()
-        self._tell(now=True)
+        self._notify(now=True)
 
     def snapshot(self) -> tuple[DownloadState, ...]:
         """All downloads, oldest first."""
         with self._lock:
-            return tuple(entry.shown() for entry in self._entries.values())
+            return tuple(entry.snapshot() for entry in self._entries.values())
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
@@ -156,10 +156,10 @@ class Downloads:
         with self._lock:
             entry = self._entries.get(download_id)
             if entry is not None and (only_from is None or entry.state.status in only_from):
-                entry.turn(status)
+                entry.set_status(status)
             self._save()
             self._schedule()
-        self._tell(now=True)
+        self._notify(now=True)
 
     def _schedule(self) -> None:
         """Give waiting downloads to threads, oldest first, as far as the bound allows."""
@@ -172,13 +172,13 @@ class Downloads:
             if entry.state.status is DownloadStatus.QUEUED and is_free:
                 active += 1
                 entry.watch = _Progress(self, entry)
-                entry.turn(DownloadStatus.RUNNING)
+                entry.set_status(DownloadStatus.RUNNING)
                 entry.thread = threading.Thread(
                     target=self._run, args=(entry, entry.watch), name=f"download {download_id}"[:60], daemon=True
                 )
                 entry.thread.start()
 
-    def _run(self, entry: Entry, watch: _Progress) -> None:
+    def _run(self, entry: QueueEntry, watch: _Progress) -> None:
         """Fetch all files of one download, on its own thread."""
         error: AppError | None = None
         is_done = False
@@ -209,14 +209,14 @@ class Downloads:
         with self._lock:
             entry.thread = None
             if is_done:
-                entry.turn(DownloadStatus.DONE)
+                entry.set_status(DownloadStatus.DONE)
             elif error is not None and entry.state.status.is_active:
-                entry.turn(DownloadStatus.FAILED, error)
+                entry.set_status(DownloadStatus.FAILED, error)
             self._save()
             self._schedule()
-        self._tell(now=True)
+        self._notify(now=True)
 
-    def _leave(self, entry: Entry) -> None:
+    def _leave(self, entry: QueueEntry) -> None:
         """Delete the parts of a cancelled download, on its own thread."""
         for wanted in self._wanted_here(entry.request):
             try:
@@ -227,10 +227,10 @@ class Downloads:
             self._leaving.pop(entry.state.download_id, None)
             self._schedule()
 
-    def _wanted(self, request: DownloadRequest) -> list[Wanted]:
+    def _wanted(self, request: DownloadRequest) -> list[FileRequest]:
         place_for, locks = self._library.place_for, self._library.lock_folder
         return [
-            Wanted(
+            FileRequest(
                 request.repo_id,
                 file.path,
                 request.revision,
@@ -241,7 +241,7 @@ class Downloads:
             for file in request.model.files
         ]
 
-    def _wanted_here(self, request: DownloadRequest) -> list[Wanted]:
+    def _wanted_here(self, request: DownloadRequest) -> list[FileRequest]:
         """None where a link leads out of the library folder by now: nothing is deleted there."""
         try:
             return self._wanted(request)
@@ -249,7 +249,7 @@ class Downloads:
             log.warning("A cancelled part stays: %s", error.message)
             return []
 
-    def _make_pairs(self, finished: Entry, model: LibraryModel) -> None:
+    def _make_pairs(self, finished: QueueEntry, model: LibraryModel) -> None:
         """Pair a model that has just come with the one that was asked for, whichever of the two came first."""
         with self._lock:
             here = [entry.request for entry in self._entries.values() if entry.state.status is DownloadStatus.DONE]
@@ -267,28 +267,28 @@ class Downloads:
         if self._queue is not None:
             self._queue.save([(entry.request, entry.state.status) for entry in self._entries.values()])
 
-    def _tell(self, *, now: bool = False) -> None:
+    def _notify(self, *, now: bool = False) -> None:
         moment = time.monotonic()
         with self._lock:
-            if not now and moment - self._told_s < TELL_EVERY_S:
+            if not now and moment - self._notified_s < REPORT_EVERY_S:
                 return
-            self._told_s = moment
+            self._notified_s = moment
         self._listener()
 
-    def on_status(self, entry: Entry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
+    def on_status(self, entry: QueueEntry, status: DownloadStatus, error: AppError | None, attempt: int) -> None:
         """Take news of a transfer; one that was paused in the meantime stays so."""
         with self._lock:
             if entry.state.status.is_active:
-                entry.turn(status, error, attempt)
-        self._tell(now=True)
+                entry.set_status(status, error, attempt)
+        self._notify(now=True)
 
-    def on_progress(self, entry: Entry, file_index: int, done_bytes: int, size_bytes: int) -> None:
+    def on_progress(self, entry: QueueEntry, file_index: int, done_bytes: int, size_bytes: int) -> None:
         """Take the length of one file."""
         with self._lock:
             entry.note(file_index, done_bytes, size_bytes)
-        self._tell()
+        self._notify()
 
-    def needed_besides(self, entry: Entry, file_index: int) -> int:
+    def needed_besides(self, entry: QueueEntry, file_index: int) -> int:
         """Bytes that all downloads at work have still to write, but for this file."""
         with self._lock:
             busy = [one for one in self._entries.values() if one.state.status.is_active or one is entry]
@@ -297,10 +297,10 @@ class Downloads:
         return sum(max(0, (file.size_bytes or 0) - file.done_bytes) for file in files if file is not mine)
 
 
-class _Progress(Watch):
+class _Progress(TransferControl):
     """Carries a transfer's news to the queue."""
 
-    def __init__(self, downloads: Downloads, entry: Entry) -> None:
+    def __init__(self, downloads: DownloadQueue, entry: QueueEntry) -> None:
         super().__init__()
         self._downloads = downloads
         self._entry = entry

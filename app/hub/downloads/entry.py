@@ -1,4 +1,4 @@
-"""One entry of the download queue: what was asked for and how it stands. Knows no other entry and no network."""
+"""One entry of the download queue: what was asked for, how far it is, and how fast."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.domain.errors import AppError
-from app.hub.downloads.part_file import length_here
-from app.hub.downloads.transfer import Watch
+from app.hub.downloads.part_file import bytes_on_disk
+from app.hub.downloads.transfer import TransferControl
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, FileProgress
 
+WINDOW_S = 8.0  # the speed is that of so long a time
+STEP_S = 0.25
+MIN_SPAN_S = 0.5  # what was seen in less says nothing
 
-class Entry:
+
+class QueueEntry:
     """One download: what was asked for, how it stands, and the thread that works on it, if any."""
 
     def __init__(self, request: DownloadRequest, status: DownloadStatus) -> None:
@@ -26,8 +30,8 @@ class Entry:
         )
         self.state = DownloadState(id_of(request), request, status, files)
         self.thread: threading.Thread | None = None
-        self.watch: Watch | None = None
-        self.speed = Speed()
+        self.watch: TransferControl | None = None
+        self.speed = SpeedMeter()
         self.is_cancelled = False
 
     def stop(self) -> None:
@@ -35,11 +39,11 @@ class Entry:
         if self.watch is not None:
             self.watch.stop()
 
-    def shown(self) -> DownloadState:
+    def snapshot(self) -> DownloadState:
         """How it stands now, with its speed."""
         return replace(self.state, bytes_per_s=self.speed.bytes_per_s(time.monotonic()))
 
-    def turn(self, status: DownloadStatus, error: AppError | None = None, attempt: int = 0) -> None:
+    def set_status(self, status: DownloadStatus, error: AppError | None = None, attempt: int = 0) -> None:
         """Change the status, with what went wrong."""
         message, advice = (error.message, error.advice) if error else ("", "")
         self.state = replace(self.state, status=status, message=message, advice=advice, attempt=attempt)
@@ -53,10 +57,10 @@ class Entry:
         files[file_index] = replace(files[file_index], done_bytes=done_bytes, size_bytes=size_bytes)
         self.state = replace(self.state, files=tuple(files))
 
-    def look(self, places: list[Path]) -> None:
+    def measure_files(self, places: list[Path]) -> None:
         """See how much of each file is on the disk."""
         for at, (place, file) in enumerate(zip(places, self.state.files, strict=True)):
-            self.note(at, length_here(place), file.size_bytes or 0)
+            self.note(at, bytes_on_disk(place), file.size_bytes or 0)
         self.speed.reset()
 
 
@@ -65,12 +69,10 @@ def id_of(request: DownloadRequest) -> str:
     return f"{request.repo_id}/{request.model.files[0].path}"
 
 
-WINDOW_S = 8.0
-STEP_S = 0.25
-MIN_SPAN_S = 0.5
+# ---- speed -------------------------------------------------------------------------------------------------------
 
 
-class Speed:
+class SpeedMeter:
     """Counts pieces as they come; pieces of the same quarter of a second are counted together."""
 
     def __init__(self) -> None:

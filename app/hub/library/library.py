@@ -1,6 +1,6 @@
 """The models on this machine: those in the library folder and those used where they lie.
 
-Knows no network. Only files inside the library folder are ever deleted.
+Only files inside the library folder are ever deleted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.hub.file_names import (
     safe_parts,
     short,
 )
-from app.hub.library.index import Entry, Index, IndexFile
+from app.hub.library.index import Index, IndexEntry, IndexFile
 from app.hub.library.other_folders import MAX_OFFERS, is_model_file, known_places, offers_in
 from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
 from engine.sentences import said
@@ -100,7 +100,7 @@ class Library:
         known = [model for model in self.models() if _same(model.path, files[0])]
         if known:
             return known[0]
-        entry = Entry(model_name(path.name), tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
+        entry = IndexEntry(model_name(path.name), tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
         return self._add(entry)
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
@@ -111,7 +111,7 @@ class Library:
             UnsafeNameError: a name would lead out of the library folder.
         """
         files = tuple(self.place_for(request.repo_id, file.path) for file in request.model.files)
-        entry = Entry(
+        entry = IndexEntry(
             name=request.model.name,
             files=tuple(file.relative_to(self.folder).as_posix() for file in files),
             is_downloaded=True,
@@ -177,19 +177,19 @@ class Library:
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
-    def _change_entry(self, name: str, changed: Callable[[Entry], Entry]) -> None:
+    def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
         def change(index: Index) -> Index:
             entry = index.entries.get(name)  # another process may have removed it by now
             return index if entry is None else index.with_entry(changed(entry))
 
         self._index.change(change)
 
-    def _add(self, entry: Entry) -> LibraryModel:
+    def _add(self, entry: IndexEntry) -> LibraryModel:
         entry = replace(entry, added=datetime.now(UTC).isoformat())
         index = self._index.change(lambda now: _with_new(now, [entry]))
         return self._model(next(one for one in index.entries.values() if one.files == entry.files))
 
-    def _model(self, entry: Entry) -> LibraryModel:
+    def _model(self, entry: IndexEntry) -> LibraryModel:
         files = self._paths(entry)
         missing = not files or not all(_is_there(file) for file in files)
         shown = files or (Path(entry.files[0]),)
@@ -209,7 +209,7 @@ class Library:
             source=entry.source,
         )
 
-    def _paths(self, entry: Entry) -> tuple[Path, ...]:
+    def _paths(self, entry: IndexEntry) -> tuple[Path, ...]:
         """The files of an entry; none where the index, which anybody may have edited, leads out of the folder."""
         if not entry.is_downloaded:
             return tuple(map(Path, entry.files))
@@ -225,7 +225,7 @@ class Library:
             names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
         return names
 
-    def _strays(self, index: Index) -> list[Entry]:
+    def _strays(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
         known = {file for entry in index.entries.values() if entry.is_downloaded for file in entry.files}
         strays = []
@@ -239,7 +239,7 @@ class Library:
                 continue
             owner_and_name = "/".join(files[0].split("/")[:2]) if files[0].count("/") >= 2 else ""
             strays.append(
-                Entry(offer.name, files, is_downloaded=True, repo_id=owner_and_name, size_bytes=_size(places))
+                IndexEntry(offer.name, files, is_downloaded=True, repo_id=owner_and_name, size_bytes=_size(places))
             )
         return strays
 
@@ -266,7 +266,7 @@ class Library:
         return freed
 
 
-def _with_new(index: Index, entries: Iterable[Entry]) -> Index:
+def _with_new(index: Index, entries: Iterable[IndexEntry]) -> Index:
     """Add entries under names of their own; one with the same files is replaced, and keeps what a person chose."""
     for entry in entries:
         before = next((old for old in index.entries.values() if old.files == entry.files), None)
@@ -279,7 +279,7 @@ def _with_new(index: Index, entries: Iterable[Entry]) -> Index:
     return index
 
 
-def _free_name(entry: Entry, index: Index) -> str:
+def _free_name(entry: IndexEntry, index: Index) -> str:
     owner = entry.repo_id.split("/")[0]
     for name in (entry.name, f"{entry.name} ({owner})" if owner else entry.name):
         if name not in index.entries:

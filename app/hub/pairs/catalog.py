@@ -1,6 +1,6 @@
 """The recommended pairs that come with the app: read from `assets/catalog.toml`, and compared with the hub when opened.
 
-Knows the file and what a hub says of a repository; judges no vocabulary and no machine.
+Whether a pair matches and fits is judged by `app/hub/pairs/assessment.py`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class CatalogError(ValueError):
     """The catalog that comes with the app is not well-formed: a mistake of ours."""
 
 
-class AsksHub(Protocol):
+class RepoDetailsSource(Protocol):
     """What is used of `app.hub.client.HubClient`."""
 
     def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
@@ -116,7 +116,7 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     return pairs
 
 
-def check(pair: CatalogPair, client: AsksHub) -> EntryCheck:
+def check(pair: CatalogPair, client: RepoDetailsSource) -> EntryCheck:
     """Compare an entry with what the hub has today."""
     checks = [_check_model(model, client) for model in (pair.target, pair.draft)]
     models = [check.target for check in checks]
@@ -128,7 +128,7 @@ def check(pair: CatalogPair, client: AsksHub) -> EntryCheck:
     return EntryCheck(worst, joined(sentences), *models)
 
 
-def _check_model(model: CatalogModel, client: AsksHub) -> EntryCheck:
+def _check_model(model: CatalogModel, client: RepoDetailsSource) -> EntryCheck:
     """One half; the model that was found is in ``target``."""
     try:
         details = client.details(model.repo)

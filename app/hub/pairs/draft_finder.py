@@ -1,6 +1,6 @@
 """Finds drafts for a target: those on this machine first, then recommended ones, then a search of the hub.
 
-Whoever is rejected is told with its reason, and an empty list never comes without words. Calls block (network, disk).
+Every rejected candidate has a reason, and an empty list comes with an explanation. Calls block (network, disk).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from app.hub.errors import HubError
+from app.hub.pairs.assessment import check_vocabularies
 from app.hub.pairs.catalog import CatalogPair, pick
-from app.hub.pairs.proof import prove_matches
 from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
-from app.hub.remote_header import FileDoor, KnownModel, read_local_header, read_remote_header
+from app.hub.remote_header import KnownModel, RangeClient, read_local_header, read_remote_header
 from engine.errors import EngineError
 from engine.sandbox.pair_probe import PairVerdict
 from engine.sentences import Sentence, joined, said
@@ -40,7 +40,7 @@ _KINDS = {
 }
 
 
-class Place(StrEnum):
+class FoundIn(StrEnum):
     """Where a candidate was found."""
 
     HERE = "on this computer"
@@ -53,7 +53,7 @@ class Candidate:
     """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's."""
 
     name: str
-    place: Place
+    place: FoundIn
     matches: bool = False
     reason: str = ""
     repo_id: str = ""
@@ -73,7 +73,7 @@ class DraftSearch:
     words: str
 
 
-class Hub(FileDoor, Protocol):
+class Hub(RangeClient, Protocol):
     """What is used of `app.hub.client.HubClient`."""
 
     def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
@@ -95,7 +95,7 @@ class Sources:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Findings:
     """Candidates as they come in."""
 
     judged: list[Candidate] = field(default_factory=list)
@@ -119,7 +119,7 @@ def find_drafts(
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
     """
-    found = _Found()
+    found = _Findings()
     _look_here(target, sources.library, found, should_stop)
     on_progress(_result(target, found, said("Still looking.")))
     if sources.hub is None:
@@ -145,14 +145,14 @@ def family_of(target: KnownModel) -> str:
 
 
 def _look_here(
-    target: KnownModel, library: Iterable[LibraryModel], found: _Found, should_stop: Callable[[], bool]
+    target: KnownModel, library: Iterable[LibraryModel], found: _Findings, should_stop: Callable[[], bool]
 ) -> None:
     known: list[tuple[Candidate, KnownModel]] = []
     for model in library:
         if target.path is not None and model.path.resolve() == target.path.resolve():
             continue
         candidate = Candidate(
-            model.name, Place.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
+            model.name, FoundIn.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
         )
         if model.missing:
             found.reject(candidate, said("Its file is no longer where it was."))
@@ -166,13 +166,13 @@ def _look_here(
     _judge(target, known, found, should_stop)
 
 
-def _look_at_catalog(target: KnownModel, sources: Sources, found: _Found, should_stop: Callable[[], bool]) -> None:
+def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, should_stop: Callable[[], bool]) -> None:
     hub = sources.hub
     listed = {(pair.draft.repo, pair.draft.file): pair.draft for pair in sources.catalog if _is_family(target, pair)}
     known: list[tuple[Candidate, KnownModel]] = []
     for draft in listed.values() if hub else ():
         candidate = Candidate(
-            draft.repo.partition("/")[2], Place.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+            draft.repo.partition("/")[2], FoundIn.RECOMMENDED, repo_id=draft.repo, file=draft.file,
             quantization=draft.quantization, size_bytes=draft.size_bytes,
         )  # fmt: skip
         try:
@@ -187,7 +187,7 @@ def _look_at_catalog(target: KnownModel, sources: Sources, found: _Found, should
     _judge(target, known, found, should_stop)
 
 
-def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callable[[], bool]) -> None:
+def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Callable[[], bool]) -> None:
     family = family_of(target)
     try:
         summaries = hub.search(family, limit=MAX_FOUND)
@@ -200,7 +200,7 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Found, should_stop: Callab
     for summary in summaries:
         if summary.repo_id in seen:
             continue
-        candidate = Candidate(summary.repo_id.partition("/")[2], Place.HUB, repo_id=summary.repo_id)
+        candidate = Candidate(summary.repo_id.partition("/")[2], FoundIn.HUB, repo_id=summary.repo_id)
         reason = _why_not(target, summary)
         if reason:
             found.reject(candidate, reason)
@@ -249,7 +249,7 @@ def _choose(
     hub: Hub,
     candidate: Candidate,
     known: list[tuple[Candidate, KnownModel]],
-    found: _Found,
+    found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
     """Read the header of a repository's most fitting file."""
@@ -275,7 +275,7 @@ def _read(
     candidate: Candidate,
     model: RemoteModel,
     known: list[tuple[Candidate, KnownModel]],
-    found: _Found,
+    found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
     candidate = replace(
@@ -297,12 +297,12 @@ def _read(
 def _judge(
     target: KnownModel,
     known: Sequence[tuple[Candidate, KnownModel]],
-    found: _Found,
+    found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
     if not known:
         return
-    verdicts = prove_matches(target, [model for _, model in known], should_stop)
+    verdicts = check_vocabularies(target, [model for _, model in known], should_stop)
     for (candidate, model), verdict in zip(known, verdicts, strict=True):
         share = model.bytes_per_token / target.bytes_per_token if target.bytes_per_token else None
         found.judged.append(_verdict(replace(candidate, cost_share=share), verdict))
@@ -326,8 +326,8 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     return replace(candidate, matches=True)
 
 
-def _result(target: KnownModel, found: _Found, more: str = "") -> DraftSearch:
-    order = list(Place)
+def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
+    order = list(FoundIn)
     matching = sorted(
         (one for one in found.judged if one.matches), key=lambda one: (order.index(one.place), one.cost_share or 0.0)
     )

@@ -1,4 +1,4 @@
-"""The attachments of messages, and of what is not sent yet: the table `attachments`. Knows no file but the store's."""
+"""The table `attachments`: what is attached to messages, and to what is not sent yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.messages import MessageView
 from app.storage.chats import index
-from app.storage.chats.writer import Access
+from app.storage.chats.writer import DatabaseAccess
 
 NEW_CHAT = 0  # the key of what is attached before there is a conversation
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
@@ -20,9 +20,9 @@ _WHOLE = "id, name, kind, num_bytes, text"
 
 
 class Attachments:
-    """What the window asks of the table; messages take and keep theirs by the functions below."""
+    """Attachments of unsent messages; the functions below give them to a message, and copy and delete them with it."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def add_unsent(self, conversation_id: int | None, attachment: Attachment) -> Attachment:

@@ -1,12 +1,11 @@
 """Copies of the chats file: made by SQLite's backup API, verified before they count, thinned out by age.
 
-Knows the file, not what the conversations say.
+A copy that is not verified yet is called ``.part``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app.domain.errors import BackupError, DamagedFileError, StorageError
+from app.storage.atomic import move_into_place
 from app.storage.chats.database import check, version_of
 from engine.sentences import said
 
@@ -21,16 +21,16 @@ DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
 _PAGES_AT_ONCE = 1000  # of 4 KiB: a few milliseconds
 
-Figure = tuple[str, int, int]  # a table, its rows, its highest row number
+TableCount = tuple[str, int, int]  # a table, its rows, its highest row number
 
 
 @dataclass(frozen=True, slots=True)
-class Unverified:
-    """A copy that does not count yet: ``figures`` are those of what was copied."""
+class UnverifiedBackup:
+    """A copy that does not count yet: ``counts`` are those of what was copied."""
 
     part: Path
     final: Path
-    figures: tuple[Figure, ...]
+    counts: tuple[TableCount, ...]
 
 
 def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
@@ -51,7 +51,7 @@ def copy_out(
     *,
     label: str = "daily",
     between: Callable[[], None] = lambda: None,
-) -> Unverified:
+) -> UnverifiedBackup:
     """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
 
     Raises:
@@ -69,13 +69,13 @@ def copy_out(
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # What this connection changes meanwhile, SQLite brings into the copy: https://www.sqlite.org/backup.html
             connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
-            return Unverified(part, final, _figures(connection))
+            return UnverifiedBackup(part, final, _table_counts(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
         _discard(part)
         raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
 
 
-def verify(copied: Unverified) -> Path:
+def verify(copied: UnverifiedBackup) -> Path:
     """Read a copy whole, compare it with what was copied, and let it count; return its path. On any thread.
 
     Raises:
@@ -88,9 +88,7 @@ def verify(copied: Unverified) -> Path:
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
             _compare(copy, copied)
-        with part.open("r+b") as file:  # Windows brings only what may be written to the disk
-            os.fsync(file.fileno())
-        part.replace(final)
+        move_into_place(part, final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
         _discard(part)
         raise BackupError(said("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
@@ -134,7 +132,7 @@ def rotate(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def newest_good(folder: Path, max_version: int) -> Path | None:
+def newest_intact(folder: Path, max_version: int) -> Path | None:
     """Find the newest copy that is whole and of a layout up to ``max_version``."""
     for path in backups_in(folder):
         try:
@@ -169,13 +167,13 @@ def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: Callable[[dat
     return list(newest.values())[:limit]
 
 
-def _compare(copy: sqlite3.Connection, copied: Unverified) -> None:
-    if _figures(copy) != copied.figures:
+def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
+    if _table_counts(copy) != copied.counts:
         raise DamagedFileError(said("{file} differs from the chats file", file=copied.final.name))
 
 
-def _figures(connection: sqlite3.Connection) -> tuple[Figure, ...]:
-    """Count the rows of each table and tell the layout's version: what a faithful copy has in common with its source.
+def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
+    """Count the rows of each table, with the layout's version: what a faithful copy has in common with its source.
 
     The search's own tables are left out: they hold nothing that could not be made again.
     """

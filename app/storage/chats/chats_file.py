@@ -1,6 +1,6 @@
-"""The open chats file: jobs run on its own thread, and answers in the making get into it by and by.
+"""The open chats file: jobs run on a thread of its own, which also writes the answers that are being generated.
 
-Knows what an answer in the making is; of conversations and of all else only `ChatStore` knows.
+What conversations are is `ChatStore`'s, which builds on this.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 
 from app.domain.errors import BackupError, DamagedFileError, StorageError
 from app.storage.chats import messages
-from app.storage.chats.answers import RETRY_S, GrowingAnswers, Snapshot
-from app.storage.chats.backups import Unverified, backup_is_due, copy_out, discard_unfinished, rotate, verify
-from app.storage.chats.clean_end import write_note
+from app.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
+from app.storage.chats.backups import UnverifiedBackup, backup_is_due, copy_out, discard_unfinished, rotate, verify
+from app.storage.chats.clean_shutdown import write_marker
 from app.storage.chats.database import as_storage_error, transaction
 from app.storage.chats.deletion import wipe_marked
 from app.storage.chats.index import rebuild
-from app.storage.chats.opening import Opened, Place, open_chats
-from app.storage.chats.writer import Job, Result, Writer
+from app.storage.chats.opening import OpenedStore, StoreLocation, open_chats
+from app.storage.chats.writer import Job, Result, WriterThread
 from engine.records import Problem
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ VERIFY_S = 2.0  # so long the end waits for a copy of today that is just being r
 
 
 class ChatsFile:
-    """Owns the file of the chats. Usable from any thread; all work is done on one of its own.
+    """The file of the chats and its thread. Usable from any thread; all work is done on that one.
 
     ``on_trouble`` is called on that thread: with a problem when saving an answer begins to fail, with None when
     everything is saved again. So is ``on_written``, after every attempt to write.
@@ -40,7 +40,7 @@ class ChatsFile:
 
     def __init__(
         self,
-        place: Place,
+        place: StoreLocation,
         on_trouble: Callable[[Problem | None], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -49,12 +49,12 @@ class ChatsFile:
         self.on_written: Callable[[], None] = lambda: None
         self._now = now
         self._in_trouble = False
-        self._suspect = False  # something was wrong with the file: the next start reads all of it
+        self._may_be_damaged = False  # something was wrong with the file: the next start reads all of it
         self._verifying: threading.Thread | None = None
-        self._opened: Opened | None = None
+        self._opened: OpenedStore | None = None
         self.wiped: tuple[int, ...] = ()  # chats that were deleted last time and are gone for good now
-        self._answers = GrowingAnswers(time.monotonic)
-        self._writer = Writer(self._open, self._write_due)
+        self._answers = StreamingAnswers(time.monotonic)
+        self._writer = WriterThread(self._open, self._write_due)
 
     # ---- life -------------------------------------------------------------------------------------------------------
 
@@ -82,14 +82,14 @@ class ChatsFile:
         ended = self._writer.stop(timeout_s)
         if self._verifying is not None:
             self._verifying.join(VERIFY_S)
-        if ended and self.lasting and not self._suspect:
-            write_note(self._place.file)
+        if ended and self.is_persistent and not self._may_be_damaged:
+            write_marker(self._place.file)
         return ended and self._answers.num_unwritten == 0
 
     @property
-    def lasting(self) -> bool:
+    def is_persistent(self) -> bool:
         """Whether what is written outlives the app: False while the chats are only in memory."""
-        return self._opened is not None and self._opened.lasting
+        return self._opened is not None and self._opened.is_persistent
 
     @property
     def has_stored(self) -> bool:
@@ -123,7 +123,7 @@ class ChatsFile:
         for snapshot in self._answers.due(everything=True):
             self._write_snapshot(db, snapshot)
 
-    def _write_snapshot(self, db: sqlite3.Connection, snapshot: Snapshot) -> None:
+    def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         try:
             self._put(db, snapshot)
         except (sqlite3.Error, ValueError, ArithmeticError) as error:  # whatever it is, it must not end the thread
@@ -136,7 +136,7 @@ class ChatsFile:
         finally:
             self.on_written()
 
-    def _put(self, db: sqlite3.Connection, snapshot: Snapshot) -> None:
+    def _put(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         with transaction(db):
             messages.write_answer(db, snapshot, self._now())
         self._answers.written(snapshot)
@@ -147,7 +147,7 @@ class ChatsFile:
     def _back_up(self, db: sqlite3.Connection) -> None:
         folder = self._place.backups
         try:
-            if not self.lasting or not backup_is_due(folder, self._now()):
+            if not self.is_persistent or not backup_is_due(folder, self._now()):
                 return
             discard_unfinished(folder)
             copied = copy_out(db, folder, self._now(), between=lambda: self._writer.run_waiting(db))
@@ -163,16 +163,16 @@ class ChatsFile:
         damaged = isinstance(error, sqlite3.Error) and isinstance(
             as_storage_error(error, self._place.file), DamagedFileError
         )
-        self._suspect = self._suspect or damaged
+        self._may_be_damaged = self._may_be_damaged or damaged
 
-    def _verify(self, copied: Unverified) -> None:
+    def _verify(self, copied: UnverifiedBackup) -> None:
         """Read the copy whole, on a thread of its own: what is damaged in it is damaged in the file, too."""
         try:
             verify(copied)
             rotate(self._place.backups)
         except (BackupError, OSError) as error:
             log.warning("The chats could not be backed up: %s", error)
-            self._suspect = True
+            self._may_be_damaged = True
 
     # ---- between the threads ----------------------------------------------------------------------------------------
 
@@ -183,23 +183,23 @@ class ChatsFile:
             StorageError: by what SQLite said.
         """
 
-        def settled(db: sqlite3.Connection) -> Result:
+        def read(db: sqlite3.Connection) -> Result:
             self._write_due(db)  # an answer that has ended is seen as it ended
             return job(db)
 
         try:
-            return self._writer.call(settled)
+            return self._writer.call(read)
         except (sqlite3.Error, ValueError, ArithmeticError, LookupError) as error:
-            told = as_storage_error(error, self._place.file)
-            self._suspect = self._suspect or isinstance(told, DamagedFileError)
-            raise told from error
+            failure = as_storage_error(error, self._place.file)
+            self._may_be_damaged = self._may_be_damaged or isinstance(failure, DamagedFileError)
+            raise failure from error
 
     def write(self, job: Job[Result]) -> Result:
         """Run a job in a transaction and wait for it: when this returns, its change is safe."""
-        return self.read(self._whole(job))
+        return self.read(self._in_transaction(job))
 
-    def settle(self, message_id: int) -> None:
-        """Have an answer that ended in the file, also one that the disk refused and that was to be tried again later.
+    def retry_write(self, message_id: int) -> None:
+        """Write an ended answer now, also one that the disk refused and that would be tried again later.
 
         Raises:
             StorageError: the disk refuses it again; it stays as it is, and is tried again.
@@ -212,41 +212,41 @@ class ChatsFile:
 
         self.read(job)
 
-    def unwritten(self, message_id: int) -> Snapshot | None:
+    def unwritten(self, message_id: int) -> AnswerSnapshot | None:
         """Give an answer that is in the making, or that the disk has not taken yet; None for any other message."""
         return self._answers.current(message_id)
 
     def post(self, job: Job[Result]) -> Future[Result]:
         """Run a job in a transaction without waiting for it; its future may raise what SQLite raised."""
-        return self._writer.post(self._whole(job))
+        return self._writer.post(self._in_transaction(job))
 
-    def in_turn(self, deed: Callable[[], None]) -> None:
-        """Do something that does not concern the file on its thread, after what waits there; does not wait."""
-        self._writer.post(lambda _db: deed())
+    def run_on_writer_thread(self, function: Callable[[], None]) -> None:
+        """Call a function that does not concern the file on its thread, after what waits there; does not wait."""
+        self._writer.post(lambda _db: function())
 
-    def _whole(self, job: Job[Result]) -> Job[Result]:
-        whole = _whole(job)
+    def _in_transaction(self, job: Job[Result]) -> Job[Result]:
+        transacted = _in_transaction(job)
 
-        def then_tell(db: sqlite3.Connection) -> Result:
+        def write(db: sqlite3.Connection) -> Result:
             # Also where the disk refused it a moment ago: nothing may be put below an answer that is yet to go.
             for snapshot in self._answers.due(ended=True):
                 self._write_snapshot(db, snapshot)
             try:
-                return whole(db)
+                return transacted(db)
             finally:
                 self.on_written()
 
-        return then_tell
+        return write
 
 
-def _whole(job: Job[Result]) -> Job[Result]:
-    """Make a transaction of a job; where the index of the search is damaged, it is made anew first."""
+def _in_transaction(job: Job[Result]) -> Job[Result]:
+    """Make a transaction of a job; where the index of the search is damaged, it is rebuilt and the job run again."""
 
     def attempt(db: sqlite3.Connection) -> Result:
         with transaction(db):
             return job(db)
 
-    def whole(db: sqlite3.Connection) -> Result:
+    def transacted(db: sqlite3.Connection) -> Result:
         try:
             return attempt(db)
         except sqlite3.DatabaseError as error:
@@ -257,4 +257,4 @@ def _whole(job: Job[Result]) -> Job[Result]:
                 rebuild(db)
             return attempt(db)
 
-    return whole
+    return transacted

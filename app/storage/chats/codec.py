@@ -1,4 +1,4 @@
-"""Figures and provenance of an answer as compact JSON, and back; what cannot be read is left out and logged.
+"""The columns `spans` and `stats` of an answer: compact JSON, and back. What cannot be read is left out and logged.
 
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
 from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the odds of
@@ -16,7 +16,6 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from app.domain.messages import MessageView
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json
@@ -29,10 +28,13 @@ _LEAST, _MOST = 0.4, 99.6
 # A long chat has tens of thousands: looked up, not computed.
 _SHARES: dict[float | None, float | None] = {None: None} | {each: each / 100 for each in (*range(101), _LEAST, _MOST)}
 MAX_REJECTED_CHARS = 200  # more of what was not said is not worth keeping
-_STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
 # Few different ones occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
-_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
+_STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
+_STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
+
+
+# ---- provenance -----------------------------------------------------------------------------------------------------
 
 
 def spans_to_text(spans: Iterable[TokenSpan]) -> str:
@@ -115,6 +117,9 @@ def _percent(share: float | None) -> float | None:
     return _MOST if 99 < value < 100 else round(value)
 
 
+# ---- figures --------------------------------------------------------------------------------------------------------
+
+
 def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> str | None:
     """Encode the counters of an answer.
 
@@ -136,7 +141,7 @@ def stats_from_text(text: str | None) -> RunStats | None:
         return None
     try:
         values = {key: value for key, value in json.loads(text).items() if key in _STATS_FIELDS}
-        for name in _TUPLES:
+        for name in _STATS_TUPLES:
             if name in values:
                 values[name] = tuple(values[name])
         if "decisions" in values:
@@ -150,17 +155,3 @@ def stats_from_text(text: str | None) -> RunStats | None:
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         log.warning("The figures of a stored answer cannot be read and are left out.")
         return None
-
-
-def without_trailing_space(view: MessageView) -> MessageView:
-    """Cut spaces and line breaks off the end of a message's text and out of its spans."""
-    text = view.text.rstrip()
-    spans = list(view.spans)
-    excess = sum(span.num_chars for span in spans) - len(text)
-    while spans and excess > 0:
-        last = spans.pop()
-        kept = last.num_chars - excess
-        excess -= last.num_chars
-        if kept > 0:
-            spans.append(dataclasses.replace(last, num_chars=kept))
-    return dataclasses.replace(view, text=text, spans=tuple(spans))

@@ -1,7 +1,4 @@
-"""A connection that keeps what it acknowledged: its settings are read back, its errors are sentences.
-
-Knows SQLite; knows no conversation.
-"""
+"""SQLite connections that keep what they acknowledged: pragmas are read back, errors become sentences."""
 
 from __future__ import annotations
 

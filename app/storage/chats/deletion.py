@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.storage.chats import messages, rows
-from app.storage.chats.writer import Access
+from app.storage.chats import conversations, messages
+from app.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 
@@ -30,7 +30,7 @@ class DeletedBranch:
 class Deletions:
     """What the window asks for; every method raises `StorageError` where it could not be done."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def mark(self, conversation_id: int, now: datetime) -> None:
@@ -55,7 +55,7 @@ class Deletions:
 
         def job(db: sqlite3.Connection) -> None:
             for conversation_id in conversation_ids:
-                rows.delete_conversation(db, conversation_id)
+                conversations.delete_conversation(db, conversation_id)
 
         self._access.write(job)
 
@@ -64,12 +64,12 @@ def wipe_marked(db: sqlite3.Connection) -> tuple[int, ...]:
     """Remove for good what was marked before; return the ids of the chats."""
     marked = tuple(row[0] for row in db.execute("SELECT id FROM conversations WHERE deleted_at IS NOT NULL"))
     for conversation_id in marked:
-        rows.delete_conversation(db, conversation_id)
+        conversations.delete_conversation(db, conversation_id)
     return marked
 
 
 def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
-    db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (rows.to_us(now), conversation_id))
+    db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
 
 
 def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime) -> DeletedBranch | None:
@@ -78,7 +78,7 @@ def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime) -> Delete
         return None
     tree = messages.read_tree(db, conversation_id)
     moved = tree.below(message_id)
-    kept_in = rows.insert_conversation(db, "", Mode.OFF, None, now)
+    kept_in = conversations.insert_conversation(db, "", Mode.OFF, None, now)
     _mark(db, kept_in, now)
     _move(db, moved, kept_in)
     messages.show_instead(db, conversation_id, tree, message_id)
@@ -91,7 +91,7 @@ def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _move(db, branch.message_ids, branch.conversation_id)
     if branch.shown:
         messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
-    rows.delete_conversation(db, branch.kept_in)
+    conversations.delete_conversation(db, branch.kept_in)
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:

@@ -1,6 +1,6 @@
-"""Keeps the full-text indexes true: a change of a title, a message or an attachment is told in the same transaction.
+"""Keeps the full-text indexes up to date, in the transaction that changes a title, a message or an attachment.
 
-An index of this kind must be given the old words to forget them. Knows nothing of looking for words.
+An external-content index of FTS5 must be given the old words to forget them, before they change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What keeps many conversations in order: folders, pins, the archive, places by hand, unsent texts, and the search.
-
-Knows the statements; on which thread they run is the store's affair.
-"""
+"""The list of conversations: folders, pins, archive, order by hand, copies, unsent texts, and the search."""
 
 from __future__ import annotations
 
@@ -14,10 +11,19 @@ from datetime import UTC, datetime
 from app.domain.conversations import FolderRow, SearchHit
 from app.domain.errors import StorageError
 from app.domain.titles import one_line
-from app.storage.chats import attachments, index, rows, summaries
-from app.storage.chats.writer import Access
+from app.storage.chats import attachments, conversations, index, summaries
+from app.storage.chats.writer import DatabaseAccess
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation
+
+_COPY_MESSAGE = """
+    INSERT INTO messages
+        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
+        target, draft, thinking_ms)
+    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms
+    FROM messages WHERE id = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +36,10 @@ class DeletedFolder:
     num_listed: int
 
 
-class Library:
-    """The order that the user gives to the conversations."""
+class ChatLibrary:
+    """What the window asks for; every method raises `StorageError` where it could not be done."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
         self._num_searches = 0
 
@@ -43,8 +49,8 @@ class Library:
         """List the folders in their order."""
 
         def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
-            rows = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
-            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in rows)
+            found = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
+            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
 
         return self._access.read(job)
 
@@ -59,7 +65,7 @@ class Library:
             self._change("UPDATE folders SET name = ? WHERE id = ?", good, folder_id)
 
     def fold(self, folder_id: int, folded: bool) -> None:
-        """Remember whether a folder's conversations are out of sight."""
+        """Remember whether a folder is collapsed in the list."""
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
     def delete_folder(self, folder_id: int) -> DeletedFolder | None:
@@ -93,7 +99,7 @@ class Library:
         values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
         self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
 
-    # ---- places -----------------------------------------------------------------------------------------------------
+    # ---- pins, archive, order ---------------------------------------------------------------------------------------
 
     def set_pinned(self, conversation_id: int, pinned: bool) -> None:
         """Pin a conversation, after the other pinned ones, or let it go."""
@@ -124,6 +130,8 @@ class Library:
             sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
             values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
         self._access.write(lambda db: db.executemany(sql, values))
+
+    # ---- copies -----------------------------------------------------------------------------------------------------
 
     def duplicate(self, conversation_id: int) -> int:
         """Copy a conversation with all its branches and return the copy's id.
@@ -166,6 +174,9 @@ class Library:
         self._access.write(lambda db: db.execute(sql, values))
 
 
+# ---- statements -----------------------------------------------------------------------------------------------------
+
+
 def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str) -> None:
     """Remember or forget an unsent text."""
     key = conversation_id or NEW_CHAT
@@ -175,25 +186,15 @@ def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str)
         db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))
 
 
-_COPY = """
-    INSERT INTO messages
-        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft, thinking_ms)
-    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft, thinking_ms
-    FROM messages WHERE id = ?
-"""
-
-
 def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> int | None:
     """Copy a conversation; return the copy's id, None where there is nothing to copy.
 
     An answer in the making is copied as far as it is written, as one that was interrupted.
     """
-    source = rows.read_conversation(db, conversation_id)
+    source = conversations.read_conversation(db, conversation_id)
     if source is None:
         return None
-    copy = rows.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
+    copy = conversations.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
     db.execute(
         "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
         "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
@@ -204,7 +205,7 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> in
     ).fetchall()
     new_ids: dict[int | None, int] = {}
     for message_id, parent_id, _ in links:
-        new_ids[message_id] = int(db.execute(_COPY, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
+        new_ids[message_id] = int(db.execute(_COPY_MESSAGE, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
         index.add_message(db, new_ids[message_id])
         attachments.copy(db, message_id, new_ids[message_id])
         summaries.copy(db, message_id, new_ids[message_id])

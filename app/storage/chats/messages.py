@@ -1,7 +1,8 @@
-"""The statements on messages and on the tree that they form, on an open connection. Knows no thread and no file."""
+"""The SQL statements on messages: the tree that they form, reading them, answers, and edits that are not sent."""
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -9,60 +10,38 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.messages import MessageState, MessageView
-from app.domain.tree import Tree
-from app.storage.chats import given, index, rows, summaries, totals
-from app.storage.chats.answers import Snapshot
+from app.domain.tree import MessageTree
+from app.storage.chats import answer_records, conversations, index, summaries, totals
+from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.attachments import with_attachments
 from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
-from app.storage.chats.writer import Access
+from app.storage.chats.writer import DatabaseAccess
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _ALL = "id, role, text, state, stats, spans, notice, cut, thinking_ms, target"
 
 
-def read_tree(db: sqlite3.Connection, conversation_id: int, going: Iterable[int] = ()) -> Tree:
-    """Read who follows whom in a conversation, without the answers that are only ``going`` to be discarded."""
+# ---- the tree -------------------------------------------------------------------------------------------------------
+
+
+def read_tree(db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()) -> MessageTree:
+    """Read who follows whom in a conversation, without those answers ``to_discard`` that the file still holds."""
     root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
     links = db.execute(
         "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id",
         (conversation_id,),
     )
-    tree = Tree.of(links, root[0] if root else None)
-    for message_id in going:
+    tree = MessageTree.of(links, root[0] if root else None)
+    for message_id in to_discard:
         row = db.execute("SELECT replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
         tree = tree.without(message_id, row[0] if row else None)
     return tree
 
 
-def insert_message(
-    db: sqlite3.Connection,
-    conversation_id: int,
-    view: MessageView,
-    now: datetime,
-    parent_id: int | None,
-    replaces: int | None = None,
-) -> int:
-    """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
-    sql = """
-        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id)
-        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
-    """
-    values = (
-        conversation_id,
-        view.role,
-        view.text,
-        view.state.value,
-        rows.to_us(now),
-        view.notice,
-        replaces,
-        parent_id,
-        conversation_id,
-    )
-    message_id = int(db.execute(sql, values).lastrowid or 0)
-    index.add_message(db, message_id)
-    show_below(db, conversation_id, parent_id, message_id)
-    rows.touch(db, conversation_id, now)
-    return message_id
+def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
+    """Find a message's conversation; None where the message is gone."""
+    row = db.execute("SELECT conversation_id FROM messages WHERE id = ?", (message_id,)).fetchone()
+    return int(row[0]) if row else None
 
 
 def show_below(db: sqlite3.Connection, conversation_id: int, parent_id: int | None, child_id: int | None) -> None:
@@ -85,10 +64,44 @@ def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
     return conversation_id
 
 
-def conversation_of(db: sqlite3.Connection, message_id: int) -> int | None:
-    """Find a message's conversation; None where the message is gone."""
-    row = db.execute("SELECT conversation_id FROM messages WHERE id = ?", (message_id,)).fetchone()
-    return int(row[0]) if row else None
+def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
+    """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
+    siblings, parent = tree.siblings(message_id), tree.parents[message_id]
+    if tree.shown.get(parent) in (message_id, None):
+        at = siblings.index(message_id)
+        others = (*siblings[:at][-1:], *siblings[at + 1 :])
+        show_below(db, conversation_id, parent, others[0] if others else None)
+
+
+def insert_message(
+    db: sqlite3.Connection,
+    conversation_id: int,
+    view: MessageView,
+    now: datetime,
+    parent_id: int | None,
+    replaces: int | None = None,
+) -> int:
+    """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
+    sql = """
+        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id)
+        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
+    """
+    values = (
+        conversation_id,
+        view.role,
+        view.text,
+        view.state.value,
+        conversations.to_us(now),
+        view.notice,
+        replaces,
+        parent_id,
+        conversation_id,
+    )
+    message_id = int(db.execute(sql, values).lastrowid or 0)
+    index.add_message(db, message_id)
+    show_below(db, conversation_id, parent_id, message_id)
+    conversations.touch(db, conversation_id, now)
+    return message_id
 
 
 def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
@@ -106,18 +119,14 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
     return len(gone)
 
 
-def show_instead(db: sqlite3.Connection, conversation_id: int, tree: Tree, message_id: int) -> None:
-    """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
-    siblings, parent = tree.siblings(message_id), tree.parents[message_id]
-    if tree.shown.get(parent) in (message_id, None):
-        at = siblings.index(message_id)
-        others = (*siblings[:at][-1:], *siblings[at + 1 :])
-        show_below(db, conversation_id, parent, others[0] if others else None)
+# ---- reading --------------------------------------------------------------------------------------------------------
 
 
-def list_messages(db: sqlite3.Connection, conversation_id: int, going: Iterable[int] = ()) -> tuple[MessageView, ...]:
-    """List the messages of the shown path, each with the ids of all its versions; those ``going`` are gone."""
-    tree = read_tree(db, conversation_id, going)
+def list_messages(
+    db: sqlite3.Connection, conversation_id: int, to_discard: Iterable[int] = ()
+) -> tuple[MessageView, ...]:
+    """List the messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
+    tree = read_tree(db, conversation_id, to_discard)
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
     path = tree.path()
     found = {row[0]: row for row in _select(db, _ALL, path)}
@@ -134,69 +143,6 @@ def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView
 def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
     """Read one message; None where it is gone."""
     return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
-
-
-def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
-    """Let an ended answer grow again from this text."""
-    sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
-    index.forget_message(db, view.id)
-    summaries.remove(db, view.id)  # it does not know the words that come
-    db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
-
-
-def write_answer(db: sqlite3.Connection, snapshot: Snapshot, now: datetime) -> None:
-    """Write an answer as far as it is. One that is not to be kept goes, and the version before it is shown again."""
-    ending = snapshot.ending
-    if ending is not None and not ending.keep:
-        _discard(db, snapshot.message_id)
-        return
-    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
-    index.forget_message(db, snapshot.message_id)
-    db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
-    if ending is None:
-        return
-    db.execute(
-        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
-        (
-            ending.state.value,
-            stats_to_text(ending.stats, keeps_templates=True),
-            ending.notice,
-            ending.cut,
-            snapshot.message_id,
-        ),
-    )
-    if ending.run is not None:
-        given.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
-        totals.add_run(db, ending.run.target, ending.run.draft, ending.run.stats, goes_on=ending.run.goes_on)
-    index.add_message(db, snapshot.message_id)
-    conversation_id = conversation_of(db, snapshot.message_id)
-    if conversation_id is not None:
-        rows.touch(db, conversation_id, now)
-
-
-def interrupt_streaming(db: sqlite3.Connection) -> int:
-    """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
-    streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
-    for (message_id,) in streaming:
-        sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
-        db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
-        index.add_message(db, message_id)
-    return len(streaming)
-
-
-def _discard(db: sqlite3.Connection, message_id: int) -> None:
-    row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
-    if row is None:
-        return
-    sql = "SELECT 1 FROM messages WHERE conversation_id = ? AND parent_id = ? LIMIT 1"
-    if db.execute(sql, (row[0], message_id)).fetchone():  # what somebody wrote below it must not go with it
-        sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
-        db.execute(sql, (MessageState.FAILED.value, message_id))
-        index.add_message(db, message_id)
-    else:
-        delete_branch(db, message_id)
-        if row[2] is not None and conversation_of(db, row[2]) is not None:
-            show_below(db, *row)
 
 
 def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
@@ -223,10 +169,95 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
     )
 
 
-class Edits:
-    """What was typed into messages and is not sent."""
+# ---- answers --------------------------------------------------------------------------------------------------------
 
-    def __init__(self, access: Access) -> None:
+
+def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime) -> None:
+    """Write an answer as far as it is. One that is not to be kept goes, and the version before it is shown again."""
+    ending = snapshot.ending
+    if ending is not None and not ending.keep:
+        _discard(db, snapshot.message_id)
+        return
+    values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
+    index.forget_message(db, snapshot.message_id)
+    db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
+    if ending is None:
+        return
+    db.execute(
+        "UPDATE messages SET state = ?, stats = ?, notice = ?, cut = ?, replaces = NULL WHERE id = ?",
+        (
+            ending.state.value,
+            stats_to_text(ending.stats, keeps_templates=True),
+            ending.notice,
+            ending.cut,
+            snapshot.message_id,
+        ),
+    )
+    if ending.run is not None:
+        answer_records.note_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
+        totals.add_run(
+            db, ending.run.target, ending.run.draft, ending.run.stats, is_continuation=ending.run.is_continuation
+        )
+    index.add_message(db, snapshot.message_id)
+    conversation_id = conversation_of(db, snapshot.message_id)
+    if conversation_id is not None:
+        conversations.touch(db, conversation_id, now)
+
+
+def _discard(db: sqlite3.Connection, message_id: int) -> None:
+    row = db.execute("SELECT conversation_id, parent_id, replaces FROM messages WHERE id = ?", (message_id,)).fetchone()
+    if row is None:
+        return
+    sql = "SELECT 1 FROM messages WHERE conversation_id = ? AND parent_id = ? LIMIT 1"
+    if db.execute(sql, (row[0], message_id)).fetchone():  # what somebody wrote below it must not go with it
+        sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.FAILED.value, message_id))
+        index.add_message(db, message_id)
+    else:
+        delete_branch(db, message_id)
+        if row[2] is not None and conversation_of(db, row[2]) is not None:
+            show_below(db, *row)
+
+
+def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
+    """Let an ended answer grow again from this text."""
+    sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
+    index.forget_message(db, view.id)
+    summaries.remove(db, view.id)  # it does not know the words that come
+    db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
+
+
+def without_trailing_space(view: MessageView) -> MessageView:
+    """Cut spaces and line breaks off the end of a message's text and out of its spans."""
+    text = view.text.rstrip()
+    spans = list(view.spans)
+    excess = sum(span.num_chars for span in spans) - len(text)
+    while spans and excess > 0:
+        last = spans.pop()
+        kept = last.num_chars - excess
+        excess -= last.num_chars
+        if kept > 0:
+            spans.append(dataclasses.replace(last, num_chars=kept))
+    return dataclasses.replace(view, text=text, spans=tuple(spans))
+
+
+def interrupt_streaming(db: sqlite3.Connection) -> int:
+    """Mark the answers that nobody is giving any more; other versions stay beside them. Return how many."""
+    streaming = db.execute("SELECT id FROM messages WHERE state = ?", (MessageState.STREAMING.value,)).fetchall()
+    for (message_id,) in streaming:
+        sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
+        db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
+        index.add_message(db, message_id)
+    return len(streaming)
+
+
+# ---- edits of sent messages -----------------------------------------------------------------------------------------
+
+
+class UnsentEdits:
+    """What was typed into the editors of sent messages and is not sent: the table `edits`."""
+
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def keep(self, message_id: int, text: str) -> Future[None]:

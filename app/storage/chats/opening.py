@@ -1,6 +1,6 @@
 """From a path to a usable connection, whatever lies there: migrate, or set aside and start afresh. Deletes nothing.
 
-Knows files and layouts; knows no thread and no conversation.
+A layout is a version of the tables. What is set aside is renamed, beside the file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from app.domain.errors import (
     StorageFullError,
     StorageReadOnlyError,
 )
-from app.storage.chats.backups import make_backup, newest_good
-from app.storage.chats.clean_end import take_note
+from app.storage.atomic import move_into_place, sync
+from app.storage.chats.backups import make_backup, newest_intact
+from app.storage.chats.clean_shutdown import consume_marker
 from app.storage.chats.database import (
     MEMORY,
     as_storage_error,
@@ -43,7 +44,7 @@ from engine.sentences import joined, said
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreLocation:
     """Where the chats live, and how their layout came to be."""
 
     file: Path
@@ -52,26 +53,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A usable connection; ``lasting`` is False where it is only in memory. ``problem``: why, or what was set aside.
+class OpenedStore:
+    """A usable connection. ``problem`` says why it is only in memory, or what was set aside.
 
-    ``has_stored`` is False where something else stands in for what was stored.
+    ``is_persistent`` is False where nothing outlives the app, ``has_stored`` where what is read is not what was stored.
     """
 
     connection: sqlite3.Connection
-    lasting: bool = True
+    is_persistent: bool = True
     problem: Problem | None = None
     has_stored: bool = True
 
 
-def open_chats(place: Place, now: datetime) -> Opened:
+def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
     """Open the file, or what can be had in its stead. Never fails for what lies on the disk."""
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
         _refuse_what_holds_no_chats(place)
-        return Opened(_open_good(place, now))
+        return OpenedStore(_open_good(place, now))
     except (DamagedFileError, NewerFileError, MigrationError) as error:
-        return _open_afresh(place, now, error)
+        return _replace_and_open(place, now, error)
     except StorageError as error:
         return _open_in_memory(place, error)
     except OSError as error:
@@ -81,7 +82,7 @@ def open_chats(place: Place, now: datetime) -> Opened:
         return _open_in_memory(place, reason)
 
 
-def _refuse_what_holds_no_chats(place: Place) -> None:
+def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
     """SQLite would take a missing or an empty file for a new one; where there are copies, chats were lost with it.
 
     Raises:
@@ -99,8 +100,8 @@ def _refuse_what_holds_no_chats(place: Place) -> None:
         raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
 
 
-def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
-    closed_well = take_note(place.file)  # before connecting, which makes files beside it
+def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
+    closed_well = consume_marker(place.file)  # before connecting, which makes files beside it
     connection = connect(place.file)
     try:
         if not closed_well:
@@ -137,12 +138,12 @@ def _open_good(place: Place, now: datetime) -> sqlite3.Connection:
     return connection
 
 
-def _wanted_layout(place: Place) -> dict[str, tuple[str, ...]]:
+def _wanted_layout(place: StoreLocation) -> dict[str, tuple[str, ...]]:
     with contextlib.closing(_empty_in_memory(place)) as memory:
         return layout_of(memory)
 
 
-def _empty_in_memory(place: Place) -> sqlite3.Connection:
+def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:
     memory = connect(MEMORY)
     for migration in place.migrations:
         for statement in migration:
@@ -150,7 +151,7 @@ def _empty_in_memory(place: Place) -> sqlite3.Connection:
     return memory
 
 
-def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sqlite3.Connection:
+def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime) -> sqlite3.Connection:
     """Bring the file up to date, one transaction a step; on a failure put the copy back and raise.
 
     Raises:
@@ -178,7 +179,7 @@ def _migrate(connection: sqlite3.Connection, place: Place, now: datetime) -> sql
             if says_full(error):
                 raise _no_space(place.file.parent) from error
             connection.close()
-            _put_back(backup, place.file)
+            _restore_backup(backup, place.file)
             raise MigrationError(
                 said("The step to layout {version} failed ({error}).", version=version + 1, error=error)
             ) from error
@@ -189,26 +190,26 @@ def _no_space(folder: Path) -> StorageFullError:
     return StorageFullError(said("There is no space left in {folder}.", folder=folder))
 
 
-def _put_back(backup: Path, file: Path) -> None:
+def _restore_backup(backup: Path, file: Path) -> None:
     """Put a verified copy in the file's place; the write-ahead log beside it belongs to what is replaced."""
     part = file.with_suffix(".part")
     try:
         shutil.copyfile(backup, part)
-        with part.open("r+b") as handle:  # Windows brings only what may be written to the disk
-            os.fsync(handle.fileno())
+        with part.open("r+b") as copy:
+            sync(copy)  # before the log of what is replaced goes
+        for companion in _companions(file):
+            companion.unlink(missing_ok=True)
+        move_into_place(part, file)
     except OSError:
         part.unlink(missing_ok=True)
         raise
-    for companion in _companions(file):
-        companion.unlink(missing_ok=True)
-    part.replace(file)
 
 
 def _companions(file: Path) -> tuple[Path, ...]:
     return file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm")
 
 
-def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
+def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) -> OpenedStore:
     """Set the file aside, put the newest good copy in its place if there is one, and open that or an empty file.
 
     Where that cannot be, the file stays where it is: the next start would take one that is gone for a first start.
@@ -221,18 +222,18 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
         kept_it = aside.exists()
         # What could not be brought up to date once would fail again.
         updatable = not isinstance(why, MigrationError)
-        backup = newest_good(place.backups, len(place.migrations)) if updatable else None
+        backup = newest_intact(place.backups, len(place.migrations)) if updatable else None
         if backup is not None:
-            _put_back(backup, place.file)
+            _restore_backup(backup, place.file)
         connection = _open_good(place, now)
     except (OSError, StorageError) as error:
-        _take_back(place, aside)
+        _undo_setting_aside(place, aside)
         return _open_in_memory(place, why, said("It could not be replaced: {error}.", error=_reason(error)))
     if backup is None:
         opened = said("A new, empty one was opened.")
     else:
         opened = said("The copy {copy} was opened instead.", copy=backup.name)
-    return Opened(
+    return OpenedStore(
         connection,
         problem=Problem(
             why.title,
@@ -243,7 +244,7 @@ def _open_afresh(place: Place, now: datetime, why: StorageError) -> Opened:
     )
 
 
-def _take_back(place: Place, aside: Path) -> None:
+def _undo_setting_aside(place: StoreLocation, aside: Path) -> None:
     """Let what was set aside stand where it stood. What stands there by now was made of a copy, which is kept."""
     if not aside.exists():
         return
@@ -259,7 +260,7 @@ def _reason(error: OSError | StorageError) -> str:
     return error.message if isinstance(error, StorageError) else error.strerror or str(error)
 
 
-def _advice(why: StorageError, place: Place) -> str:
+def _advice(why: StorageError, place: StoreLocation) -> str:
     if isinstance(why, NewerFileError):
         return said(
             "Install the newer Paceline again, and rename the kept file to {file} for it.", file=place.file.name
@@ -269,7 +270,7 @@ def _advice(why: StorageError, place: Place) -> str:
     return said("There is no earlier copy.")
 
 
-def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
+def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> OpenedStore:
     """Go on without a file: what can be read is shown, nothing is saved."""
     memory = connect(MEMORY)
     readable = isinstance(why, StorageReadOnlyError | StorageFullError) and _read_into(memory, place)
@@ -281,7 +282,7 @@ def _open_in_memory(place: Place, why: StorageError, more: str = "") -> Opened:
     else:
         shown = said("New messages are kept only until Paceline is closed.")
     problem = Problem(why.title, joined([why.message, more, shown]), _advice_in_memory(why))
-    return Opened(memory, lasting=False, problem=problem, has_stored=readable)
+    return OpenedStore(memory, is_persistent=False, problem=problem, has_stored=readable)
 
 
 def _advice_in_memory(why: StorageError) -> str:
@@ -293,7 +294,7 @@ def _advice_in_memory(why: StorageError) -> str:
     return why.advice
 
 
-def _read_into(memory: sqlite3.Connection, place: Place) -> bool:
+def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
     """Copy what a file that cannot be written and its log hold, and bring that up to date; False where it cannot be."""
     try:
         with tempfile.TemporaryDirectory() as folder:

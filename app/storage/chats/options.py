@@ -1,4 +1,4 @@
-"""What a conversation has of its own instead of the settings, as JSON beside it. Knows no setting's meaning."""
+"""Values that a conversation has of its own in place of the settings, as JSON in its row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from app.storage.chats.writer import Access
+from app.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def from_text(text: object) -> dict[str, Any]:
 class ChatOptions:
     """The options of the stored conversations."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: DatabaseAccess) -> None:
         self._access = access
 
     def read(self, conversation_id: int) -> dict[str, Any] | None:
@@ -52,5 +52,5 @@ class ChatOptions:
     def write(self, conversation_id: int, values: Mapping[str, Any], mode: Mode, depth: int | None) -> None:
         """Keep a conversation's options, and the mode and depth that it is in by them."""
         sql = "UPDATE conversations SET options = ?, mode = ?, depth = ? WHERE id = ?"
-        given = (to_text(values), mode.value, depth, conversation_id)
-        self._access.write(lambda db: db.execute(sql, given).rowcount)
+        parameters = (to_text(values), mode.value, depth, conversation_id)
+        self._access.write(lambda db: db.execute(sql, parameters).rowcount)

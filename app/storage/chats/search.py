@@ -1,4 +1,4 @@
-"""Full-text search over titles, messages and attachments, on an open connection.
+"""Full-text search over titles, messages and attachments.
 
 What is typed is words, never a query language.
 """
@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from app.domain.conversations import SearchHit
-from app.storage.chats.plain_excerpt import BEGIN, ELLIPSIS, END, plain
+from app.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
 MAX_TITLES = 20
 MAX_MESSAGES = 60
@@ -52,7 +52,7 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
             conversation_id, title, message_id, role, text, snippet, archived = row
             # A question is shown on the page as it was typed.
             source = _parts(snippet)
-            parts = _parts(plain(text, snippet)) if role == "assistant" else source
+            parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
             hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
             hits.setdefault(conversation_id, []).append(hit)
     for number, row in enumerate(db.execute(_ATTACHMENTS, (query, MAX_ATTACHMENTS)).fetchall()):
@@ -104,8 +104,8 @@ def _marked(name: str, text: str, typed: str) -> str:
     found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER]
-    told = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
-    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", told.replace(BEGIN, "").replace(END, ""))
+    marked = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
+    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", marked.replace(BEGIN, "").replace(END, ""))
 
 
 def _not_before(text: str, words: Sequence[str]) -> int:

@@ -1,7 +1,7 @@
 """The conversations for the rest of the app: every method that returns has its change safely in the file.
 
 The exceptions are `append`, `finish_answer` and `discard_answer`, which do not wait: what they were given is kept in
-memory until it is written, and the trouble, if any, is told once. Knows no widget and no engine.
+memory until it is written, and a failure is reported once.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from app.domain.conversations import ConversationRow
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState, MessageView
 from app.domain.titles import one_line, title_from
-from app.domain.tree import Tree
-from app.storage.chats import attachments, given, messages, rows
+from app.domain.tree import MessageTree
+from app.storage.chats import answer_records, attachments, conversations, messages
 from app.storage.chats.answers import Ending
 from app.storage.chats.chats_file import ChatsFile
-from app.storage.chats.codec import without_trailing_space
+from app.storage.chats.conversations import Conversation
 from app.storage.chats.deletion import Deletions
-from app.storage.chats.library import Library, write_unsent
-from app.storage.chats.opening import Place
+from app.storage.chats.library import ChatLibrary, write_unsent
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.options import ChatOptions
-from app.storage.chats.rows import Conversation
 from engine.records import Mode, Problem, TokenSpan
 
 
@@ -49,43 +48,43 @@ class ChatStore(ChatsFile):
 
     def __init__(
         self,
-        place: Place,
+        place: StoreLocation,
         on_trouble: Callable[[Problem | None], None],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(place, on_trouble, now)
         self.attachments = attachments.Attachments(self)
         self.deletions = Deletions(self)
-        self.edits = messages.Edits(self)
-        self.library = Library(self)
+        self.edits = messages.UnsentEdits(self)
+        self.library = ChatLibrary(self)
         self.options = ChatOptions(self)
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
     def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
         """List the conversations, the last changed first: all, or those in places of their own and the ``newest``."""
-        return self.read(lambda db: rows.list_conversations(db, newest))
+        return self.read(lambda db: conversations.list_conversations(db, newest))
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
         """Find the conversation that changed last; a ``wanted`` one instead. Neither is deleted or in the archive."""
-        return self.read(lambda db: rows.find_latest(db, wanted))
+        return self.read(lambda db: conversations.find_latest(db, wanted))
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """Read one conversation; None where it is gone."""
-        return self.read(lambda db: rows.read_conversation(db, conversation_id))
+        return self.read(lambda db: conversations.read_conversation(db, conversation_id))
 
     def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
         """Add an empty conversation and return its id."""
-        return self.write(lambda db: rows.insert_conversation(db, title, mode, depth, self._now()))
+        return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
         """Give a conversation the title that the user wrote, as one line; one of which nothing is seen is not taken."""
         if good := one_line(title):
-            self.write(lambda db: rows.set_title(db, conversation_id, good))
+            self.write(lambda db: conversations.set_title(db, conversation_id, good))
 
     def set_conversation_mode(self, conversation_id: int, mode: Mode, depth: int | None) -> None:
         """Remember the mode and depth of a conversation."""
-        self.write(lambda db: rows.set_mode(db, conversation_id, mode, depth))
+        self.write(lambda db: conversations.set_mode(db, conversation_id, mode, depth))
 
     # ---- messages ---------------------------------------------------------------------------------------------------
 
@@ -94,7 +93,7 @@ class ChatStore(ChatsFile):
 
         # Merged on the writer's thread: between reading and merging elsewhere an answer could be written and forgotten.
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
-            listed = messages.list_messages(db, conversation_id, self._answers.going)
+            listed = messages.list_messages(db, conversation_id, self._answers.to_discard)
             return tuple(self._current(view) for view in listed)
 
         return self.read(job)
@@ -103,7 +102,7 @@ class ChatStore(ChatsFile):
         """List the messages of the shown path with words and attached texts only, as a prompt needs them."""
 
         def job(db: sqlite3.Connection) -> tuple[MessageView, ...]:
-            return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.going).path())
+            return messages.list_texts(db, messages.read_tree(db, conversation_id, self._answers.to_discard).path())
 
         return self.read(job)
 
@@ -140,11 +139,11 @@ class ChatStore(ChatsFile):
             if instead_of is None:
                 write_unsent(db, conversation_id, "")
             if conversation is None:
-                conversation = rows.insert_conversation(db, "", mode, depth, self._now())
+                conversation = conversations.insert_conversation(db, "", mode, depth, self._now())
             tree = messages.read_tree(db, conversation)
             path = tree.path() if instead_of is None else _above(tree, instead_of)
             if not text.strip() and (names := attachments.names(db, conversation_id)):
-                rows.title_if_unnamed(db, conversation, title_from(names[0]))
+                conversations.title_if_unnamed(db, conversation, title_from(names[0]))
             question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
             if instead_of is None:
                 attachments.take_unsent(db, conversation_id, question.id)
@@ -152,7 +151,7 @@ class ChatStore(ChatsFile):
                 attachments.copy(db, instead_of, question.id, without)
                 messages.write_edit(db, instead_of, "")
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
-            stored = rows.read_conversation(db, conversation)
+            stored = conversations.read_conversation(db, conversation)
             title = stored.title if stored else ""
             return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
 
@@ -171,7 +170,7 @@ class ChatStore(ChatsFile):
             above = _above(messages.read_tree(db, conversation_id), instead_of)
             history = tuple(self._current(view) for view in messages.list_texts(db, above))
             parent = above[-1] if above else None
-            stored = rows.read_conversation(db, conversation_id)
+            stored = conversations.read_conversation(db, conversation_id)
             answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
             return Turn(conversation_id, stored.title if stored else "", history, answer)
 
@@ -185,14 +184,14 @@ class ChatStore(ChatsFile):
         Raises:
             StorageError: the answer is gone, or the disk has not taken all of it yet.
         """
-        self.settle(answer_id)  # what is not in the file would be forgotten
+        self.retry_write(answer_id)  # what is not in the file would be forgotten
 
         def job(db: sqlite3.Connection) -> Turn:
-            stored, view = rows.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
+            stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
             above = _above(messages.read_tree(db, conversation_id), answer_id)
             if stored is None or view is None:
                 raise _gone()
-            view = without_trailing_space(view)
+            view = messages.without_trailing_space(view)
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
             return Turn(conversation_id, stored.title, messages.list_texts(db, above), growing)
@@ -203,7 +202,7 @@ class ChatStore(ChatsFile):
 
     def note_models(self, answer_id: int, target: str, draft: str) -> None:
         """Note without waiting which models give an answer; its end notes it again."""
-        self.post(lambda db: given.note_models(db, answer_id, target, draft))
+        self.post(lambda db: answer_records.note_models(db, answer_id, target, draft))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
@@ -255,7 +254,7 @@ class ChatStore(ChatsFile):
     ) -> MessageView:
         message_id = messages.insert_message(db, conversation_id, view, self._now(), parent_id, replaces)
         if view.role == "user":
-            rows.title_if_unnamed(db, conversation_id, title_from(view.text))
+            conversations.title_if_unnamed(db, conversation_id, title_from(view.text))
         return dataclasses.replace(view, id=message_id)
 
     def _current(self, view: MessageView) -> MessageView:
@@ -267,7 +266,7 @@ class ChatStore(ChatsFile):
         return view
 
 
-def _above(tree: Tree, message_id: int) -> tuple[int, ...]:
+def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
     """The path to a message, without it.
 
     Raises:

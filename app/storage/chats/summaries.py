@@ -1,4 +1,4 @@
-"""Summaries that stand for a chat's messages up to and with one of them, on an open connection. Knows no thread."""
+"""Summaries that stand for a chat's messages up to and with one of them, on an open connection."""
 
 from __future__ import annotations
 

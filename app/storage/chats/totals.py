@@ -1,4 +1,4 @@
-"""Counters over the lifetime of the app, for each target, draft and mode, on an open connection. Outlive the chats.
+"""Counters over the lifetime of the app, for each target, draft and mode. They outlive the chats that they count.
 
 A row holds its counters as JSON, so that another version may count more: what this one does not know stays as it is.
 """
@@ -22,12 +22,12 @@ _OWN = ("plain_s", "compared_s")
 _KEY = "target = ? AND draft = ? AND mode = ?"
 
 
-def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, goes_on: bool = False) -> None:
+def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, is_continuation: bool = False) -> None:
     """Count a run that gave tokens; where it goes on with an answer, it is no answer more."""
     if not run.tokens:
         return
     key = (target, draft, run.mode.value)
-    counted = sums_of(run, 0 if goes_on else 1)
+    counted = sums_of(run, 0 if is_continuation else 1)
     row = db.execute(f"SELECT num_answers, stats FROM totals WHERE {_KEY}", key).fetchone()  # noqa: S608 (our words)
     if row is None:
         sql = "INSERT INTO totals (num_answers, stats, target, draft, mode) VALUES (?, ?, ?, ?, ?)"
@@ -37,7 +37,7 @@ def add_run(db: sqlite3.Connection, target: str, draft: str, run: RunStats, *, g
         text = _to_text(_merged(json.loads(row[1]), _to_data(counted)))
     except (ValueError, TypeError, ArithmeticError, RecursionError):
         _set_aside(db, key)
-        add_run(db, target, draft, run, goes_on=goes_on)
+        add_run(db, target, draft, run, is_continuation=is_continuation)
         return
     sql = f"UPDATE totals SET num_answers = num_answers + ?, stats = ? WHERE {_KEY}"  # noqa: S608 (our words)
     db.execute(sql, (counted.num_answers, text, *key))

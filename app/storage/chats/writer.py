@@ -1,4 +1,4 @@
-"""The one thread that owns the one connection: jobs in order, and chores that fall due. Knows no conversation."""
+"""The one thread that owns the one connection: it runs jobs in order, and housekeeping that falls due."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Result = TypeVar("Result")
 Job = Callable[[sqlite3.Connection], Result]
 
 
-class Access(Protocol):
-    """How those who know statements reach the connection, whoever runs them."""
+class DatabaseAccess(Protocol):
+    """How jobs reach the connection. A job is a function of the connection."""
 
     def read(self, job: Job[Result]) -> Result:
         """Run a job that changes nothing."""
@@ -28,16 +28,16 @@ class Access(Protocol):
         """Run a job in a transaction without waiting for it."""
 
 
-class Writer:
+class WriterThread:
     """Runs jobs on a connection that never leaves its thread.
 
-    ``chores(connection)`` runs between the jobs and returns the seconds until it wants to run again, or None for
+    ``housekeeping(connection)`` runs between the jobs and returns the seconds until it wants to run again, or None for
     never: nothing ticks while nothing is due.
     """
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection], chores: Job[float | None]) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection], housekeeping: Job[float | None]) -> None:
         self._connect = connect
-        self._chores = chores
+        self._housekeeping = housekeeping
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Future[Any]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)
         self._closing = threading.Lock()
@@ -67,7 +67,7 @@ class Writer:
         return future
 
     def wake(self) -> None:
-        """Have the chores look at what is due."""
+        """Have the housekeeping look at what is due."""
         self.post(_nothing)
 
     def run_waiting(self, connection: sqlite3.Connection) -> None:
@@ -82,7 +82,7 @@ class Writer:
                 self._jobs.put(None)
                 raise StorageError("The chats are being closed.")
             _run_job(connection, *entry)
-        self._chores(connection)
+        self._housekeeping(connection)
 
     def stop(self, timeout_s: float) -> bool:
         """Run what is queued, close the connection, end the thread; False where that takes longer."""
@@ -109,7 +109,7 @@ class Writer:
 
     def _next(self, connection: sqlite3.Connection) -> tuple[Job[Any], Future[Any]] | None:
         while True:
-            wait_s = self._chores(connection)
+            wait_s = self._housekeeping(connection)
             try:
                 return self._jobs.get(timeout=wait_s)
             except queue.Empty:

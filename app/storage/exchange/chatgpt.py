@@ -18,8 +18,8 @@ from app.storage.exchange.records import (
     MAX_MESSAGES,
     MAX_TEXT_CHARS,
     PICTURE,
-    OutsideChat,
-    OutsideMessage,
+    PortableChat,
+    PortableMessage,
     clean_text,
     clean_time,
     clean_title,
@@ -42,7 +42,7 @@ def is_chatgpt(data: object) -> bool:
     return isinstance(data, dict) and isinstance(data.get("mapping"), dict)
 
 
-def from_data(data: Mapping[str, Any]) -> OutsideChat:
+def from_data(data: Mapping[str, Any]) -> PortableChat:
     """Read one conversation.
 
     Raises:
@@ -54,7 +54,7 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
     keys: dict[str, int | None] = {}  # of the message itself, or of the nearest one above it that is taken
     thoughts: dict[str, _Thought] = {}  # what was reasoned since the nearest message above that is taken
     room = 0  # for reasoning, in characters
-    messages: list[OutsideMessage] = []
+    messages: list[PortableMessage] = []
     for node_id, parent_id in _walk(nodes):
         above = keys.get(parent_id) if parent_id is not None else None
         thought = thoughts.get(parent_id, _Thought()) if parent_id is not None else _Thought()
@@ -68,7 +68,7 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
             thoughts[node_id] = more = _more(thought, nodes[node_id])
             room += _MAX_USES * (more.num_chars - thought.num_chars)
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
-    return OutsideChat(
+    return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
         created_at=created,
@@ -140,19 +140,19 @@ def _more(thought: _Thought, node: Mapping[str, Any]) -> _Thought:
         is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= _MAX_DURATION_S
         return replace(thought, seconds=seconds) if is_time else thought
     parts = content.get("thoughts") if content.get("content_type") == "thoughts" else None
-    told: list[str] = []
+    paragraphs: list[str] = []
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict):
             summary, words = clean_text(part.get("summary")).strip(), clean_text(part.get("content")).strip()
-            told += [text for text in (f"**{summary}**" if summary else "", words) if text]
-    text = "\n\n".join(told)
+            paragraphs += [text for text in (f"**{summary}**" if summary else "", words) if text]
+    text = "\n\n".join(paragraphs)
     num_chars = thought.num_chars + len(text)
     if not text or num_chars > MAX_TEXT_CHARS:
         return thought
     return _Thought(text, thought, num_chars, thought.seconds)
 
 
-def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought) -> OutsideMessage | None:
+def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Thought) -> PortableMessage | None:
     message = node.get("message")
     if not isinstance(message, dict) or message.get("recipient") not in (None, "all"):
         return None
@@ -163,7 +163,7 @@ def _message(node: Mapping[str, Any], key: int, parent: int | None, thought: _Th
     text = _text(message.get("content"))
     if not text.strip():
         return None
-    result = OutsideMessage(key, parent, str(role), text, created_at=clean_time(message.get("create_time")))
+    result = PortableMessage(key, parent, str(role), text, created_at=clean_time(message.get("create_time")))
     if role == "user":
         return result
     text = with_thinking(_with_links(text, metadata.get("content_references")), thought.text)
@@ -204,13 +204,13 @@ def _with_links(text: str, references: object) -> str:
             links[mark.strip()] = link.strip()
     room = min(MAX_TEXT_CHARS, _MAX_USES * (len(text) + sum(map(len, links.values()))))
 
-    def told(place: re.Match[str]) -> str:
+    def replacement(place: re.Match[str]) -> str:
         nonlocal room
         words = links.get(place["mark"]) or _own_words(place["mark"])
         room -= len(words)
         return f"{place['gap']}{words}" if words and room > 0 else ""
 
-    return _PLACE.sub(told, text)
+    return _PLACE.sub(replacement, text)
 
 
 def _own_words(mark: str) -> str:

@@ -1,4 +1,4 @@
-"""What an exported file is called: a title made into a name that every system takes. Pure; knows no file."""
+"""What an exported file is called: a title made into a name that every system takes."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from app.storage.chats.options import MAX_CHARS, NOTHING_OWN, to_text
 from app.storage.exchange.records import (
     MAX_MESSAGES,
     PICTURE,
-    OutsideChat,
-    OutsideMessage,
+    PortableChat,
+    PortableMessage,
     clean_text,
     clean_time,
     clean_title,
@@ -35,13 +35,13 @@ def is_lm_studio(data: object) -> bool:
     return all(isinstance(each, dict) and isinstance(each.get("versions"), list) for each in data["messages"])
 
 
-def from_data(data: Mapping[str, Any]) -> OutsideChat:
+def from_data(data: Mapping[str, Any]) -> PortableChat:
     """Read one conversation: what follows a message belongs to the version of it that is shown.
 
     Raises:
         ChatsImportError: it is too large.
     """
-    messages: list[OutsideMessage] = []
+    messages: list[PortableMessage] = []
     shown: set[int] = set()
     parent: int | None = None
     for entry in data["messages"]:
@@ -60,7 +60,7 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
         parent = chosen
     created = clean_time(data.get("createdAt"), 0.001)
     said = (clean_time(data.get(key), 0.001) for key in ("userLastMessagedAt", "assistantLastMessagedAt"))
-    return OutsideChat(
+    return PortableChat(
         title=clean_title(data.get("name")),
         messages=tuple(messages),
         created_at=created,
@@ -71,11 +71,11 @@ def from_data(data: Mapping[str, Any]) -> OutsideChat:
     )
 
 
-def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str) -> OutsideMessage:
+def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str) -> PortableMessage:
     if version.get("role") == "user":
-        return OutsideMessage(key, parent, "user", text)
+        return PortableMessage(key, parent, "user", text)
     thought = _text(version, is_thinking=True)
-    return OutsideMessage(
+    return PortableMessage(
         key,
         parent,
         "assistant",
@@ -87,12 +87,12 @@ def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str
 
 def _options(data: Mapping[str, Any]) -> str:
     """The system prompt as what the chat has of its own."""
-    told, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
+    system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, dict) and field.get("key") == _SYSTEM_PROMPT and field.get("value"):
-            told = field["value"]
-    prompt = clean_text(told).strip()
+            system_prompt = field["value"]
+    prompt = clean_text(system_prompt).strip()
     return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NOTHING_OWN
 
 

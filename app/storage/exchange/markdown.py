@@ -1,7 +1,6 @@
 """A conversation as Markdown and back: the shown path, for people to read, with marks that bring it back whole.
 
-Owns what the parts of an export are; how they are told apart is `markdown_marks`', transcripts without marks are
-`transcript`'s. Pure text; knows no file.
+`markdown_marks` writes and finds the marks; Markdown without them is read by `transcript`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from app.domain.framing import framed
 from app.domain.thinking import split_thinking
 from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
 from app.storage.exchange.own_format import MAX_ATTACHMENTS, check_version, time_from, to_attachment
-from app.storage.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
+from app.storage.exchange.records import MAX_MESSAGES, PortableChat, PortableMessage, clean_text, clean_title
 from engine.records import RunStats
 from engine.sentences import said
 
@@ -36,57 +35,57 @@ def plain_figures(stats: RunStats | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportWords:
+class ExportTexts:
     """What an export says by itself, in somebody's language."""
 
     other_versions: str = OTHER_VERSIONS
     figures: Callable[[RunStats | None], str] = plain_figures
 
 
-ENGLISH = ExportWords()
+ENGLISH = ExportTexts()
 
 
-def to_markdown(chat: OutsideChat, words: ExportWords = ENGLISH) -> str:
+def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
     """Write the shown path down: a heading for each message, the figures below answers; it says that there is more."""
     parts = list(_parts(chat, words))
     return to_text(parts, free_number(part.text for part in parts))
 
 
-def from_markdown(text: str) -> OutsideChat:
+def from_markdown(text: str) -> PortableChat:
     """Read an export with marks back: the same messages, to the letter; figures are left out.
 
     Raises:
         ChatsImportError: it is of a newer version, or too large.
     """
-    chat = OutsideChat("", ())
-    messages: list[OutsideMessage] = []
+    chat = PortableChat("", ())
+    messages: list[PortableMessage] = []
     for part in parts_of(text):
-        if "chat" in part.says:
+        if "chat" in part.fields:
             chat = _head(part, text)
-        elif part.says.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
+        elif part.fields.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
             if len(messages) >= MAX_MESSAGES:
                 raise ChatsImportError("A conversation of this file has more messages than any real one.")
             messages.append(_message(part, len(messages) + 1))
-        elif messages and "file" in part.says and len(messages[-1].attachments) < MAX_ATTACHMENTS:
+        elif messages and "file" in part.fields and len(messages[-1].attachments) < MAX_ATTACHMENTS:
             messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))
-        elif messages and "words" in part.says:
+        elif messages and "words" in part.fields:
             messages[-1] = replace(messages[-1], text=clean_text(part.text))
     return chat_of(messages, chat)
 
 
-def chat_of(messages: list[OutsideMessage], like: OutsideChat) -> OutsideChat:
+def chat_of(messages: list[PortableMessage], like: PortableChat) -> PortableChat:
     """Return a conversation of messages that follow each other, with the title and the times of another."""
-    return OutsideChat(
+    return PortableChat(
         like.title, tuple(messages), like.created_at, like.updated_at, shown=frozenset(each.key for each in messages)
     )
 
 
-def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
+def shown_path(chat: PortableChat) -> list[PortableMessage]:
     """Follow what is shown; where nothing says so, the last branch."""
-    children: dict[int | None, list[OutsideMessage]] = {}
+    children: dict[int | None, list[PortableMessage]] = {}
     for message in chat.messages:
         children.setdefault(message.parent, []).append(message)
-    path: list[OutsideMessage] = []
+    path: list[PortableMessage] = []
     below = children.get(None, [])
     while below:
         path.append(next((each for each in below if each.key in chat.shown), below[-1]))
@@ -97,7 +96,7 @@ def shown_path(chat: OutsideChat) -> list[OutsideMessage]:
 # ---- out ------------------------------------------------------------------------------------------------------------
 
 
-def _parts(chat: OutsideChat, export: ExportWords) -> Iterator[Part]:
+def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[Part]:
     yield Part({}, f"# {' '.join(chat.title.split())}")
     yield Part({"chat": VERSION, "created": chat.created_at.isoformat(), "updated": chat.updated_at.isoformat()}, "")
     shown = shown_path(chat)
@@ -105,11 +104,11 @@ def _parts(chat: OutsideChat, export: ExportWords) -> Iterator[Part]:
         yield Part({"other_versions": True}, f"*{export.other_versions}*")
     for message in shown:
         heading = f"## {AUTHORS.get(message.role, message.role)}"
-        says, words = _words(message)
+        fields, words = _words(message)
         if not message.attachments:
-            yield Part(says, f"{heading}\n\n{words}")
+            yield Part(fields, f"{heading}\n\n{words}")
         else:
-            yield Part(says, heading)
+            yield Part(fields, heading)
             yield from map(_file_part, message.attachments)
             yield Part({"words": True}, words)
         figures = export.figures(message.stats)
@@ -117,59 +116,59 @@ def _parts(chat: OutsideChat, export: ExportWords) -> Iterator[Part]:
             yield Part({"figures": True}, f"*{figures}*")
 
 
-def _words(message: OutsideMessage) -> tuple[dict[str, Any], str]:
-    """What the mark of a message says, and its words; before those of an answer its reasoning, as a quotation.
+def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
+    """What the mark of a message holds, and its words; before those of an answer its reasoning, as a quotation.
 
     The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
     """
-    text, says = message.text, {"role": message.role}
+    text, fields = message.text, {"role": message.role}
     split = split_thinking(text)
     if message.role != "assistant" or not split.opened or message.attachments:
-        return says, text
+        return fields, text
     glue = (text[: split.thought_start], text[split.thought_end : split.answer_start], text[split.answer_end :])
-    told = {**says, "thought": glue, "thought_ms": message.thinking_ms}
-    if not fits(told):
-        return says, text
+    marked = {**fields, "thought": glue, "thought_ms": message.thinking_ms}
+    if not fits(marked):
+        return fields, text
     span = "" if message.thinking_ms is None else f" for {message.thinking_ms / 1000:.1f} s"
     lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
-    return told, f"{quoted}\n\n{split.answer(text)}"
+    return marked, f"{quoted}\n\n{split.answer(text)}"
 
 
 def _file_part(attachment: Attachment) -> Part:
-    says = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
+    fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
-    return Part({**says, **cut}, framed(attachment))
+    return Part({**fields, **cut}, framed(attachment))
 
 
 # ---- in -------------------------------------------------------------------------------------------------------------
 
 
-def _head(part: Part, text: str) -> OutsideChat:
-    check_version(part.says.get("chat"), VERSION)
+def _head(part: Part, text: str) -> PortableChat:
+    check_version(part.fields.get("chat"), VERSION)
     line = text.lstrip().split("\n", 1)[0]
     title = clean_title(line.removeprefix("#")) if line.startswith("#") else ""
-    return OutsideChat(title, (), time_from(part.says.get("created")), time_from(part.says.get("updated")))
+    return PortableChat(title, (), time_from(part.fields.get("created")), time_from(part.fields.get("updated")))
 
 
-def _message(part: Part, key: int) -> OutsideMessage:
+def _message(part: Part, key: int) -> PortableMessage:
     heading, _, words = part.text.partition("\n\n")
     if not heading.startswith("## ") or "\n" in heading:
         words = part.text  # somebody took the heading away
-    spent = part.says.get("thought_ms")
+    spent = part.fields.get("thought_ms")
     is_span = isinstance(spent, int) and not isinstance(spent, bool) and 0 <= spent <= _MAX_MS
-    return OutsideMessage(
+    return PortableMessage(
         key,
         key - 1 or None,
-        part.says["role"],
-        clean_text(_with_thought(words, part.says)),
+        part.fields["role"],
+        clean_text(_with_thought(words, part.fields)),
         thinking_ms=spent if is_span else None,
     )
 
 
-def _with_thought(words: str, says: Mapping[str, Any]) -> str:
+def _with_thought(words: str, fields: Mapping[str, Any]) -> str:
     """Put reasoning back between the tags that it stood in."""
-    glue = says.get("thought")
+    glue = fields.get("thought")
     if not isinstance(glue, list) or len(glue) != 3 or not all(isinstance(each, str) for each in glue):
         return words
     quoted, _, answer = words.partition("\n\n")  # a quotation has no empty line
@@ -183,6 +182,6 @@ def _attachment(part: Part) -> Attachment:
     opening, _, text = block.partition("\n")
     fence = opening[: len(opening) - len(opening.lstrip("`"))]
     text = text.removesuffix(fence)
-    if part.says.get("no_line_end") is True:
+    if part.fields.get("no_line_end") is True:
         text = text.removesuffix("\n")
-    return to_attachment({**part.says, "name": part.says["file"], "text": text})
+    return to_attachment({**part.fields, "name": part.fields["file"], "text": text})

@@ -1,7 +1,5 @@
 """The marks between the parts of a Markdown export: comments that no reader sees, with a number that no text holds.
 
-Owns how a mark is written, found and read; does not know what the parts are.
-
     <!-- paceline 1 {"role": "user"} -->
     ## You
 
@@ -28,9 +26,9 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e"}  # nothing within a comment may end 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a mark says, and the text from it to the next one."""
+    """What a mark holds, and the text from it to the next one."""
 
-    says: Mapping[str, Any]
+    fields: Mapping[str, Any]
     text: str
 
 
@@ -41,14 +39,14 @@ def free_number(texts: Iterable[str]) -> int:
 
 
 def to_text(parts: Iterable[Part], number: int) -> str:
-    """Write parts down, each below its mark; a first one without a word of its own (``says`` empty) has no mark."""
-    pieces = [f"{_mark(part.says, number)}{part.text}\n\n" if part.says else f"{part.text}\n\n" for part in parts]
+    """Write parts down, each below its mark; a first one without a word of its own (``fields`` empty) has no mark."""
+    pieces = [f"{_mark(part.fields, number)}{part.text}\n\n" if part.fields else f"{part.text}\n\n" for part in parts]
     return "".join(pieces).removesuffix("\n")
 
 
-def fits(says: Mapping[str, Any]) -> bool:
+def fits(fields: Mapping[str, Any]) -> bool:
     """Whether a mark may be this long."""
-    return len(_mark(says, 0)) < MAX_MARK_CHARS
+    return len(_mark(fields, 0)) < MAX_MARK_CHARS
 
 
 def is_marked(text: str) -> bool:
@@ -59,7 +57,7 @@ def is_marked(text: str) -> bool:
 def parts_of(text: str) -> Iterator[Part]:
     """Give the parts of a marked export as they were written, one after the other; none of any other text.
 
-    A mark that cannot be read says nothing. Where an editor made the line ends Windows', they are made plain again.
+    A mark that cannot be read fields nothing. Where an editor made the line ends Windows', they are made plain again.
     """
     first = _FIRST.match(text)
     if first is None:
@@ -79,11 +77,11 @@ def parts_of(text: str) -> Iterator[Part]:
         yield _part(last, text, len(text))
 
 
-def _mark(says: Mapping[str, Any], number: int) -> str:
-    told = json.dumps(says, ensure_ascii=False)
+def _mark(fields: Mapping[str, Any], number: int) -> str:
+    written = json.dumps(fields, ensure_ascii=False)
     for char, escaped in _ESCAPED.items():
-        told = told.replace(char, escaped)
-    return f"<!-- paceline {number} {told} -->\n"
+        written = written.replace(char, escaped)
+    return f"<!-- paceline {number} {written} -->\n"
 
 
 def _part(mark: re.Match[str], text: str, end: int) -> Part:
@@ -94,9 +92,9 @@ def _part(mark: re.Match[str], text: str, end: int) -> Part:
     return Part(_said(mark.group(1)), text[begin:end])
 
 
-def _said(told: str) -> dict[str, Any]:
+def _said(written: str) -> dict[str, Any]:
     try:
-        says = json.loads(told)
+        fields = json.loads(written)
     except (ValueError, RecursionError):
         return {}
-    return says if isinstance(says, dict) else {}
+    return fields if isinstance(fields, dict) else {}

@@ -20,8 +20,8 @@ from app.storage.exchange.records import (
     EPOCH,
     LATEST,
     MAX_MESSAGES,
-    OutsideChat,
-    OutsideMessage,
+    PortableChat,
+    PortableMessage,
     clean_text,
     clean_title,
 )
@@ -34,13 +34,13 @@ _MAX_LIST = 10_000
 MAX_ATTACHMENTS = 100  # of one message
 
 
-def to_json(chats: Iterable[OutsideChat]) -> str:
+def to_json(chats: Iterable[PortableChat]) -> str:
     """Write conversations down."""
-    told = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    data = {"format": FORMAT, "version": VERSION, "conversations": [_chat_to_data(chat) for chat in chats]}
+    return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def from_data(data: Mapping[str, Any]) -> list[OutsideChat]:
+def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
     """Read conversations from parsed JSON.
 
     Raises:
@@ -67,7 +67,7 @@ def check_version(found: object, known: int) -> None:
         )
 
 
-def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:
+def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
     return {
         "title": chat.title,
         "created_at": chat.created_at.isoformat(),
@@ -83,7 +83,7 @@ def _chat_to_data(chat: OutsideChat) -> dict[str, Any]:
     }
 
 
-def _message_to_data(message: OutsideMessage) -> dict[str, Any]:
+def _message_to_data(message: PortableMessage) -> dict[str, Any]:
     stats = stats_to_text(message.stats)
     return {
         "key": message.key,
@@ -109,19 +109,19 @@ def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
     return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text}
 
 
-def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
-    given = data.get("messages")
-    if not isinstance(given, list) or len(given) > MAX_MESSAGES:
+def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
+    raw = data.get("messages")
+    if not isinstance(raw, list) or len(raw) > MAX_MESSAGES:
         raise ChatsImportError("A conversation has no list of messages, or one that is too long.")
     known: set[int] = set()
     messages = []
-    for entry in given:
+    for entry in raw:
         message = _message_from_data(entry, known)
         known.add(message.key)
         messages.append(message)
     shown = data.get("shown")
     depth = data.get("depth")
-    return OutsideChat(
+    return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
         created_at=time_from(data.get("created_at")),
@@ -136,7 +136,7 @@ def _chat_from_data(data: Mapping[str, Any]) -> OutsideChat:
     )
 
 
-def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
+def _message_from_data(data: object, known: set[int]) -> PortableMessage:
     if not isinstance(data, dict):
         raise ChatsImportError("A message of this file is no message.")
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
@@ -146,7 +146,7 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
         raise ChatsImportError("A message of this file follows one that is not there.")
     text = clean_text(data.get("text"))
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
-    return OutsideMessage(
+    return PortableMessage(
         key=key,
         parent=parent,
         role=str(role),
@@ -166,8 +166,8 @@ def _message_from_data(data: object, known: set[int]) -> OutsideMessage:
 
 
 def _attachments(data: object) -> tuple[Attachment, ...]:
-    given = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
-    return tuple(to_attachment(each) for each in given if isinstance(each, dict))
+    raw = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
+    return tuple(to_attachment(each) for each in raw if isinstance(each, dict))
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
@@ -177,8 +177,8 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
         ChatsImportError: its text is longer than any message.
     """
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
-    given = data.get("num_bytes")
-    num_bytes = given if isinstance(given, int) and _is_count(given) else 0
+    raw = data.get("num_bytes")
+    num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
     return Attachment(0, clean_title(data.get("name")) or "file", kind, num_bytes, clean_text(data.get("text")))
 
 

@@ -1,4 +1,4 @@
-"""From a file of unknown origin to conversations: bounded, known by its content, one sentence where it is neither."""
+"""Reads conversations from a file of unknown origin: its format is recognised by content, and all sizes are bounded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.domain.text_decoding import decode
 from app.storage.exchange import chatgpt, lm_studio, own_format, transcript
 from app.storage.exchange.markdown import from_markdown
 from app.storage.exchange.markdown_marks import is_marked
-from app.storage.exchange.records import MAX_CHATS, OutsideChat, clean_title
+from app.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
 from engine.sentences import said
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked
@@ -34,11 +34,15 @@ MAX_DIRECTORY_BYTES = 32 * 2**20  # of a list in a zip: some 300,000 names, whic
 _END_BYTES = 66_000  # a zip's end: a comment of 64 KB at most, and what stands before it
 MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # in memory, about; an export of 100 MB has four million values
 _SMALL_BYTES = 32 * 2**20  # cannot hold too many
-_PACKED_BADLY = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
 _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # ours, ChatGPT's, LM Studio's
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
 )
+_CHUNK_BYTES = 4 << 20
+_QUOTE = ord('"')
+_BEGINS_ONE = np.zeros(256, dtype=bool)
+_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
 
 
 def may_be_export(file: Path) -> bool:
@@ -64,7 +68,7 @@ def may_be_export(file: Path) -> bool:
     return is_marked(text) or transcript.may_be_old_export(text)
 
 
-def read_chats(file: Path) -> list[OutsideChat]:
+def read_chats(file: Path) -> list[PortableChat]:
     """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
 
     Raises:
@@ -79,7 +83,7 @@ def read_chats(file: Path) -> list[OutsideChat]:
             with file.open("rb") as handle:
                 is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
                 chats = _read_markdown(handle, file.name) if is_markdown else _read_json(handle, file.name)
-    except (OSError, ValueError, RuntimeError, EOFError, *_PACKED_BADLY) as error:
+    except (OSError, ValueError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
         reason = getattr(error, "strerror", None) or error
         raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
     chats = [chat for chat in chats if chat.messages]
@@ -90,8 +94,8 @@ def read_chats(file: Path) -> list[OutsideChat]:
     return chats
 
 
-def _read_zip(file: Path) -> list[OutsideChat]:
-    chats: list[OutsideChat] = []
+def _read_zip(file: Path) -> list[PortableChat]:
+    chats: list[PortableChat] = []
     if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
         raise ChatsImportError(said("{file} lists more files than any export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
@@ -111,7 +115,7 @@ def _read_zip(file: Path) -> list[OutsideChat]:
     return chats
 
 
-def _in_folder(chats: list[OutsideChat], name: str) -> list[OutsideChat]:
+def _in_folder(chats: list[PortableChat], name: str) -> list[PortableChat]:
     """LM Studio keeps each chat in a file, and its folders of chats are folders of files, below ``conversations``."""
     if not name.endswith(".conversation.json"):
         return chats
@@ -131,7 +135,7 @@ def _directory_bytes(file: Path) -> int:
     return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
 
 
-def _read_markdown(handle: IO[bytes], name: str) -> list[OutsideChat]:
+def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
     raw = _bounded(handle, name, MAX_MARKDOWN_BYTES)
     try:
         text = raw.decode("utf-8-sig")
@@ -150,9 +154,9 @@ def _read_markdown(handle: IO[bytes], name: str) -> list[OutsideChat]:
     return [chat]
 
 
-def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
+def _read_json(handle: IO[bytes], name: str) -> list[PortableChat]:
     raw = _bounded(handle, name, MAX_FILE_BYTES)
-    if len(raw) > _SMALL_BYTES and num_values(raw) > MAX_VALUES:
+    if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
         raise ChatsImportError(said("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
         data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
@@ -161,7 +165,7 @@ def _read_json(handle: IO[bytes], name: str) -> list[OutsideChat]:
     return _chats(data, name)
 
 
-def _chats(data: object, name: str) -> list[OutsideChat]:
+def _chats(data: object, name: str) -> list[PortableChat]:
     if isinstance(data, dict) and data.get("format") == own_format.FORMAT:
         return own_format.from_data(data)
     if isinstance(data, list) and any(chatgpt.is_chatgpt(each) for each in data):
@@ -184,14 +188,8 @@ def _too_large(name: str, limit: int) -> ChatsImportError:
     return ChatsImportError(said("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
 
 
-_CHUNK_BYTES = 4 << 20
-_QUOTE = ord('"')
-_BEGINS_ONE = np.zeros(256, dtype=bool)
-_BEGINS_ONE[[ord(char) for char in ",:[{"]] = True  # each of these stands before a value, or after a key
-
-
-def num_values(raw: bytes) -> int:
-    """Count them; at least as many as there are in any text that is JSON."""
+def count_values(raw: bytes) -> int:
+    """About how many values a JSON text holds; never fewer than there are."""
     # What is left of backslashes escapes nothing but quotes, which go, too: then every quote begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     count = num_quotes = 0

@@ -1,4 +1,4 @@
-"""A conversation outside of the store, and the bounds that everything from a file must keep. Plain data."""
+"""A conversation as it is exported and imported, in whatever format; and the limits of what is read from a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideMessage:
+class PortableMessage:
     """One message; ``key`` and ``parent`` tie the tree within its conversation. A parent stands before its children."""
 
     key: int
@@ -46,14 +46,14 @@ class OutsideMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideChat:
+class PortableChat:
     """One conversation. ``shown``: the keys of the messages whose branches are shown, in any order.
 
     ``options``: what it has of its own, as JSON; empty where it was written without any, and stays in its mode.
     """
 
     title: str
-    messages: tuple[OutsideMessage, ...]
+    messages: tuple[PortableMessage, ...]
     created_at: datetime = EPOCH
     updated_at: datetime = EPOCH
     mode: Mode = Mode.OFF
@@ -68,13 +68,13 @@ class OutsideChat:
     def digest(self) -> str:
         """The same for the same words in the same tree, wherever they come from."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        told = [
+        content = [
             (places.get(each.parent), each.role, each.text, *((file.name, file.text) for file in each.attachments))
             for each in self.messages
         ]
-        return hashlib.sha256(json.dumps([self.title, told]).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
-    def holds(self, other: OutsideChat) -> bool:
+    def holds(self, other: PortableChat) -> bool:
         """Whether every message of ``other`` is here after the same words: it is a branch of this chat, say."""
         return other._lines() <= self._lines()
 
@@ -82,8 +82,8 @@ class OutsideChat:
         """Each message with all that it follows, as digests; the same words twice in one place count twice."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            told = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
-            lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(told).encode()).digest()
+            content = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
+            lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
 
 

@@ -1,7 +1,6 @@
 """Markdown that somebody else wrote down of a chat: lines that name who speaks, by heading or in bold.
 
-Owns how such lines are told from the words; does not know where the text comes from. Exports of Paceline from before
-they had marks are read as well.
+Exports of Paceline from before they had marks are read as well.
 
 Words can look like such lines. So one file has one style (a level of headings, or bold), the first that names both
 sides; names that are words of every day ("Answer") count only where it has no better ones; code is left alone.
@@ -17,7 +16,7 @@ from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.framing import KIND_WORDS
 from app.storage.exchange.own_format import MAX_ATTACHMENTS
-from app.storage.exchange.records import MAX_MESSAGES, OutsideChat, OutsideMessage, clean_text, clean_title
+from app.storage.exchange.records import MAX_MESSAGES, PortableChat, PortableMessage, clean_text, clean_title
 
 _LINE = re.compile(  # every repetition is bounded or followed by what it cannot hold: no file makes it slow
     r"^(?: {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
@@ -71,7 +70,7 @@ def may_be_old_export(text: str) -> bool:
     return _OLD_EXPORT.match(text) is not None
 
 
-def from_transcript(text: str) -> OutsideChat | None:
+def from_transcript(text: str) -> PortableChat | None:
     """Read a transcript; None where no lines say who speaks.
 
     Raises:
@@ -86,15 +85,15 @@ def from_transcript(text: str) -> OutsideChat | None:
     spoken = [(line.role, text[line.end : end].strip("\n")) for line, end in zip(lines, ends, strict=True)]
     if not old and all(_RULE.search(words) for _, words in spoken[:-1]):
         spoken = [(role, _RULE.sub("", words)) for role, words in spoken]
-    messages: list[OutsideMessage] = []
+    messages: list[PortableMessage] = []
     for role, words in spoken:
-        blank = OutsideMessage(len(messages) + 1, len(messages) or None, role, clean_text(words))
+        blank = PortableMessage(len(messages) + 1, len(messages) or None, role, clean_text(words))
         message = _as_exported(blank) if old else blank
         if role and (message.text.strip() or message.attachments):
             messages.append(message)
     title = _TITLE.search(text, 0, lines[0].start)
     shown = frozenset(message.key for message in messages)
-    return OutsideChat(clean_title(title.group(1)) if title else "", tuple(messages), shown=shown)
+    return PortableChat(clean_title(title.group(1)) if title else "", tuple(messages), shown=shown)
 
 
 # ---- who speaks -----------------------------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def _without_figures(text: str) -> str:
     return before if is_line and last.count(" · ") >= 2 else text
 
 
-def _as_exported(message: OutsideMessage) -> OutsideMessage:
+def _as_exported(message: PortableMessage) -> PortableMessage:
     """Take figures, reasoning and attachments apart as they were put together."""
     if message.role == "user":
         return _with_files(message)
@@ -203,7 +202,7 @@ def _as_exported(message: OutsideMessage) -> OutsideMessage:
     return replace(message, text=f"<think>\n{inner}\n</think>\n\n{text[thought.end() :]}", thinking_ms=spent)
 
 
-def _with_files(message: OutsideMessage) -> OutsideMessage:
+def _with_files(message: PortableMessage) -> PortableMessage:
     text, files = message.text, list[Attachment]()
     kinds = {word: kind for kind, word in KIND_WORDS.items()}
     while len(files) < MAX_ATTACHMENTS and (head := _OLD_FILE.match(text)):

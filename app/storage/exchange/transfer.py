@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import IO
 
 from app.domain.errors import ChatsExportError, ChatsImportError
-from app.storage.atomic import whole_file
+from app.storage.atomic import exported_file
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.file_names import JSON, MARKDOWN, file_name
-from app.storage.exchange.markdown import ENGLISH, ExportWords, to_markdown
+from app.storage.exchange.markdown import ENGLISH, ExportTexts, to_markdown
 from app.storage.exchange.own_format import to_json
 from app.storage.exchange.reading import read_chats
-from app.storage.exchange.records import OutsideChat
-from app.storage.exchange.stored import insert_chat, read_chat
+from app.storage.exchange.records import PortableChat
+from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import joined, said
 
 BATCH = 20  # conversations in one transaction: the window waits for no longer than that
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What an import did; conversations that were there already are left alone, as are files that hold none."""
 
     num_new: int
@@ -40,21 +40,23 @@ class Imported:
             taken = said("1 chat imported.")
         else:
             taken = said("{number:,} chats imported.", number=self.num_new)
-        told = [taken]
+        sentences = [taken]
         if self.num_known == 1:
-            told.append(said("1 was here already."))
+            sentences.append(said("1 was here already."))
         elif self.num_known:
-            told.append(said("{number:,} were here already.", number=self.num_known))
+            sentences.append(said("{number:,} were here already.", number=self.num_known))
         if len(self.bad_files) == 1:
-            told.append(said("{file} could not be imported.", file=self.bad_files[0]))
+            sentences.append(said("{file} could not be imported.", file=self.bad_files[0]))
         elif self.bad_files:
             first, number = self.bad_files[0], len(self.bad_files)
-            told.append(said("{number:,} files could not be imported, {file} the first.", number=number, file=first))
-        return joined(told)
+            sentences.append(
+                said("{number:,} files could not be imported, {file} the first.", number=number, file=first)
+            )
+        return joined(sentences)
 
 
 def export_chats(
-    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportWords = ENGLISH
+    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
 ) -> int:
     """Write one conversation, or all, and return how many; several as Markdown become one zip.
 
@@ -67,7 +69,7 @@ def export_chats(
     if not chats:
         raise ChatsExportError("There is no chat to export.", "Nothing was written.")
     try:
-        with whole_file(file) as handle:
+        with exported_file(file) as handle:
             if form == MARKDOWN and conversation_id is None:
                 _write_zip(handle, chats, words)
             else:
@@ -79,7 +81,7 @@ def export_chats(
     return len(chats)
 
 
-def import_chats(store: ChatStore, file: Path) -> Imported:
+def import_chats(store: ChatStore, file: Path) -> ImportResult:
     """Take in what a file holds.
 
     Raises:
@@ -91,17 +93,17 @@ def import_chats(store: ChatStore, file: Path) -> Imported:
     for begin in range(0, len(chats), BATCH):
         batch = chats[begin : begin + BATCH]
         num_new += store.write(partial(_insert_all, batch))
-    return Imported(num_new, len(chats) - num_new)
+    return ImportResult(num_new, len(chats) - num_new)
 
 
-def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
+def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
     """Take in what several files hold; one that cannot be used does not keep out the others.
 
     Raises:
         ChatsImportError: none of them can be used.
         StorageError: as `import_chats`.
     """
-    done: list[Imported] = []
+    done: list[ImportResult] = []
     bad: list[tuple[str, ChatsImportError]] = []
     for file in files:
         try:
@@ -111,25 +113,25 @@ def import_files(store: ChatStore, files: Sequence[Path]) -> Imported:
     if bad and not done:
         raise bad[0][1]
     num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
-    return Imported(num_new, num_known, tuple(name for name, _ in bad))
+    return ImportResult(num_new, num_known, tuple(name for name, _ in bad))
 
 
-def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[OutsideChat]:
+def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
     for conversation_id in conversation_ids:
         chat = store.read(partial(_read_one, store, conversation_id))
         if chat is not None:
             yield chat
 
 
-def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> OutsideChat | None:
+def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> PortableChat | None:
     return read_chat(db, conversation_id, store.unwritten)
 
 
-def _insert_all(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:
+def _insert_all(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
     return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
 
 
-def _write_zip(file: IO[bytes], chats: Sequence[OutsideChat], words: ExportWords) -> None:
+def _write_zip(file: IO[bytes], chats: Sequence[PortableChat], words: ExportTexts) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, chat in enumerate(chats, start=1):
             archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat, words))

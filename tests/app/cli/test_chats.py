@@ -13,13 +13,13 @@ from app.cli.parser import main
 from app.domain.errors import StorageFullError
 from app.paths import find_paths
 from app.storage.chats.database import as_storage_error
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 
 
 def fill() -> None:
     paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     store.add_message(store.create_conversation(), "user", "Hello there")
     assert store.close()
@@ -84,7 +84,7 @@ def test_a_bad_file_keeps_out_no_other(
 def test_chats_that_are_in_use_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fill()
     paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     file = tmp_path / "out.json"
     for words in (["chats", "export", str(file)], ["chats", "import", str(file)], ["stats"]):
@@ -104,7 +104,7 @@ def test_chats_that_cannot_be_written_can_still_be_exported(
     read_only = sqlite3.OperationalError("attempt to write a readonly database")
     read_only.sqlite_errorcode = sqlite3.SQLITE_READONLY
 
-    def refuse(_place: Place, _now: datetime) -> sqlite3.Connection:
+    def refuse(_place: StoreLocation, _now: datetime) -> sqlite3.Connection:
         raise as_storage_error(read_only, find_paths().chats_file) from read_only
 
     monkeypatch.setattr("app.storage.chats.opening._open_good", refuse)

@@ -11,8 +11,8 @@ import pytest
 from app.cli.parser import main
 from app.domain.messages import MessageState
 from app.paths import find_paths
-from app.storage.chats.answers import Ending, Run
-from app.storage.chats.opening import Place
+from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats
 
@@ -31,13 +31,13 @@ DRAFTED = RunStats(
 
 def fill() -> None:
     paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), lambda _problem: None)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _problem: None)
     assert store.open() is None
     for title, run, draft in (("=HYPERLINK()", PLAIN, ""), ("second", DRAFTED, "small\x1b[31m")):
         chat = store.create_conversation(title)
         turn = store.begin_turn(chat, "q", run.mode, None)
         store.append(turn.answer.id, "a")
-        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, run=Run("big", draft, run)))
+        store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, run=Generation("big", draft, run)))
     assert store.close()
 
 

@@ -16,8 +16,14 @@ from engine.sentences import said
 from tests.shared_files import shared_model
 
 ROOT = Path(__file__).parents[3]
-PARTS = ("engine", "app/attachments", "app/chats", "app/hub")  # whose failures a command may meet
-FILES = ("app/domain/errors.py",)
+PARTS = (
+    "engine",
+    "app/attachments",
+    "app/hub",
+    "app/storage/chats",
+    "app/storage/exchange",
+)  # whose failures a command may meet
+FILES = ("app/domain/errors.py", "app/domain/attachment_errors.py", "app/domain/text_decoding.py")
 
 
 def sentences() -> Iterator[tuple[Path, str]]:

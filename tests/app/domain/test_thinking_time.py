@@ -15,7 +15,7 @@ from app.domain.requests import prompt_messages
 from app.domain.thinking import ThinkingTime
 from app.storage.exchange.markdown import to_markdown
 from app.storage.exchange.own_format import from_data, to_json
-from app.storage.exchange.stored import read_chat
+from app.storage.exchange.store_access import read_chat
 from engine.records import Message
 from tests.app.fakes import Desk, keep_settings, open_desk
 from tests.app.journeys.test_journeys import ask, settle

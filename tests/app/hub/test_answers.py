@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from app.hub.answers import MAX_FILES, details_of, parse, readme_text, summaries_of, summary_of
 from app.hub.client import HubClient
-from app.hub.downloads.transfer import Patience, StoppedError, Wanted, Watch, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, fetch
 from app.hub.errors import HubAnswerError, HubError, UnsafeNameError
 from app.hub.file_names import safe_parts
 from app.hub.library.library import Library
@@ -185,7 +185,7 @@ HEADERS = [
 def test_100_answers_with_odd_headers_leave_no_wrong_file_and_tell_no_token(
     hub: LoopbackHub, client: HubClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Impatient(Watch):
+    class Impatient(TransferControl):
         def wait(self, seconds: float) -> None:
             if seconds > 10:
                 raise StoppedError
@@ -193,7 +193,7 @@ def test_100_answers_with_odd_headers_leave_no_wrong_file_and_tell_no_token(
 
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     draw = random.Random(6)  # noqa: S311 (cases, no secret)
-    patience = Patience(max_failures=2, first_wait_s=0.0, max_wait_s=0.0)
+    patience = RetryPolicy(max_failures=2, first_wait_s=0.0, max_wait_s=0.0)
     with LoopbackHub() as stranger:
         for number in range(100):
             names = [(name, value) for name, value in draw.sample(HEADERS, 2) if value.isascii()]
@@ -203,7 +203,9 @@ def test_100_answers_with_odd_headers_leave_no_wrong_file_and_tell_no_token(
             hub.refusals.extend([fault] if draw.random() < 0.5 and fault.status else [])
             place = tmp_path / f"{number}" / "m.gguf"
             try:
-                fetch(client, Wanted(REPO, "m-Q4_0.gguf", "main", place, tmp_path / "locks"), Impatient(), patience)
+                fetch(
+                    client, FileRequest(REPO, "m-Q4_0.gguf", "main", place, tmp_path / "locks"), Impatient(), patience
+                )
             except (HubError, StoppedError, UnsafeNameError):
                 assert not place.exists()
             else:

@@ -14,7 +14,7 @@ from app.hub import remote_header
 from app.hub.client import HubClient
 from app.hub.errors import HubAnswerError, HubError, HubUnreachableError
 from app.hub.file_names import group_models
-from app.hub.pairs.proof import LoadPlan, pair_plan, prove, this_room
+from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.records import RemoteFile, RemoteLocation, RemoteModel
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
@@ -180,13 +180,13 @@ def test_side_files_are_refused_for_what_they_are(hub: LoopbackHub, file: GgufFi
 def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) -> None:
     target = on_hub(hub, GOOD, "target.gguf")
     draft = on_hub(hub, tiny_llama(seed=2, n_ff=32), "draft.gguf")
-    proof = prove(target, draft, LoadPlan(), this_room(tmp_path / "not" / "yet"))
+    proof = assess_pair(target, draft, LoadPlan(), free_room(tmp_path / "not" / "yet"))
     assert proof.match is not None
     assert proof.match.matches
     assert proof.fit.verdict is Verdict.FITS
     assert proof.fit.needed.disk_bytes == target.size_bytes + draft.size_bytes
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
-    other = prove(target, stranger, LoadPlan(), Room(1000))
+    other = assess_pair(target, stranger, LoadPlan(), Room(1000))
     assert other.match is not None
     assert other.match.reason == "The BOS token is 1 in the target, 7 in the draft."
     assert other.fit.verdict is Verdict.TOO_LARGE

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.domain.settings.values import Settings
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import transfer
-from app.storage.exchange.records import OutsideChat
+from app.storage.exchange.records import PortableChat
 from app.storage.settings_file import write_settings
 
 
@@ -31,7 +31,7 @@ def write_settings_again_and_again(folder: Path) -> None:
 def import_a_file(folder: Path) -> None:
     store, insert, batches = opened(folder), transfer._insert_all, itertools.count()
 
-    def insert_and_tell(chats: Sequence[OutsideChat], db: sqlite3.Connection) -> int:
+    def insert_and_tell(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
         tell(str(next(batches)))  # this one has begun, those before are kept
         return insert(chats, db)
 
@@ -52,7 +52,7 @@ def rename_and_type(folder: Path) -> None:
 
 
 def opened(folder: Path) -> ChatStore:
-    store = ChatStore(Place(folder / "chats.db", folder / "backups"), [].append)
+    store = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
     if (problem := store.open()) is not None:
         raise SystemExit(problem.message)
     return store

@@ -19,7 +19,7 @@ from app.domain.messages import MessageState
 from app.paths import Paths, find_paths
 from app.storage.chats import database
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
 from tests.app.fakes import Desk, keep_settings, open_desk
@@ -30,7 +30,7 @@ Harm = Callable[[Paths], None]
 
 def fill() -> Paths:
     paths = keep_settings({})
-    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     for number in range(20):
         turn = store.begin_turn(None, f"{WORDS} {number}", Mode.OFF, None)
@@ -157,7 +157,7 @@ def test_a_full_disk_on_the_command_line_is_one_sentence_and_nothing_is_half_the
     file = tmp_path / "chats.json"
     assert main(["chats", "export", str(file)]) == 0
     monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "elsewhere"))
-    store = ChatStore(Place(find_paths().chats_file, find_paths().backups), [].append)
+    store = ChatStore(StoreLocation(find_paths().chats_file, find_paths().backups), [].append)
     store.open()
     pages = store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
     store.close()

@@ -88,7 +88,7 @@ def test_an_answer_goes_on_where_the_policy_makes_room(desk: Desk, qtbot: QtBot,
     assert whole.text.startswith(half.text)
     assert len(whole.text) > len(half.text)
     assert desk.window.problems == []
-    assert not card(desk).can_go_on
+    assert not card(desk).can_continue
 
 
 def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(desk: Desk, qtbot: QtBot) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.keep_soon import KEEP_MS
+from app.controllers.debounce import DEBOUNCE_MS
 from app.storage.exchange.own_format import to_json
-from app.storage.exchange.records import OutsideChat, OutsideMessage
+from app.storage.exchange.records import PortableChat, PortableMessage
 from app.storage.exchange.transfer import BATCH, import_chats
 from app.storage.settings_file import read_settings
 from tests.app.fakes import open_desk
@@ -55,10 +55,10 @@ def test_settings_are_the_last_or_the_next_whole_ones(tmp_path: Path) -> None:
 
 def test_an_import_leaves_whole_chats_and_goes_on_where_it_was(tmp_path: Path) -> None:
     messages = tuple(
-        OutsideMessage(key, key - 1 or None, "user" if key % 2 else "assistant", f"words {key} " * 50)
+        PortableMessage(key, key - 1 or None, "user" if key % 2 else "assistant", f"words {key} " * 50)
         for key in range(1, NUM_MESSAGES + 1)
     )
-    chats = [OutsideChat(f"chat {number}", messages) for number in range(NUM_CHATS)]
+    chats = [PortableChat(f"chat {number}", messages) for number in range(NUM_CHATS)]
     (tmp_path / "chats.json").write_text(to_json(chats), "utf-8")
     rng = random.Random(8)  # noqa: S311 (moments, not secrets)
     for number in range(NUM_KILLS):
@@ -98,5 +98,5 @@ def test_somebody_who_types_without_a_pause_loses_two_seconds_at_most(qtbot: QtB
     while not desk.store.library.unsent(None):
         assert time.monotonic() < end_s
         qtbot.keyClick(edit, "x")
-        qtbot.wait(KEEP_MS // 6)
+        qtbot.wait(DEBOUNCE_MS // 6)
     desk.close()

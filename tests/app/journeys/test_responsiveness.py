@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
-from app.storage.chats.writer import Writer
+from app.storage.chats.writer import WriterThread
 from tests.app.fakes import Desk, keep_settings, open_desk
 from tests.fake_model import Script, ScriptedWorker
 
@@ -52,9 +52,9 @@ class Heartbeat(QObject):
 
 def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     waits_ms: list[float] = []
-    call = Writer.call
+    call = WriterThread.call
 
-    def timed_call(self: Writer, job: object) -> object:
+    def timed_call(self: WriterThread, job: object) -> object:
         started = time.perf_counter()
         try:
             return call(self, job)  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
     script = Script(" ".join(words), tokens_per_second=200.0)
     desk = open_desk(functools.partial(ScriptedWorker, script=script))
     qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
-    monkeypatch.setattr(Writer, "call", timed_call)
+    monkeypatch.setattr(WriterThread, "call", timed_call)
     best_ms = float("inf")
     # Other programs on a busy machine can only add to a turn, so one good answer of six is proof enough.
     for attempt in range(1, 7):

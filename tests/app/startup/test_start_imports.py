@@ -12,7 +12,7 @@ import pytest
 from app.domain.messages import MessageState
 from app.paths import find_paths
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
 from tests.app.fakes import keep_settings
@@ -49,7 +49,7 @@ def chat() -> None:
     """One conversation with an answer, which the first picture shows."""
     keep_settings({})
     paths = find_paths()
-    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     turn = store.begin_turn(None, "What is it?", Mode.OFF, None)
     store.append(turn.answer.id, "It is **bold**.")

@@ -37,7 +37,7 @@ def test_what_is_broken_is_told_and_the_rest_goes_on() -> None:
     run_tasks(startup, TASKS)
     store = startup.opened_store()
     assert len(startup.problems) == 3
-    assert not store.lasting
+    assert not store.is_persistent
     store.close()
 
 

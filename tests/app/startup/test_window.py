@@ -32,7 +32,7 @@ sys.exit(open_window([], ScriptedWorker))
 TELL_BEFORE_THE_FIRST_PICTURE = """
 import sys
 from PySide6.QtWidgets import QApplication
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.paths import find_paths
 from app.startup.window import open_window
@@ -42,7 +42,7 @@ paths = find_paths()
 paths.data.mkdir(parents=True)
 paths.config.mkdir(parents=True)
 (paths.config / "welcomed").touch()
-store = ChatStore(Place(paths.chats_file, paths.backups), print)
+store = ChatStore(StoreLocation(paths.chats_file, paths.backups), print)
 assert store.open() is None
 chat = store.create_conversation("long")
 store.add_message(chat, "user", "a word and another one\\n\\n" * 200)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Problem
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "data" / "chats.db", tmp_path / "data" / "backups")
+def place(tmp_path: Path) -> StoreLocation:
+    return StoreLocation(tmp_path / "data" / "chats.db", tmp_path / "data" / "backups")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def troubles() -> list[Problem | None]:
 
 
 @pytest.fixture
-def store(place: Place, troubles: list[Problem | None]) -> Iterator[ChatStore]:
+def store(place: StoreLocation, troubles: list[Problem | None]) -> Iterator[ChatStore]:
     opened = ChatStore(place, troubles.append)
     assert opened.open() is None
     yield opened

@@ -14,7 +14,7 @@ from app.domain.settings.values import Settings
 from app.hub.downloads.part_file import PartFile
 from app.storage.atomic import write_atomically
 from app.storage.chats.backups import make_backup
-from app.storage.chats.opening import Place, open_chats
+from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.transfer import export_chats
 from app.storage.settings_file import write_settings
@@ -54,7 +54,7 @@ def write_a_download(folder: Path) -> None:
 
 
 def open_store(folder: Path) -> ChatStore:
-    store = ChatStore(Place(folder / "chats.db", folder / "backups"), [].append)
+    store = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
     assert store.open() is None
     store.add_message(store.create_conversation(), "user", "Hello")
     return store
@@ -70,7 +70,7 @@ def write_an_export(form: str) -> Callable[[Path], None]:
 
 
 def write_a_backup(folder: Path) -> None:
-    opened = open_chats(Place(folder / "chats.db", folder), NOW)
+    opened = open_chats(StoreLocation(folder / "chats.db", folder), NOW)
     make_backup(opened.connection, folder, NOW, label="test")
     opened.connection.close()
 
@@ -95,7 +95,10 @@ def test_a_file_is_on_the_disk_before_it_is_named(what: str, tmp_path: Path, mon
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems bring the name itself to the disk")
-def test_the_name_of_a_download_is_on_the_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", WRITERS)
+def test_the_name_of_a_file_is_on_the_disk_too(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, name = WRITERS[what]
     disk = Disk(monkeypatch)
-    write_a_download(tmp_path)
+    write(tmp_path)
+    assert disk.named[-1] == name
     assert disk.synced[-1][0] == tmp_path.stat().st_ino

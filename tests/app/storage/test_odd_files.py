@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.settings.layers import PRESET_KEYS, good_values
+from app.domain.settings.layers import PRESET_KEYS, valid_values
 from app.domain.settings.table import FIELD_BY_KEY, complaint
 from app.hub.answers import details_of, summary_of
 from app.hub.downloads.queue_file import QueueFile
@@ -22,7 +22,7 @@ from app.hub.library.library import Library
 from app.storage.chats.backups import backup_is_due, backups_in, rotate
 from app.storage.presets import Presets
 from app.storage.settings_file import read_settings, write_settings
-from app.storage.toml_file import Read, TomlFile
+from app.storage.toml_file import ReadResult, TomlFile
 from engine.cache.speeds import FILE_NAME as SPEEDS
 from engine.cache.speeds import StateSpeeds
 from engine.pacing.experience_store import FILE_NAME as EXPERIENCE
@@ -100,7 +100,7 @@ def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str
     file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
     presets = Presets(file, [].append)  # type: ignore[arg-type]
     for preset in presets.all:
-        assert good_values(preset.values, PRESET_KEYS) == dict(preset.values)
+        assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
         assert all(complaint(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
     good = presets.find("good")
     assert good is not None
@@ -113,8 +113,8 @@ class FoundDocument:
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
 
-    def read(self) -> Read:
-        return Read(self._document)
+    def read(self) -> ReadResult:
+        return ReadResult(self._document)
 
 
 def test_long_sentences_and_deep_keys_within_reason_stay(tmp_path: Path) -> None:

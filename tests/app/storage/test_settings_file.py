@@ -20,7 +20,7 @@ from engine.records import Mode, SamplingParams
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
 
 
-def good_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
+def valid_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
     automatic = st.none() if field.default is None else st.nothing()
     if field.kind is FieldKind.INTEGER:
         assert field.minimum is not None
@@ -35,7 +35,7 @@ def good_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
     return TEXT
 
 
-GOOD = st.fixed_dictionaries({field.key: good_values(field) for field in FIELDS})
+GOOD = st.fixed_dictionaries({field.key: valid_values(field) for field in FIELDS})
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.lists(st.integers())
 TOML_ITEM = st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXT
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.sums import by_pair
-from app.storage.chats.given import GivenAnswer
-from app.storage.statistics_table import answer_row, csv_pieces, harmless, json_pieces, totals_row
+from app.storage.chats.answer_records import AnswerRecord
+from app.storage.statistics_table import answer_row, csv_chunks, harmless, json_chunks, totals_row
 from engine.records import Mode, RunStats
 from tests.run_stats import ROUND as RUN
 
@@ -30,8 +30,8 @@ STATS = replace(
 STARTS = "=+-@\uff1d\uff0b\uff0d\uff20"
 
 
-def answer(title: str = "Weekend", stats: RunStats = STATS, target: str = "big") -> GivenAnswer:
-    return GivenAnswer(7, 3, title, DAY, "complete", target, "small", stats)
+def answer(title: str = "Weekend", stats: RunStats = STATS, target: str = "big") -> AnswerRecord:
+    return AnswerRecord(7, 3, title, DAY, "complete", target, "small", stats)
 
 
 def cells(text: str, delimiter: str) -> list[str]:
@@ -43,7 +43,7 @@ def cells(text: str, delimiter: str) -> list[str]:
 
 @given(st.text(alphabet=st.sampled_from(STARTS + "a1 ;,|\t\n\r'\"()!\u2028"), max_size=20))
 def test_no_title_becomes_a_formula(title: str) -> None:
-    text = "".join(csv_pieces([answer_row(answer(title, target=title))]))
+    text = "".join(csv_chunks([answer_row(answer(title, target=title))]))
     for delimiter in ",;\t|":
         for cell in cells(text, delimiter):
             assert cell.strip(" \"'\t")[:1] not in STARTS or cell.strip(' "\t')[:1] in ("'", ""), (title, cell)
@@ -63,7 +63,7 @@ def test_a_formula_is_told_as_text() -> None:
 
 
 def test_units_are_in_the_names_and_numbers_stay_numbers() -> None:
-    text = "".join(csv_pieces([answer_row(answer())]))
+    text = "".join(csv_chunks([answer_row(answer())]))
     (row,) = csv.DictReader(io.StringIO(text))
     assert float(row["tokens_per_second"]) == 20.0
     assert float(row["speedup_over_plain_ratio"]) == 2.0
@@ -77,15 +77,15 @@ def test_units_are_in_the_names_and_numbers_stay_numbers() -> None:
 
 
 def test_what_is_unknown_is_an_empty_cell_not_a_zero() -> None:
-    (row,) = csv.DictReader(io.StringIO("".join(csv_pieces([answer_row(answer(stats=RunStats()))]))))
+    (row,) = csv.DictReader(io.StringIO("".join(csv_chunks([answer_row(answer(stats=RunStats()))]))))
     for name in ("tokens_per_second", "speedup_over_plain_ratio", "acceptance_share", "between_tokens_p95_ms"):
         assert row[name] == ""
-    assert "".join(csv_pieces([])) == ""
+    assert "".join(csv_chunks([])) == ""
 
 
 def test_the_json_holds_all_and_can_be_read() -> None:
     totals = by_pair([("big", "small", STATS), ("big", "small", STATS)])
-    data = json.loads("".join(json_pieces("2026-01-01", totals, [answer("=1"), answer()])))
+    data = json.loads("".join(json_chunks("2026-01-01", totals, [answer("=1"), answer()])))
     assert (data["format"], data["version"]) == ("paceline-statistics", 1)
     assert data["totals"][0]["num_answers"] == 2
     assert data["totals"][0]["passes_by_accepted_length"] == [2, 2, 2, 14]
@@ -96,7 +96,7 @@ def test_the_json_holds_all_and_can_be_read() -> None:
     (short, many), (long, few) = second["tokens_by_time_up_to_ms"]
     assert (round(short, 2), many, round(long), few) == (10.47, 38, 129, 2)
     assert data["totals"][0]["tokens_by_time_up_to_ms"][0][1] == 76
-    assert json.loads("".join(json_pieces("2026-01-01")))["answers"] == []
+    assert json.loads("".join(json_chunks("2026-01-01")))["answers"] == []
 
 
 def test_the_rates_of_totals_are_quotients_of_sums() -> None:

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.conversations import ConversationRow
 from app.paths import find_paths
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.window_state import NEW_CHAT, OpenChat
 from tests.app.fakes import Desk, keep_settings, open_desk
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
 def many(qtbot: QtBot) -> list[int]:
     """The ids of more chats than the list is first shown with, the oldest first."""
     paths = keep_settings({})
-    store = ChatStore(Place(paths.chats_file, paths.backups), [].append)
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     ids = [store.create_conversation(f"chat {number}") for number in range(BATCH + 20)]
     assert store.close()

@@ -17,12 +17,16 @@ from engine.errors import DecodeError
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from tests.engine.decoding.test_verifier import chi_square_p
-from tests.fake_model import MarkovModel
+from tests.scripted_pair import (
+    N_VOCAB,
+    P_LOGITS,
+    Q_LOGITS,
+    MarkovModel,
+    chi_square_p,
+    likely_path,
+    plain_distribution,
+)
 
-N_VOCAB = 10
-P_LOGITS = np.random.default_rng(1).normal(0, 1.2, (N_VOCAB, N_VOCAB)).astype(np.float32)
-Q_LOGITS = (P_LOGITS + np.random.default_rng(2).normal(0, 0.8, P_LOGITS.shape)).astype(np.float32)
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
 MakeDrafter = Callable[[], Drafter]
 
@@ -120,24 +124,6 @@ def test_a_memory_that_cannot_forget_is_one_sentence() -> None:
     run.model._can_rollback = False
     with pytest.raises(DecodeError, match="forget"):
         run.tokens(30, 4)
-
-
-def likely_path(length: int) -> list[int]:
-    """A prompt that goes where the target would go, so that what followed before often follows again."""
-    ids = [2]
-    while len(ids) < length:
-        ids.append(int(P_LOGITS[ids[-1]].argmax()))
-    return ids
-
-
-def plain_distribution(prompt_end: int, position: int) -> NDArray[np.float64]:
-    """The exact distribution of the token at ``position`` after the prompt, by multiplying the chain out."""
-    p = np.exp(P_LOGITS - P_LOGITS.max(axis=1, keepdims=True)).astype(np.float64)
-    p /= p.sum(axis=1, keepdims=True)
-    result = p[prompt_end]
-    for _ in range(position):
-        result = result @ p
-    return result
 
 
 @pytest.mark.parametrize("name", ["ngram", "draft", "narrow draft"])

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
 
 import engine.decoding.verifier
 from engine.decoding.verifier import verify, verify_greedy
 from engine.drafters.base import Draft
 from engine.records import Source
 from engine.sampling.distribution import Distribution
+from tests.scripted_pair import chi_square_p
 
 N_VOCAB = 10
 
@@ -95,20 +95,6 @@ def sample_blocks(
             emitted.append(Distribution(p_rows[emitted[0]]).draw(rng.random()))
         counts[emitted[0], emitted[1]] += 1
     return counts
-
-
-def chi_square_p(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
-    """P value of the counts, cells pooled in order until at least ten are expected in each."""
-    total, pooled_seen, pooled_expected, seen, wanted = counts.sum(), [], [], 0.0, 0.0
-    for count, share in sorted(zip(counts.ravel(), expected.ravel(), strict=True), key=lambda cell: cell[1]):
-        seen, wanted = seen + count, wanted + share * total
-        if wanted >= 10:
-            pooled_seen.append(seen)
-            pooled_expected.append(wanted)
-            seen = wanted = 0.0
-    pooled_seen[-1] += seen
-    pooled_expected[-1] += wanted
-    return float(stats.chisquare(pooled_seen, pooled_expected).pvalue)
 
 
 class Scripted:

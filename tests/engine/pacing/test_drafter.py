@@ -28,6 +28,7 @@ from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel, RecurrentModel
+from tests.scripted_pair import Clock
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 FLAT = {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.04, 16: 1.05, 32: 1.1}
@@ -39,26 +40,6 @@ PROPOSED_BY = {
     "draft": {Source.DRAFT},
     "text": {Source.NGRAM},
 }
-
-
-class Clock:
-    """A scripted clock: each look is some time after the last, now and then on another scale, as on a busy machine.
-
-    With the machine's own clock the pacer would decide otherwise in every run, and a test of the output's distribution
-    would be drawn anew each time, to fail by chance sooner or later.
-    """
-
-    def __init__(self, seed: int | tuple[int, ...]) -> None:
-        self._rng = np.random.default_rng(seed)
-        self._now = self._looks = 0.0
-        self._scale = 1e-4
-
-    def __call__(self) -> float:
-        self._looks += 1
-        if self._looks % 200 == 0:
-            self._scale = 10.0 ** self._rng.uniform(-5, -2)
-        self._now += self._rng.exponential(self._scale)
-        return self._now
 
 
 @pytest.fixture(autouse=True)

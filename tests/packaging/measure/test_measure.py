@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
 import pytest
+
+from tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
 TARGET = ROOT / "assets" / "models" / "paceline-tiny-target.gguf"
@@ -18,13 +19,7 @@ DRAFT = ROOT / "assets" / "models" / "paceline-tiny-draft.gguf"
 
 @pytest.fixture(scope="module")
 def exactness() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("exactness", ROOT / "packaging" / "measure" / "exactness.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["exactness"] = module  # dataclasses look their module up by name
-    spec.loader.exec_module(module)
-    return module
+    return load_script("measure/exactness.py")
 
 
 def run(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:

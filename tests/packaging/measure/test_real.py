@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -17,6 +16,7 @@ import pytest
 from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, PLAIN, Variant
 from tests.app.benchmark import scripted_server
 from tests.app.benchmark.made_runs import made_run
+from tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "packaging" / "measure" / "real.py"
@@ -38,13 +38,7 @@ SHORT = [
 
 @pytest.fixture(scope="module")
 def real() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("real", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["real"] = module  # dataclasses look their module up by name
-    spec.loader.exec_module(module)
-    return module
+    return load_script("measure/real.py")
 
 
 @pytest.fixture

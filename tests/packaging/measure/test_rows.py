@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from engine.llama.model import LlamaModel
+from tests.scripts import load_script
 from tests.shared_files import shared_file
-
-PLACE = Path(__file__).resolve().parents[3] / "packaging" / "measure" / "rows.py"
 
 
 def test_the_model_runs_and_the_report_is_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = importlib.util.spec_from_file_location("rows", PLACE)
-    assert spec is not None
-    assert spec.loader is not None
-    rows = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(rows)
+    rows = load_script("measure/rows.py")
     vocab = shared_file("vocabs/ggml-vocab-gpt-2.gguf")
     path = rows.make_model(vocab, tmp_path / "model.gguf", spread=3.0)
     with LlamaModel(path) as model:

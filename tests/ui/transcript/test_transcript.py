@@ -196,7 +196,7 @@ def test_only_a_last_answer_that_was_cut_can_go_on(window: MainWindow, qtbot: Qt
     window.show_conversation("t", views)
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     answers = [card for card in window.transcript.cards if isinstance(card, AnswerCard)]
-    assert [card.can_go_on for card in answers] == [False, True]
+    assert [card.can_continue for card in answers] == [False, True]
     button = answers[1].continue_button
     assert button is not None
     with qtbot.waitSignal(window.transcript.continue_requested) as caught:
@@ -205,7 +205,7 @@ def test_only_a_last_answer_that_was_cut_can_go_on(window: MainWindow, qtbot: Qt
     window.show_conversation("t", [replace(cut, state=MessageState.COMPLETE)])
     answer = window.transcript.last_answer()
     assert answer is not None
-    assert not answer.can_go_on
+    assert not answer.can_continue
 
 
 def test_a_regenerated_answer_replaces_the_old_one(window: MainWindow, qtbot: QtBot) -> None:

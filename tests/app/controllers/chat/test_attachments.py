@@ -15,7 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.controllers.chat.attachments import MOST
+from app.controllers.chat.attachments import MAX_ATTACHMENTS
 from app.domain.attachment_errors import FileTooLargeError
 from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats
@@ -164,11 +164,11 @@ def test_texts_pasted_into_several_chats_while_a_file_is_read_all_have_a_name(de
     reader._read = lambda wanted: (go_on.wait(WAIT_MS / 1000), read(wanted))[1]  # type: ignore[method-assign]
     for chat in (first, second, first):
         desk.controller.conversations.select(chat)
-        for _ in range(MOST):
+        for _ in range(MAX_ATTACHMENTS):
             desk.controller.attachments.attach_text("words")
     go_on.set()
     qtbot.waitUntil(lambda: not desk.controller.attachments._reading, timeout=WAIT_MS)
-    numbered = {"Pasted text.txt", *(f"Pasted text {number}.txt" for number in range(2, MOST + 1))}
+    numbered = {"Pasted text.txt", *(f"Pasted text {number}.txt" for number in range(2, MAX_ATTACHMENTS + 1))}
     for chat in (first, second):
         assert {each.name for each in desk.store.attachments.unsent(chat)} == numbered
 

@@ -73,7 +73,7 @@ def test_a_cut_answer_goes_on_in_the_same_message(desk: Desk, qtbot: QtBot) -> N
     finish(desk, qtbot, "Half an \n", FinishReason.LENGTH)
     half = desk.messages()[1]
     assert half.cut
-    assert half.can_go_on
+    assert half.can_continue
     desk.window.transcript.continue_requested.emit(half.id)
     assert desk.engine.requests[-1].messages == (Message("user", "one"), Message("assistant", "Half an"))
     assert desk.window.text == "Half an"
@@ -84,7 +84,7 @@ def test_a_cut_answer_goes_on_in_the_same_message(desk: Desk, qtbot: QtBot) -> N
     assert half.stats is not None
     assert whole.stats is not None
     assert whole.stats.tokens == 2 * half.stats.tokens
-    assert not whole.can_go_on
+    assert not whole.can_continue
     assert whole.versions == ()
 
 

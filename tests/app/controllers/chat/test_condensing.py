@@ -13,10 +13,10 @@ from app.domain.messages import MessageState, MessageView
 from app.storage.chats import summaries
 from app.storage.chats.library import duplicate
 from app.storage.chats.messages import delete_branch
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import own_format
-from app.storage.exchange.stored import insert_chat, read_chat
+from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import Message, Mode
 from engine.session.summarising import in_front
 
@@ -64,7 +64,7 @@ def test_the_summary_stands_before_the_words_of_a_message_without_an_answer() ->
 
 @pytest.fixture
 def store(tmp_path: Path) -> ChatStore:
-    store = ChatStore(Place(tmp_path / "chats.db", tmp_path / "backups"), lambda _problem: None)
+    store = ChatStore(StoreLocation(tmp_path / "chats.db", tmp_path / "backups"), lambda _problem: None)
     store.open()
     return store
 

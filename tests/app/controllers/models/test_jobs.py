@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.controllers.models.jobs import UNEXPECTED, Jobs
+from app.controllers.models.jobs import UNEXPECTED, JobRunner
 from app.domain.errors import AppError
 from engine.records import Problem
 
@@ -20,7 +20,7 @@ class Desk:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
         self.came = threading.Semaphore(0)
-        self.jobs = Jobs(self._take)
+        self.jobs = JobRunner(self._take)
         self.results: list[object] = []
         self.problems: list[Problem] = []
 
@@ -124,7 +124,7 @@ def test_a_job_that_outlives_the_app_tells_nobody() -> None:
     """There is nobody any more: what would take it is gone, and the traceback would be the last that is seen."""
     goes_on, ended = threading.Event(), threading.Event()
     told: list[object] = []
-    jobs = Jobs(told.append)
+    jobs = JobRunner(told.append)
 
     def work(_should_stop: Callable[[], bool]) -> None:
         assert goes_on.wait(LIMIT_S)

@@ -90,14 +90,14 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
     search_and_open(desk, qtbot, "tiny-GGUF")
     place, hub = place_of(desk), desk.controller.hub
     assert hub is not None
-    asked, answered, answer = threading.Event(), threading.Event(), hub.shelf.repo
+    asked, answered, answer = threading.Event(), threading.Event(), hub.service.repo
 
     def slow(repo: str) -> RepoAnswer:
         asked.set()
         assert answered.wait(WAIT_MS / 1000)
         return answer(repo)
 
-    monkeypatch.setattr(hub.shelf, "repo", slow)
+    monkeypatch.setattr(hub.service, "repo", slow)
     place.requests.repo_requested.emit(DRAFT_REPO)
     qtbot.waitUntil(asked.is_set, timeout=WAIT_MS)
     place.requests.pull_requested.emit((ModelRef(REPO, TARGET_FILE),), False)
@@ -115,7 +115,7 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
     search_and_open(desk, qtbot, "tiny-GGUF")
     place, hub = place_of(desk), desk.controller.hub
     assert hub is not None
-    monkeypatch.setattr(hub.shelf.client.tokens, "save", lambda _token: None)  # there is no keyring here
+    monkeypatch.setattr(hub.service.client.tokens, "save", lambda _token: None)  # there is no keyring here
     filled.refusals.append(Fault(status=401))
     place.requests.repo_requested.emit(DRAFT_REPO)
     qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)

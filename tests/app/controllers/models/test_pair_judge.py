@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
-from app.controllers.models.hub import DraftPlaces
-from app.controllers.models.pair_judge import PairJudge
+from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Match, ModelRef, PairView
 from app.domain.settings.values import Settings
 from app.paths import builtin_draft, builtin_target
@@ -25,8 +24,8 @@ from tests.engine.gguf_factory import tiny_llama
 
 
 def judged(folder: Path, draft: Path | None) -> PairView:
-    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
-    judge = PairJudge(shelf, Settings)  # type: ignore[arg-type]
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
+    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -50,10 +49,10 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
 @pytest.mark.parametrize("used_with", ["this target", "another"])
 def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_path: Path) -> None:
     library = SimpleNamespace(folder=tmp_path, models=tuple)
-    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
     target = builtin_target() if used_with == "this target" else builtin_draft()
     request = LoadRequest(str(target), str(builtin_draft()))
-    judge = PairJudge(shelf, Settings, in_use=lambda: request)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, in_use=lambda: request)  # type: ignore[arg-type]
     found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
     paths = [row.side.ref.path for row in found.rows]
     assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
@@ -85,11 +84,11 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hub_pairs, "find_gpus", lambda: (GpuDevice("One", 1000 * MIB, gpu_mib * MIB),))
-    monkeypatch.setattr(hub_pairs, "this_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
-    shelf = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
-    judge = PairJudge(shelf, lambda: chosen, lambda _path: faster_beside)  # type: ignore[arg-type]
+    judge = PairJudge(service, lambda: chosen, lambda _path: faster_beside)  # type: ignore[arg-type]
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
@@ -99,7 +98,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
 def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft_placement, "find_gpus", tuple)
     request, path = LoadRequest("target.gguf"), str(builtin_draft())
-    places = DraftPlaces(lambda: request, tmp_path)
+    places = MeasuredPlaces(lambda: request, tmp_path)
     assert places.is_processor_faster(path) is None
     store = CostStore(tmp_path)
     options = draft_options(request, 4096)

@@ -18,7 +18,7 @@ GB = 1_000_000_000
 def recommended(free_disk: int | None, path: str = "") -> Recommendations:
     """For a machine with much memory; ``path`` is where every model lies, or empty."""
     judge: Any = SimpleNamespace(
-        hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk), shelf=SimpleNamespace(path_of=lambda _ref: path)
+        hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk), service=SimpleNamespace(path_of=lambda _ref: path)
     )
     return Recommendations(assets_dir() / "catalog.toml", judge)
 
@@ -48,7 +48,7 @@ def test_why_a_pair_could_not_be_checked_is_told_once() -> None:
         raise HubUnreachableError("There is no network.")
 
     found = recommended(500 * GB)
-    found._judge.shelf.client = SimpleNamespace(details=unreachable)  # type: ignore[assignment]
+    found._judge.service.client = SimpleNamespace(details=unreachable)  # type: ignore[assignment]
     row = found.open(found.pairs()[0].key, lambda: False).row
     assert row.pair.match_words == "It could not be checked: There is no network."
     assert row.checked == ""

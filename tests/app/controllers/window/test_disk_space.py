@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 import ui.widgets.banner
 from app.controllers.window import disk_space
-from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpace
+from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpaceMonitor
 from app.domain.errors import StorageFullError
 from app.domain.messages import MessageState
 from tests.app.fakes import Desk, keep_settings, open_desk
@@ -136,7 +136,7 @@ def test_one_sentence_is_enough_while_saving_fails(desk: Desk, disk: Disk, qtbot
 
 def test_between_the_two_bounds_nothing_changes_and_nothing_known_is_nothing_said(disk: Disk, tmp_path: Path) -> None:
     told: list[bool] = []
-    space = FreeSpace(tmp_path, told.append)
+    space = FreeSpaceMonitor(tmp_path, told.append)
     steps = (LOW_BYTES, LOW_BYTES - 1, ENOUGH_BYTES - 1, OSError("gone"), LOW_BYTES, ENOUGH_BYTES, LOW_BYTES)
     for free in steps:
         disk.free = free

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.sums import PairSums
-from app.storage.chats import given, totals
+from app.storage.chats import answer_records, totals
 from engine.records import Finished, FinishReason, Mode, RunStats
 from tests.app.fakes import Desk
 from ui.statistics.panel import ALL, CHAT
@@ -45,7 +45,7 @@ def test_an_answer_counts_for_its_models_and_mode(desk: Desk, qtbot: QtBot) -> N
     ]
     chat = desk.controller.conversations.current_id
     assert chat is not None
-    answers = desk.store.read(lambda db: given.answers_of_chat(db, chat))
+    answers = desk.store.read(lambda db: answer_records.answers_of_chat(db, chat))
     assert [(each.target, each.draft) for each in answers] == [("target", "draft"), ("target", "")]
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import LAYERED_FIELDS, LAYERED_KEYS, Layer, Layers, for_toml, good_values
+from app.domain.settings.layers import LAYERED_FIELDS, LAYERED_KEYS, Layer, Layers, for_toml, valid_values
 from app.domain.settings.table import DEFAULTS, FIELD_BY_KEY, complaint
 from app.domain.settings.values import Settings
 from tests.app.storage.test_settings_file import ANYTHING
-from tests.app.storage.test_settings_file import good_values as any_good
+from tests.app.storage.test_settings_file import valid_values as any_good
 
 SOME = st.fixed_dictionaries({}, optional={field.key: any_good(field) for field in LAYERED_FIELDS})
 
@@ -74,20 +74,20 @@ def test_a_change_touches_its_layer_alone_and_can_be_taken_back(
 
 @given(values=SOME)
 def test_values_survive_toml_and_json(values: dict[str, SettingValue]) -> None:
-    assert good_values(tomllib.loads(tomli_w.dumps(for_toml(values)))) == values
-    assert good_values(json.loads(json.dumps(values))) == values
+    assert valid_values(tomllib.loads(tomli_w.dumps(for_toml(values)))) == values
+    assert valid_values(json.loads(json.dumps(values))) == values
 
 
 @given(raw=st.dictionaries(st.sampled_from([*LAYERED_KEYS, "target_path", "x"]), ANYTHING) | ANYTHING)
 def test_only_good_values_are_taken_from_outside(raw: object) -> None:
-    taken = good_values(raw)
+    taken = valid_values(raw)
     assert set(taken) <= set(LAYERED_KEYS)
     assert all(not complaint(FIELD_BY_KEY[key], value) for key, value in taken.items())
 
 
 def test_numbers_beyond_every_range_are_left_out() -> None:
     raw = json.loads('{"temperature": 1e999, "top_k": 1' + "0" * 400 + ', "top_p": NaN, "min_p": 0.1}')
-    assert good_values(raw) == {"min_p": 0.1}
+    assert valid_values(raw) == {"min_p": 0.1}
 
 
 def test_the_settings_own_layer_is_not_changed_here() -> None:

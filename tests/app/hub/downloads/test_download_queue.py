@@ -18,10 +18,10 @@ import pytest
 
 from app.hub.client import HubClient
 from app.hub.downloads import part_file
-from app.hub.downloads.download_queue import Downloads
-from app.hub.downloads.entry import Speed
+from app.hub.downloads.download_queue import DownloadQueue
+from app.hub.downloads.entry import SpeedMeter
 from app.hub.downloads.queue_file import QueueFile
-from app.hub.downloads.transfer import Patience
+from app.hub.downloads.transfer import RetryPolicy
 from app.hub.errors import UnsafeNameError
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, FileKind, RemoteFile, RemoteModel
@@ -30,17 +30,17 @@ from tests.app.hub.loopback import Fault, LoopbackHub
 REPO = "a/b-GGUF"
 DATA = {name: b"GGUF" + os.urandom(1000) * 1000 for name in ("one.gguf", "two.gguf", "three.gguf", "four.gguf")}
 SHARDS = {f"big-Q4_0-{number:05d}-of-00003.gguf": b"GGUF" + os.urandom(300_000) for number in (1, 2, 3)}
-FAST = Patience(max_failures=4, first_wait_s=0.001, max_wait_s=0.01)
+FAST = RetryPolicy(max_failures=4, first_wait_s=0.001, max_wait_s=0.01)
 KILL_CHILD = """
 import sys, time
 from pathlib import Path
 from app.hub.client import HubClient
-from app.hub.downloads.download_queue import Downloads
+from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest
 root = Path(sys.argv[1])
 client = HubClient()
-downloads = Downloads(client, Library(root / "models", root / "library.json"), root / "downloads.json")
+downloads = DownloadQueue(client, Library(root / "models", root / "library.json"), root / "downloads.json")
 downloads.start()
 for model in client.details("a/b-GGUF").models:
     downloads.add(DownloadRequest("a/b-GGUF", model))
@@ -72,8 +72,8 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
 
 
 @pytest.fixture
-def downloads(client: HubClient, library: Library, tmp_path: Path) -> Iterator[Downloads]:
-    made = Downloads(client, library, tmp_path / "downloads.json", patience=FAST, max_at_once=2)
+def downloads(client: HubClient, library: Library, tmp_path: Path) -> Iterator[DownloadQueue]:
+    made = DownloadQueue(client, library, tmp_path / "downloads.json", patience=FAST, max_at_once=2)
     made.start()
     yield made
     made.close()
@@ -84,16 +84,16 @@ def request(client: HubClient, name: str, draft_of: str = "") -> DownloadRequest
     return DownloadRequest(REPO, model, draft_of=draft_of)
 
 
-def state(downloads: Downloads, download_id: str) -> DownloadState:
+def state(downloads: DownloadQueue, download_id: str) -> DownloadState:
     return next(one for one in downloads.snapshot() if one.download_id == download_id)
 
 
-def is_at(downloads: Downloads, download_id: str, *statuses: DownloadStatus) -> Callable[[], bool]:
+def is_at(downloads: DownloadQueue, download_id: str, *statuses: DownloadStatus) -> Callable[[], bool]:
     return lambda: state(downloads, download_id).status in statuses
 
 
 def test_several_at_once_with_a_bound(
-    client: HubClient, downloads: Downloads, hub: LoopbackHub, library: Library
+    client: HubClient, downloads: DownloadQueue, hub: LoopbackHub, library: Library
 ) -> None:
     hub.bytes_per_s = 5e6
     most = 0
@@ -110,7 +110,7 @@ def test_several_at_once_with_a_bound(
     assert len(library.models()) == 4
 
 
-def test_shards_are_one_download_and_one_model(client: HubClient, downloads: Downloads, library: Library) -> None:
+def test_shards_are_one_download_and_one_model(client: HubClient, downloads: DownloadQueue, library: Library) -> None:
     wanted = downloads.add(request(client, "big-Q4_0"))
     until(is_at(downloads, wanted, DownloadStatus.DONE))
     shown = state(downloads, wanted)
@@ -120,7 +120,9 @@ def test_shards_are_one_download_and_one_model(client: HubClient, downloads: Dow
     assert {file.name: file.read_bytes() for file in model.files} == SHARDS
 
 
-def test_pause_resume_and_cancel(client: HubClient, downloads: Downloads, hub: LoopbackHub, library: Library) -> None:
+def test_pause_resume_and_cancel(
+    client: HubClient, downloads: DownloadQueue, hub: LoopbackHub, library: Library
+) -> None:
     hub.faults.append(Fault(stall_after=300_000))
     wanted = downloads.add(request(client, "one"))
     until(lambda: state(downloads, wanted).done_bytes >= 300_000)
@@ -142,7 +144,7 @@ def test_pause_resume_and_cancel(client: HubClient, downloads: Downloads, hub: L
 
 
 def test_a_failure_is_a_sentence_and_can_be_retried(
-    client: HubClient, downloads: Downloads, hub: LoopbackHub, library: Library
+    client: HubClient, downloads: DownloadQueue, hub: LoopbackHub, library: Library
 ) -> None:
     wanted_request = request(client, "one")
     hub.faults.append(Fault(cut_after=200_000))
@@ -162,7 +164,7 @@ def test_a_failure_is_a_sentence_and_can_be_retried(
 
 
 def test_what_others_still_have_to_write_is_not_free_space(
-    client: HubClient, downloads: Downloads, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+    client: HubClient, downloads: DownloadQueue, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = len(DATA["one.gguf"])
     enough_for_one = part_file.RESERVE_BYTES + int(1.5 * size)
@@ -182,7 +184,7 @@ def test_what_others_still_have_to_write_is_not_free_space(
 
 @pytest.mark.parametrize("draft_first", [False, True])
 def test_a_pair_is_made_in_whatever_order_it_comes(
-    client: HubClient, downloads: Downloads, library: Library, *, draft_first: bool
+    client: HubClient, downloads: DownloadQueue, library: Library, *, draft_first: bool
 ) -> None:
     asked = [request(client, "one"), request(client, "two", draft_of="one")]
     for one in reversed(asked) if draft_first else asked:
@@ -191,7 +193,7 @@ def test_a_pair_is_made_in_whatever_order_it_comes(
     assert library.find("one").draft == "two"
 
 
-def test_names_that_lead_elsewhere_are_refused(downloads: Downloads, library: Library, tmp_path: Path) -> None:
+def test_names_that_lead_elsewhere_are_refused(downloads: DownloadQueue, library: Library, tmp_path: Path) -> None:
     for repo_id, path in (("a/b", "../../x.gguf"), ("a/b", "/x.gguf"), ("../b", "x.gguf"), ("con/b", "x.gguf")):
         model = RemoteModel("x", FileKind.MODEL, (RemoteFile(path),))
         with pytest.raises(UnsafeNameError):
@@ -205,18 +207,18 @@ def test_names_that_lead_elsewhere_are_refused(downloads: Downloads, library: Li
 
 def test_the_queue_survives_closing(client: HubClient, library: Library, hub: LoopbackHub, tmp_path: Path) -> None:
     hub.bytes_per_s = 1e6
-    first = Downloads(client, library, tmp_path / "q.json", patience=FAST, max_at_once=1)
+    first = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST, max_at_once=1)
     first.start()
     ids = [first.add(request(client, name)) for name in DATA]
     until(lambda: state(first, ids[0]).done_bytes >= 100_000)
     first.pause(ids[3])
-    second = Downloads(client, library, tmp_path / "q.json", patience=FAST)
+    second = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
     second.start()
     assert second.snapshot() == ()  # the other one holds the queue
     second.close()
     first.close()
     hub.bytes_per_s = 0
-    again = Downloads(client, library, tmp_path / "q.json", patience=FAST)
+    again = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
     again.start()
     until(lambda: all(is_at(again, one, DownloadStatus.DONE)() for one in ids[:3]))
     assert state(again, ids[3]).status is DownloadStatus.PAUSED
@@ -238,7 +240,7 @@ def test_a_killed_app_goes_on_where_it_was(hub: LoopbackHub, client: HubClient, 
         child.stdout.close()
     hub.bytes_per_s = 0
     library = Library(tmp_path / "models", tmp_path / "library.json")
-    downloads = Downloads(client, library, tmp_path / "downloads.json")
+    downloads = DownloadQueue(client, library, tmp_path / "downloads.json")
     downloads.start()
     assert len(downloads.snapshot()) == 5
     assert sum(one.done_bytes for one in downloads.snapshot()) > 0.5 * total
@@ -294,7 +296,7 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
         if any(one.status is DownloadStatus.DONE for one in downloads.snapshot()):
             ended.set()
 
-    downloads = Downloads(client, library, listener=listen, patience=FAST)
+    downloads = DownloadQueue(client, library, listener=listen, patience=FAST)
     downloads.start()
     downloads.add(request(client, "one"))
     assert ended.wait(60)
@@ -303,7 +305,7 @@ def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, libra
 
 
 def test_speed() -> None:
-    speed = Speed()
+    speed = SpeedMeter()
     assert speed.bytes_per_s(0.0) is None
     speed.note(0.0, 10**9)  # what was here before
     for step in range(1, 41):

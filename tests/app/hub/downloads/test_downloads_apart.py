@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from app.hub.client import HubClient
-from app.hub.downloads.download_queue import Downloads
-from app.hub.downloads.transfer import Patience, Stream
+from app.hub.downloads.download_queue import DownloadQueue
+from app.hub.downloads.transfer import RetryPolicy, Stream
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteLocation
 from tests.app.hub.loopback import LoopbackHub
 
 REPOS = ("one/model-GGUF", "two/model-GGUF", "three/model-GGUF")
-FAST = Patience(max_failures=2, first_wait_s=0.001, max_wait_s=0.01)
+FAST = RetryPolicy(max_failures=2, first_wait_s=0.001, max_wait_s=0.01)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -28,11 +28,11 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def states(downloads: Downloads) -> dict[str, DownloadState]:
+def states(downloads: DownloadQueue) -> dict[str, DownloadState]:
     return {state.request.repo_id: state for state in downloads.snapshot()}
 
 
-def statuses(downloads: Downloads) -> list[DownloadStatus]:
+def statuses(downloads: DownloadQueue) -> list[DownloadStatus]:
     return [states(downloads)[repo].status for repo in REPOS]
 
 
@@ -52,7 +52,7 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
     """Somebody moves a publisher's folder to a larger disk and leaves a link; then the app starts again."""
     library, queue = Library(tmp_path / "models", tmp_path / "library.json"), tmp_path / "queue.json"
     client = HubClient()
-    first = Downloads(client, library, queue, max_at_once=0)
+    first = DownloadQueue(client, library, queue, max_at_once=0)
     first.start()
     for request in requests:
         first.add(request)
@@ -63,14 +63,14 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
         (library.folder / "one").symlink_to(tmp_path / "larger disk")
     except OSError:
         pytest.skip("this system lets nobody make a link")
-    again = Downloads(client, library, queue, patience=FAST)
+    again = DownloadQueue(client, library, queue, patience=FAST)
     again.start()
     until(lambda: not any(status.is_active for status in statuses(again)))
     assert statuses(again) == [DownloadStatus.FAILED, DownloadStatus.DONE, DownloadStatus.DONE]
     assert "outside the library folder" in states(again)[REPOS[0]].message
     again.close()
     assert [row["repo_id"] for row in json.loads(queue.read_text())["downloads"]] == list(REPOS)
-    once_more = Downloads(client, library, queue, patience=FAST)
+    once_more = DownloadQueue(client, library, queue, patience=FAST)
     once_more.start()
     failed = states(once_more)[REPOS[0]].download_id
     once_more.cancel(failed)
@@ -101,7 +101,7 @@ def test_what_nobody_foresaw_fails_one_download_and_frees_its_place(
 ) -> None:
     client = HubClient()
     library = Library(tmp_path / "models", tmp_path / "library.json")
-    downloads = Downloads(Odd(client), library, max_at_once=1, patience=FAST)
+    downloads = DownloadQueue(Odd(client), library, max_at_once=1, patience=FAST)
     downloads.start()
     for request in requests:
         downloads.add(request)

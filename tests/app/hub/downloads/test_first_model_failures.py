@@ -107,7 +107,7 @@ def test_without_a_network_it_is_one_sentence(
         monkeypatch.setenv(name, value)
     for name in ("HF_HUB_OFFLINE", "PIP_NO_INDEX", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(first_model, "HUB_PATIENCE", replace(first_model.HUB_PATIENCE, first_wait_s=0.01))
+    monkeypatch.setattr(first_model, "HUB_RETRIES", replace(first_model.HUB_RETRIES, first_wait_s=0.01))
     model, watch = make_package(tmp_path / "unseen"), Seen()
     with pytest.raises(NoSourceError) as failure:
         fetch_first_model(library, watch, asks_hub, model)

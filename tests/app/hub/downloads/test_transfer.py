@@ -15,7 +15,7 @@ import pytest
 
 from app.hub.client import HubClient
 from app.hub.downloads import part_file
-from app.hub.downloads.transfer import Patience, StoppedError, Wanted, Watch, discard, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
 from app.hub.errors import (
     ChecksumError,
     DiskFullError,
@@ -32,10 +32,10 @@ from tests.app.hub.loopback import Fault, LoopbackHub
 
 REPO, NAME = "a/b", "m-Q4_0.gguf"
 DATA = os.urandom(1 << 10) * 3000  # about 3 MB
-FAST = Patience(first_wait_s=0.001, max_wait_s=0.01)
+FAST = RetryPolicy(first_wait_s=0.001, max_wait_s=0.01)
 
 
-class Log(Watch):
+class Log(TransferControl):
     """Remembers what it was told, and stops after so many bytes."""
 
     def __init__(self, stop_at: int | None = None) -> None:
@@ -65,11 +65,11 @@ def client(hub: LoopbackHub) -> Iterator[HubClient]:
 
 
 @pytest.fixture
-def wanted(tmp_path: Path) -> Wanted:
-    return Wanted(REPO, NAME, "main", tmp_path / "models" / NAME, tmp_path / "locks")
+def wanted(tmp_path: Path) -> FileRequest:
+    return FileRequest(REPO, NAME, "main", tmp_path / "models" / NAME, tmp_path / "locks")
 
 
-def left(wanted: Wanted) -> set[str]:
+def left(wanted: FileRequest) -> set[str]:
     return {path.name for path in wanted.destination.parent.iterdir()}
 
 
@@ -77,7 +77,7 @@ def ranges(hub: LoopbackHub) -> list[str]:
     return [seen.headers.get("range", "") for seen in hub.requests if seen.method == "GET"]
 
 
-def test_a_file_arrives_checked_and_alone(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_file_arrives_checked_and_alone(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     log = Log()
     assert fetch(client, wanted, log).sha256 == hashlib.sha256(DATA).hexdigest()
     assert wanted.destination.read_bytes() == DATA
@@ -90,7 +90,7 @@ def test_a_file_arrives_checked_and_alone(client: HubClient, wanted: Wanted, hub
 
 @pytest.mark.parametrize("through_store", [False, True])
 def test_cuts_resets_stalls_and_refusals_cost_no_byte_twice(
-    client: HubClient, wanted: Wanted, hub: LoopbackHub, *, through_store: bool
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub, *, through_store: bool
 ) -> None:
     with LoopbackHub() as store:
         serving = store if through_store else hub
@@ -105,7 +105,9 @@ def test_cuts_resets_stalls_and_refusals_cost_no_byte_twice(
         assert all("if-range" in seen.headers for seen in serving.requests if "range" in seen.headers)
 
 
-def test_a_stop_keeps_the_part_and_the_next_call_goes_on(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_stop_keeps_the_part_and_the_next_call_goes_on(
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub
+) -> None:
     with pytest.raises(StoppedError):
         fetch(client, wanted, Log(stop_at=1_000_000), FAST)
     assert left(wanted) == {f"{NAME}.part", f"{NAME}.part.json"}
@@ -116,7 +118,7 @@ def test_a_stop_keeps_the_part_and_the_next_call_goes_on(client: HubClient, want
     assert ranges(hub)[1] == f"bytes={size}-"
 
 
-def test_a_stop_ends_a_stall_at_once(wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_stop_ends_a_stall_at_once(wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.add_file(REPO, NAME, DATA)
     patient = HubClient(timeout_s=120)
     hub.faults.append(Fault(stall_after=200_000))
@@ -140,7 +142,7 @@ def test_a_stop_ends_a_stall_at_once(wanted: Wanted, hub: LoopbackHub) -> None:
     patient.close()
 
 
-def test_a_server_that_ignores_the_range_starts_over(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_server_that_ignores_the_range_starts_over(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.honours_range = False
     hub.faults.append(Fault(cut_after=1_000_000))
     fetch(client, wanted, Log(), FAST)
@@ -148,7 +150,9 @@ def test_a_server_that_ignores_the_range_starts_over(client: HubClient, wanted: 
     assert hub.sent(REPO, NAME) == len(DATA) + 1_000_000
 
 
-def test_another_content_range_than_asked_is_not_believed(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_another_content_range_than_asked_is_not_believed(
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub
+) -> None:
     hub.faults.extend([Fault(cut_after=1_000_000), Fault(wrong_range=True)])
     log = Log()
     fetch(client, wanted, log, FAST)
@@ -156,7 +160,7 @@ def test_another_content_range_than_asked_is_not_believed(client: HubClient, wan
     assert any("other bytes than those that were asked for" in words for words in log.words)
 
 
-def test_a_file_that_changed_between_attempts(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_file_that_changed_between_attempts(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     with pytest.raises(StoppedError):
         fetch(client, wanted, Log(stop_at=1_000_000), FAST)
     hub.add_file(REPO, NAME, DATA[::-1])
@@ -167,7 +171,7 @@ def test_a_file_that_changed_between_attempts(client: HubClient, wanted: Wanted,
     assert wanted.destination.read_bytes() == DATA
 
 
-def test_a_416_starts_over(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_416_starts_over(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.faults.extend([Fault(cut_after=1_000_000), Fault(status=416)])
     fetch(client, wanted, Log(), FAST)
     assert wanted.destination.read_bytes() == DATA
@@ -177,7 +181,7 @@ def test_a_416_starts_over(client: HubClient, wanted: Wanted, hub: LoopbackHub) 
     "kept", [b"", b"garbage", b"[]", b'{"etag": 1}', b'{"etag":"x","size_bytes":3,"source_etag":""}']
 )
 def test_a_part_without_its_label_is_thrown_away(
-    client: HubClient, wanted: Wanted, hub: LoopbackHub, kept: bytes
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub, kept: bytes
 ) -> None:
     wanted.destination.parent.mkdir()
     wanted.destination.with_name(f"{NAME}.part").write_bytes(b"x" * 1000)
@@ -186,7 +190,7 @@ def test_a_part_without_its_label_is_thrown_away(
     assert wanted.destination.read_bytes() == DATA
 
 
-def test_a_part_that_is_a_link_is_not_written_through(client: HubClient, wanted: Wanted, tmp_path: Path) -> None:
+def test_a_part_that_is_a_link_is_not_written_through(client: HubClient, wanted: FileRequest, tmp_path: Path) -> None:
     wanted.destination.parent.mkdir()
     precious = tmp_path / "precious"
     precious.write_bytes(b"mine")
@@ -196,7 +200,7 @@ def test_a_part_that_is_a_link_is_not_written_through(client: HubClient, wanted:
     assert wanted.destination.read_bytes() == DATA
 
 
-def test_a_damaged_body_never_gets_the_final_name(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_damaged_body_never_gets_the_final_name(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.faults.append(Fault(corrupt=True))
     fetch(client, wanted, Log(), FAST)
     assert wanted.destination.read_bytes() == DATA
@@ -207,15 +211,15 @@ def test_a_damaged_body_never_gets_the_final_name(client: HubClient, wanted: Wan
     assert left(wanted) == set()
 
 
-def test_a_small_file_is_checked_by_gits_hash(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_small_file_is_checked_by_gits_hash(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.add_file(REPO, "README.md", b"# words")
-    small = Wanted(REPO, "README.md", "main", wanted.destination.with_name("README.md"), wanted.lock_folder)
+    small = FileRequest(REPO, "README.md", "main", wanted.destination.with_name("README.md"), wanted.lock_folder)
     hub.faults.append(Fault(corrupt=True))
     fetch(client, small, Log(), FAST)
     assert small.destination.read_bytes() == b"# words"
 
 
-def test_giving_up_is_one_sentence_and_keeps_the_part(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_giving_up_is_one_sentence_and_keeps_the_part(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.faults.append(Fault(cut_after=1_000_000))
     hub.faults.extend([Fault(reset_after=0)] * 99)
     log = Log()
@@ -231,7 +235,7 @@ def test_giving_up_is_one_sentence_and_keeps_the_part(client: HubClient, wanted:
         fetch(client, wanted, log, FAST)
 
 
-def test_a_file_that_always_changes_is_given_up(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_a_file_that_always_changes_is_given_up(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     class Restless(Log):
         def on_status(self, status: DownloadStatus, error: HubError | DownloadError | None, attempt: int) -> None:
             if status is DownloadStatus.WAITING:
@@ -243,7 +247,7 @@ def test_a_file_that_always_changes_is_given_up(client: HubClient, wanted: Wante
         fetch(client, wanted, Restless(), FAST)
 
 
-def test_what_no_attempt_can_mend_is_told_at_once(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_what_no_attempt_can_mend_is_told_at_once(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.gated[REPO] = "hf_secret"
     log = Log()
     with pytest.raises(HubAccessError):
@@ -254,7 +258,7 @@ def test_what_no_attempt_can_mend_is_told_at_once(client: HubClient, wanted: Wan
     assert DownloadStatus.WAITING not in log.statuses
 
 
-def test_two_do_not_fetch_the_same_file(client: HubClient, wanted: Wanted, hub: LoopbackHub) -> None:
+def test_two_do_not_fetch_the_same_file(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     class Nosy(Log):
         def on_progress(self, done_bytes: int, size_bytes: int) -> None:
             with pytest.raises(DownloadBusyError, match="Another Paceline"):
@@ -267,7 +271,7 @@ def test_two_do_not_fetch_the_same_file(client: HubClient, wanted: Wanted, hub: 
 
 
 def test_no_space_is_told_before_and_during(
-    client: HubClient, wanted: Wanted, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = [part_file.RESERVE_BYTES + len(DATA) - 1]
     monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=free[0]))
@@ -294,7 +298,7 @@ def test_no_space_is_told_before_and_during(
     assert wanted.destination.read_bytes() == DATA
 
 
-def test_discard_leaves_nothing(client: HubClient, wanted: Wanted) -> None:
+def test_discard_leaves_nothing(client: HubClient, wanted: FileRequest) -> None:
     with pytest.raises(StoppedError):
         fetch(client, wanted, Log(stop_at=1_000_000), FAST)
     label = json.loads(wanted.destination.with_name(f"{NAME}.part.json").read_text("utf-8"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
 
@@ -19,7 +19,7 @@ def tell(line: str) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    store = ChatStore(Place(folder / "chats.db", folder / "backups"), [].append)
+    store = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
     problem = store.open()
     if problem is not None:
         raise SystemExit(problem.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.domain.messages import MessageState
-from app.storage.chats.answers import FLUSH_S, Ending, GrowingAnswers
+from app.storage.chats.answers import FLUSH_S, Ending, StreamingAnswers
 
 
 class Clock:
@@ -17,7 +17,7 @@ class Clock:
 
 
 def test_an_answer_that_ends_while_it_is_written_is_due_at_once() -> None:
-    answers = GrowingAnswers(Clock())
+    answers = StreamingAnswers(Clock())
     answers.begin(1)
     answers.append(1, "half", ())
     (first,) = answers.due()
@@ -30,7 +30,7 @@ def test_an_answer_that_ends_while_it_is_written_is_due_at_once() -> None:
 
 def test_text_that_comes_while_it_is_written_is_due_later() -> None:
     clock = Clock()
-    answers = GrowingAnswers(clock)
+    answers = StreamingAnswers(clock)
     answers.begin(1)
     answers.append(1, "one ", ())
     (first,) = answers.due()

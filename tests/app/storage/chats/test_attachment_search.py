@@ -11,7 +11,7 @@ from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.conversations import SearchHit
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place, open_chats
+from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -130,8 +130,8 @@ def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
     assert is_whole(store)
 
 
-def test_attachments_of_an_older_file_are_found(place: Place) -> None:
-    older = Place(place.file, place.backups, MIGRATIONS[:4])
+def test_attachments_of_an_older_file_are_found(place: StoreLocation) -> None:
+    older = StoreLocation(place.file, place.backups, MIGRATIONS[:4])
     db = open_chats(older, NOW).connection
     db.execute("INSERT INTO conversations (id, title, created_at, updated_at, mode) VALUES (1, 'Old', 1, 1, 'off')")
     sql = "INSERT INTO messages (id, conversation_id, position, role, text, state, created_at) VALUES (1,1,0,?,?,?,1)"

@@ -10,7 +10,7 @@ from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.messages import MessageState
 from app.domain.requests import prompt_messages
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore, Turn
 from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats, import_chats
@@ -31,7 +31,7 @@ def attached(store: ChatStore, conversation_id: int) -> list[list[str]]:
     return [[each.name for each in view.attachments] for view in store.messages(conversation_id)]
 
 
-def test_unsent_attachments_survive_a_restart(store: ChatStore, place: Place) -> None:
+def test_unsent_attachments_survive_a_restart(store: ChatStore, place: StoreLocation) -> None:
     kept = [store.attachments.add_unsent(None, each) for each in (NOTES, TABLE)]
     assert store.close()
     again = ChatStore(place, lambda _problem: None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.domain.messages import MessageState, MessageView
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore, Turn
 from app.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode
@@ -69,7 +69,7 @@ def test_what_is_wiped_leaves_nothing(store: ChatStore) -> None:
     assert store.conversations() == ()
 
 
-def test_the_next_opening_wipes_what_was_marked(place: Place) -> None:
+def test_the_next_opening_wipes_what_was_marked(place: StoreLocation) -> None:
     first = ChatStore(place, [].append)
     assert first.open() is None
     kept, gone = ask(first, None, "about zebras"), ask(first, None, "about giraffes")

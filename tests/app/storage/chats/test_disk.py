@@ -16,7 +16,7 @@ from app.domain.errors import SettingsWriteError, StorageFullError
 from app.domain.messages import MessageState
 from app.domain.settings.values import Settings
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.settings_file import read_settings, write_settings
 from engine.records import Mode, Problem
@@ -38,7 +38,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
 ) -> None:
     monkeypatch.setattr("app.storage.chats.answers.RETRY_S", 0.1)
     troubles: list[Problem | None] = []
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, troubles.append)
     assert store.open() is None
     turn = store.begin_turn(None, "question", Mode.OFF, None)
@@ -69,7 +69,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
 
 def test_a_disk_that_fills_at_any_moment_of_a_write_keeps_what_was_acknowledged(small_disk: Path) -> None:
     """The space that is left grows by half a page from write to write: each fails at another place, and then none."""
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, [].append)
     assert store.open() is None
     chat = store.create_conversation("chat")
@@ -96,7 +96,7 @@ def reopened(folder: Path, store: ChatStore, kept: list[tuple[int, str]]) -> Cha
     """Look at a copy of the files that lie there, then open the file itself again."""
     copy = folder.parent / "copy"
     shutil.copytree(folder, copy)
-    seen = ChatStore(Place(copy / "chats.db", copy / "backups"), [].append)
+    seen = ChatStore(StoreLocation(copy / "chats.db", copy / "backups"), [].append)
     assert seen.open() is None
     rows = "SELECT id, text FROM messages ORDER BY id"
     assert [tuple(row) for row in seen.read(lambda db: db.execute(rows).fetchall())] == kept
@@ -104,13 +104,13 @@ def reopened(folder: Path, store: ChatStore, kept: list[tuple[int, str]]) -> Cha
     seen.close()
     shutil.rmtree(copy)
     assert store.close()
-    again = ChatStore(Place(folder / "chats.db", folder / "backups"), [].append)
+    again = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
     assert again.open() is None
     return again
 
 
 def test_closing_on_a_full_disk_says_that_something_is_not_saved(small_disk: Path) -> None:
-    store = ChatStore(Place(small_disk / "chats.db", small_disk / "backups"), [].append)
+    store = ChatStore(StoreLocation(small_disk / "chats.db", small_disk / "backups"), [].append)
     store.open()
     turn = store.begin_turn(None, "question", Mode.OFF, None)
     fill(small_disk)
@@ -119,7 +119,7 @@ def test_closing_on_a_full_disk_says_that_something_is_not_saved(small_disk: Pat
 
 
 def test_stored_chats_open_on_a_full_disk(small_disk: Path) -> None:
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, [].append)
     store.open()
     turn = store.begin_turn(None, "question", Mode.OFF, None)
@@ -128,7 +128,7 @@ def test_stored_chats_open_on_a_full_disk(small_disk: Path) -> None:
     ballast = fill(small_disk)
     again = ChatStore(place, [].append)
     assert again.open() is None
-    assert again.lasting
+    assert again.is_persistent
     view = again.messages(turn.conversation_id)[-1]
     assert (view.text, view.state) == ("left in the middle", MessageState.INTERRUPTED)
     ballast.unlink()
@@ -150,12 +150,12 @@ def test_settings_on_a_full_disk_keep_the_old_file(small_disk: Path) -> None:
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.domain.errors import StorageError
 from engine.records import Mode
 troubles = []
-store = ChatStore(Place(Path(sys.argv[1]) / "chats.db", Path(sys.argv[1]) / "backups"), troubles.append)
+store = ChatStore(StoreLocation(Path(sys.argv[1]) / "chats.db", Path(sys.argv[1]) / "backups"), troubles.append)
 store.open()
 turn = store.begin_turn(None, "question", Mode.OFF, None)
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -189,7 +189,7 @@ def test_a_read_only_folder_shows_the_chats_and_keeps_new_ones_in_memory(
         pytest.skip("a folder cannot be made read-only on Windows by its mode")
     folder = request.getfixturevalue("small_disk") if mounted else tmp_path / "locked"
     folder.mkdir(exist_ok=True)
-    place = Place(folder / "chats.db", folder / "backups")
+    place = StoreLocation(folder / "chats.db", folder / "backups")
     store = ChatStore(place, [].append)
     store.open()
     conversation = store.create_conversation("kept")
@@ -200,7 +200,7 @@ def test_a_read_only_folder_shows_the_chats_and_keeps_new_ones_in_memory(
     problem = again.open()
     assert problem is not None
     assert "The stored chats can be read" in problem.message
-    assert not again.lasting
+    assert not again.is_persistent
     assert [view.text for view in again.messages(conversation)] == ["stored before"]
     again.add_message(conversation, "user", "in memory")
     assert len(again.messages(conversation)) == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.storage.chats.database import version_of
-from app.storage.chats.opening import Place, open_chats
+from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
 from tests.app.storage.small_disk import fill, make_read_only
@@ -18,7 +18,7 @@ from tests.app.storage.small_disk import fill, make_read_only
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def put_old_chats(place: Place, layout: int) -> None:
+def put_old_chats(place: StoreLocation, layout: int) -> None:
     """A file as an earlier version left it, with one chat of one message."""
     with contextlib.closing(sqlite3.connect(place.file, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = WAL")
@@ -42,7 +42,7 @@ def texts(store: ChatStore) -> list[str]:
 @pytest.mark.parametrize("layout", [1, 4])
 def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: Path, layout: int, room: int) -> None:
     """With more and more room it fails at the copy, in a step, or not at all."""
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     put_old_chats(place, layout)
     ballast = fill(small_disk, room)
     store = ChatStore(place, [].append)
@@ -57,7 +57,7 @@ def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: 
     ballast.unlink()
     again = ChatStore(place, [].append)
     assert again.open() is None
-    assert again.lasting
+    assert again.is_persistent
     assert texts(again) == ["stored before"]
     again.close()
     assert not list(small_disk.rglob("*.part*"))
@@ -65,10 +65,12 @@ def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: 
 
 @pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without one"])
 def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Path, with_copy: bool) -> None:
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     if with_copy:
         place.backups.mkdir()
-        put_old_chats(Place(place.backups / "chats-daily-20261119-120000-000000.db", place.backups), len(MIGRATIONS))
+        put_old_chats(
+            StoreLocation(place.backups / "chats-daily-20261119-120000-000000.db", place.backups), len(MIGRATIONS)
+        )
         with contextlib.closing(sqlite3.connect(next(place.backups.glob("*.db")))) as copy:
             copy.execute("PRAGMA journal_mode = DELETE")
     junk = b"no database " * 1000
@@ -79,7 +81,7 @@ def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Pa
     assert opened.problem is not None
     assert opened.problem.title == "The chats file was damaged"
     assert "could not be replaced" in opened.problem.message
-    assert not opened.lasting
+    assert not opened.is_persistent
     assert place.file.read_bytes() == junk
     ballast.unlink()
     again = open_chats(place, NOW)  # tells it once more: nothing was forgotten
@@ -91,7 +93,7 @@ def test_a_damaged_file_that_cannot_be_replaced_stays_where_it_is(small_disk: Pa
 
 @pytest.mark.parametrize("layout", range(1, len(MIGRATIONS)))
 def test_an_older_file_in_a_read_only_folder_is_shown(small_disk: Path, layout: int) -> None:
-    place = Place(small_disk / "chats.db", small_disk / "backups")
+    place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     put_old_chats(place, layout)
     make_read_only(small_disk, mounted=True)
     store = ChatStore(place, [].append)

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.messages import MessageState
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 
 NUM_KILLS = int(os.environ.get("PACELINE_TEST_KILLS", "15"))
@@ -50,7 +50,7 @@ def test_every_acknowledged_message_survives_a_kill(tmp_path: Path) -> None:
     acknowledged: list[tuple[int, int, str]] = []
     for _ in range(NUM_KILLS):
         acknowledged += run_and_kill(tmp_path, rng.uniform(0.0, 0.4))
-        store = ChatStore(Place(tmp_path / "chats.db", tmp_path / "backups"), [].append)
+        store = ChatStore(StoreLocation(tmp_path / "chats.db", tmp_path / "backups"), [].append)
         assert store.open() is None
         found = store.read(lambda db: db.execute("SELECT conversation_id, id, text FROM messages").fetchall())
         assert store.read(lambda db: db.execute("PRAGMA integrity_check").fetchall()) == [("ok",)]

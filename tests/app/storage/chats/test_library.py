@@ -10,12 +10,12 @@ from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
 
 
-def again(store: ChatStore, place: Place) -> ChatStore:
+def again(store: ChatStore, place: StoreLocation) -> ChatStore:
     assert store.close()
     reopened = ChatStore(place, [].append)
     assert reopened.open() is None
@@ -35,7 +35,7 @@ def test_pins_and_the_archive_exclude_each_other(store: ChatStore) -> None:
     assert (row(store, chat).pinned, row(store, chat).archived) == (True, False)
 
 
-def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: Place) -> None:
+def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLocation) -> None:
     one, two, three = (store.create_conversation(title) for title in ("one", "two", "three"))
     work, play = store.library.create_folder("Work"), store.library.create_folder("Play")
     for chat in (one, two):
@@ -53,7 +53,7 @@ def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: Place) -
 
 
 def test_a_deleted_folder_comes_back_with_its_place_and_all_that_was_not_moved_meanwhile(
-    store: ChatStore, place: Place
+    store: ChatStore, place: StoreLocation
 ) -> None:
     chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
     first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
@@ -88,7 +88,7 @@ def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
     assert [row.title for row in pinned] == ["c", "a", "b"]
 
 
-def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: Place) -> None:
+def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.library.keep_unsent(None, "for a new chat")
     store.library.keep_unsent(turn.conversation_id, "for this one")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 
 HOLDER = """
@@ -40,9 +40,9 @@ def held(file: Path, how: str, seconds: float) -> Iterator[subprocess.Popen[byte
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> StoreLocation:
     """A file with one chat, closed."""
-    place = Place(tmp_path / "chats.db", tmp_path / "backups")
+    place = StoreLocation(tmp_path / "chats.db", tmp_path / "backups")
     store = ChatStore(place, [].append)
     assert store.open() is None
     store.add_message(store.create_conversation("kept"), "user", "words")
@@ -51,7 +51,7 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_short_hold_is_waited_for(place: Place, how: str) -> None:
+def test_a_short_hold_is_waited_for(place: StoreLocation, how: str) -> None:
     with held(place.file, how, 0.7):
         store = ChatStore(place, [].append)
         assert store.open() is None
@@ -60,7 +60,7 @@ def test_a_short_hold_is_waited_for(place: Place, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_long_hold_is_told_and_the_file_left_alone(place: Place, how: str) -> None:
+def test_a_long_hold_is_told_and_the_file_left_alone(place: StoreLocation, how: str) -> None:
     with held(place.file, how, 600):
         began_s = time.monotonic()
         store = ChatStore(place, [].append)
@@ -68,7 +68,7 @@ def test_a_long_hold_is_told_and_the_file_left_alone(place: Place, how: str) -> 
         assert time.monotonic() - began_s < 15
         assert problem is not None
         assert problem.title == "The chats are in use"
-        assert not store.lasting
+        assert not store.is_persistent
         store.add_message(store.create_conversation("in memory"), "user", "words")
         store.close()
     assert list(place.file.parent.glob("*damaged*")) == []
@@ -78,7 +78,7 @@ def test_a_long_hold_is_told_and_the_file_left_alone(place: Place, how: str) -> 
     assert again.close()
 
 
-def test_nobody_gets_in_while_the_chats_are_open(place: Place) -> None:
+def test_nobody_gets_in_while_the_chats_are_open(place: StoreLocation) -> None:
     store = ChatStore(place, [].append)
     assert store.open() is None
     for sql in ("SELECT count(*) FROM messages", "BEGIN EXCLUSIVE", "DELETE FROM messages"):

@@ -13,8 +13,8 @@ from app.domain.errors import StorageError
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
 from app.storage.chats.codec import spans_from_text, stats_from_text
-from app.storage.chats.opening import Place
-from app.storage.chats.rows import from_us, to_us
+from app.storage.chats.conversations import from_us, to_us
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, Source, TokenSpan
 
@@ -70,7 +70,7 @@ def test_any_number_is_some_day(number: int) -> None:
         assert to_us(moment) == number
 
 
-def test_chats_of_impossible_days_are_listed(place: Place) -> None:
+def test_chats_of_impossible_days_are_listed(place: StoreLocation) -> None:
     store = ChatStore(place, [].append)
     store.open()
     store.add_message(store.create_conversation("t"), "user", "words")

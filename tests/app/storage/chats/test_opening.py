@@ -18,7 +18,7 @@ from app.storage.chats import database, opening
 from app.storage.chats.answers import Ending
 from app.storage.chats.backups import backup_is_due, backups_in, make_backup, rotate
 from app.storage.chats.database import connect, version_of
-from app.storage.chats.opening import Opened, Place, open_chats
+from app.storage.chats.opening import OpenedStore, StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
@@ -26,7 +26,7 @@ from engine.records import Mode
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def fill(place: Place, num_turns: int = 30) -> None:
+def fill(place: StoreLocation, num_turns: int = 30) -> None:
     store = ChatStore(place, [].append)
     assert store.open() is None
     for number in range(num_turns):
@@ -41,15 +41,15 @@ def dump(file: Path) -> list[str]:
         return [*connection.iterdump(), str(version_of(connection))]
 
 
-def num_messages(opened: Opened) -> int:
+def num_messages(opened: OpenedStore) -> int:
     return int(opened.connection.execute("SELECT count(*) FROM messages").fetchone()[0])
 
 
-def asides(place: Place) -> list[Path]:
+def asides(place: StoreLocation) -> list[Path]:
     return list(place.file.parent.glob("chats.aside-*.db"))
 
 
-def test_the_pragmas_read_back(place: Place) -> None:
+def test_the_pragmas_read_back(place: StoreLocation) -> None:
     opened = open_chats(place, NOW)
     wanted = {
         "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "locking_mode": "exclusive", "trusted_schema": 0
@@ -59,7 +59,7 @@ def test_the_pragmas_read_back(place: Place) -> None:
     assert found == wanted
 
 
-def test_on_macos_a_checkpoint_reaches_the_disk(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_macos_a_checkpoint_reaches_the_disk(place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")  # SQLite takes the pragma everywhere
     opened = open_chats(place, NOW)
     found = opened.connection.execute("PRAGMA checkpoint_fullfsync").fetchone()[0]
@@ -67,7 +67,7 @@ def test_on_macos_a_checkpoint_reaches_the_disk(place: Place, monkeypatch: pytes
     assert found == 1
 
 
-def test_a_pragma_that_reads_back_otherwise_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pragma_that_reads_back_otherwise_is_told(place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_PRAGMAS", (("synchronous", "OFF", 2),))
     place.file.parent.mkdir(parents=True)
     with pytest.raises(StorageError, match="does not take synchronous = OFF: it says 0"):
@@ -75,11 +75,11 @@ def test_a_pragma_that_reads_back_otherwise_is_told(place: Place, monkeypatch: p
 
 
 @pytest.mark.parametrize("junk", [b"no database at all" * 100, b"", b"SQLite format 3\0" + bytes(84), bytes(5000)])
-def test_a_file_that_is_no_chats_file_is_kept_and_a_fresh_one_opened(place: Place, junk: bytes) -> None:
+def test_a_file_that_is_no_chats_file_is_kept_and_a_fresh_one_opened(place: StoreLocation, junk: bytes) -> None:
     place.file.parent.mkdir(parents=True)
     place.file.write_bytes(junk)
     opened = open_chats(place, NOW)
-    assert opened.lasting
+    assert opened.is_persistent
     assert num_messages(opened) == 0
     opened.connection.close()
     if junk:
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_chats_file_is_kept_and_a_fresh_one_opened(place: Plac
         assert opened.problem is None  # an empty file is an empty database
 
 
-def test_a_database_of_another_program_is_kept_untouched(place: Place) -> None:
+def test_a_database_of_another_program_is_kept_untouched(place: StoreLocation) -> None:
     place.file.parent.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(place.file)) as connection:
         connection.execute("CREATE TABLE theirs (x)")
@@ -100,7 +100,7 @@ def test_a_database_of_another_program_is_kept_untouched(place: Place) -> None:
     assert len(before) == len(asides(place)[0].read_bytes())
 
 
-def test_flipped_bytes_never_stop_the_start_and_never_delete(place: Place) -> None:
+def test_flipped_bytes_never_stop_the_start_and_never_delete(place: StoreLocation) -> None:
     fill(place)
     good = place.file.read_bytes()
     rng = random.Random(74)  # noqa: S311 (damage, not secrets)
@@ -124,7 +124,7 @@ def test_flipped_bytes_never_stop_the_start_and_never_delete(place: Place) -> No
 
 
 @pytest.mark.parametrize("kind", ["missing", "empty", "folder"])
-def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place: Place, kind: str) -> None:
+def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place: StoreLocation, kind: str) -> None:
     fill(place, 3)
     opened = open_chats(place, NOW)
     make_backup(opened.connection, place.backups, NOW)
@@ -136,7 +136,7 @@ def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place
         place.file.mkdir()
         (place.file / "theirs").write_text("words")
     opened = open_chats(place, NOW + timedelta(seconds=1))
-    assert opened.lasting
+    assert opened.is_persistent
     assert opened.problem is not None
     assert f"chats.db is {'a folder' if kind == 'folder' else kind}" in opened.problem.message
     assert "was opened instead" in opened.problem.message
@@ -153,7 +153,7 @@ def test_what_is_no_file_or_holds_nothing_is_set_aside_for_the_newest_copy(place
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", ["pipe", "/dev/null", "/dev/full", "log", "note", "copies"])
-def test_no_pipe_and_no_device_holds_up_the_start_or_the_end(place: Place, kind: str) -> None:
+def test_no_pipe_and_no_device_holds_up_the_start_or_the_end(place: StoreLocation, kind: str) -> None:
     place.backups.mkdir(parents=True)
     if kind in ("pipe", "log", "note"):
         os.mkfifo(place.file.with_name({"pipe": "chats.db", "log": "chats.db-wal", "note": "chats.db.closed"}[kind]))
@@ -166,26 +166,26 @@ def test_no_pipe_and_no_device_holds_up_the_start_or_the_end(place: Place, kind:
     problem = store.open()
     store.add_message(store.create_conversation("chat"), "user", "words")
     assert (problem is None) is (kind in ("log", "note"))
-    if problem is not None and not store.lasting:
+    if problem is not None and not store.is_persistent:
         assert "only until Paceline is closed" in problem.message
         assert "keeps trying" not in problem.advice
         assert "start" in problem.advice
     assert store.close()
 
 
-def test_damage_that_only_the_search_stumbles_upon_is_set_aside_as_well(place: Place) -> None:
+def test_damage_that_only_the_search_stumbles_upon_is_set_aside_as_well(place: StoreLocation) -> None:
     fill(place)
     damaged = place.file.read_bytes().replace(b"text, content = 'messages'", b"textl content = 'messages'")
     place.file.write_bytes(damaged)
     opened = open_chats(place, NOW)
     opened.connection.close()
-    assert opened.lasting
+    assert opened.is_persistent
     assert opened.problem is not None
     assert "cannot be read as a chats file" in opened.problem.message
     assert [path.read_bytes() for path in asides(place)] == [damaged]
 
 
-def test_a_damaged_file_is_replaced_by_the_newest_good_copy(place: Place) -> None:
+def test_a_damaged_file_is_replaced_by_the_newest_good_copy(place: StoreLocation) -> None:
     fill(place, 3)
     with contextlib.closing(connect(place.file)) as connection:
         make_backup(connection, place.backups, NOW - timedelta(days=1))
@@ -200,7 +200,7 @@ def test_a_damaged_file_is_replaced_by_the_newest_good_copy(place: Place) -> Non
     assert asides(place)[0].read_bytes() == b"damaged" * 1000
 
 
-def test_a_newer_file_is_kept_untouched(place: Place) -> None:
+def test_a_newer_file_is_kept_untouched(place: StoreLocation) -> None:
     fill(place, 2)
     with contextlib.closing(sqlite3.connect(place.file)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -222,11 +222,11 @@ STEPS = (
 
 
 @pytest.mark.parametrize("failing", range(len(STEPS) + 1))
-def test_a_failing_migration_leaves_what_was_there(place: Place, failing: int) -> None:
+def test_a_failing_migration_leaves_what_was_there(place: StoreLocation, failing: int) -> None:
     fill(place, 3)
     before = dump(place.file)
     steps = (*STEPS[:failing], FAILS_ON_DATA, *STEPS[failing:])
-    opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, steps)), NOW)
+    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, steps)), NOW)
     assert num_messages(opened) == 0
     assert version_of(opened.connection) == len(MIGRATIONS) + 1
     opened.connection.close()
@@ -236,7 +236,9 @@ def test_a_failing_migration_leaves_what_was_there(place: Place, failing: int) -
     assert [dump(path) for path in backups_in(place.backups)] == [before]
 
 
-def test_damage_that_shows_after_a_step_is_undone_by_the_copy(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_that_shows_after_a_step_is_undone_by_the_copy(
+    place: StoreLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(place, 3)
     before = dump(place.file)
 
@@ -245,17 +247,17 @@ def test_damage_that_shows_after_a_step_is_undone_by_the_copy(place: Place, monk
             raise DamagedFileError("SQLite found damage.")
 
     monkeypatch.setattr(opening, "check", find_damage)
-    opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
+    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
     opened.connection.close()
     assert opened.problem is not None
     assert opened.problem.title == "The chats could not be updated to this version"
     assert dump(place.file) == before  # an empty file could not be made either
 
 
-def test_a_migration_makes_a_verified_copy_first(place: Place) -> None:
+def test_a_migration_makes_a_verified_copy_first(place: StoreLocation) -> None:
     fill(place, 3)
     before = dump(place.file)
-    opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, STEPS, ("SELECT 1",))), NOW)
+    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS, ("SELECT 1",))), NOW)
     assert opened.problem is None
     assert version_of(opened.connection) == len(MIGRATIONS) + 2
     titles = {row[0] for row in opened.connection.execute("SELECT title FROM conversations")}
@@ -266,11 +268,11 @@ def test_a_migration_makes_a_verified_copy_first(place: Place) -> None:
     assert len(backups_in(place.backups)) == 2
 
 
-def test_without_a_copy_nothing_is_migrated(place: Place) -> None:
+def test_without_a_copy_nothing_is_migrated(place: StoreLocation) -> None:
     fill(place, 1)
     before = dump(place.file)
     place.backups.write_text("a file where the folder should be")
-    opened = open_chats(Place(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
+    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
     opened.connection.close()
     assert opened.problem is not None
     assert "Without a copy nothing is changed" in opened.problem.message
@@ -279,17 +281,17 @@ def test_without_a_copy_nothing_is_migrated(place: Place) -> None:
 
 def test_a_folder_that_cannot_be_made_gives_chats_in_memory(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
-    store = ChatStore(Place(tmp_path / "data" / "chats.db", tmp_path / "backups"), [].append)
+    store = ChatStore(StoreLocation(tmp_path / "data" / "chats.db", tmp_path / "backups"), [].append)
     problem = store.open()
     assert problem is not None
     assert "only until Paceline is closed" in problem.message
-    assert not store.lasting
+    assert not store.is_persistent
     turn = store.begin_turn(None, "still works", Mode.OFF, None)
     assert store.messages(turn.conversation_id)[0].text == "still works"
     store.close()
 
 
-def test_a_copy_that_cannot_be_made_leaves_no_litter(place: Place) -> None:
+def test_a_copy_that_cannot_be_made_leaves_no_litter(place: StoreLocation) -> None:
     fill(place, 1)
     place.backups.write_text("a file where the folder should be")
     with contextlib.closing(connect(place.file)) as connection, pytest.raises(BackupError):
@@ -299,7 +301,7 @@ def test_a_copy_that_cannot_be_made_leaves_no_litter(place: Place) -> None:
     assert list(place.backups.iterdir()) == []
 
 
-def test_copies_thin_out_by_age(place: Place) -> None:
+def test_copies_thin_out_by_age(place: StoreLocation) -> None:
     fill(place, 1)
     place.backups.mkdir()
     for day in range(400):
@@ -319,7 +321,7 @@ def test_copies_thin_out_by_age(place: Place) -> None:
     assert kept_always.exists()
 
 
-def test_the_store_makes_one_copy_a_day(place: Place) -> None:
+def test_the_store_makes_one_copy_a_day(place: StoreLocation) -> None:
     for _ in range(2):
         store = ChatStore(place, [].append, now=lambda: NOW)
         store.open()
@@ -330,7 +332,7 @@ def test_the_store_makes_one_copy_a_day(place: Place) -> None:
     assert dump(copies[0]) == dump(place.file)
 
 
-def test_a_file_that_was_closed_meanwhile_is_not_copied(place: Place) -> None:
+def test_a_file_that_was_closed_meanwhile_is_not_copied(place: StoreLocation) -> None:
     store = ChatStore(place, [].append, now=lambda: NOW)
     store.open()
     assert store.close()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.domain.conversations import SearchHit
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place, open_chats
+from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.search import match_words
 from app.storage.chats.store import ChatStore
@@ -142,8 +142,8 @@ def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
     assert len(find(store, "giraffe")) == 1
 
 
-def test_an_old_file_comes_along_whole(place: Place) -> None:
-    old = Place(place.file, place.backups, MIGRATIONS[:1])
+def test_an_old_file_comes_along_whole(place: StoreLocation) -> None:
+    old = StoreLocation(place.file, place.backups, MIGRATIONS[:1])
     db = open_chats(old, datetime.now(UTC)).connection
     db.execute("INSERT INTO conversations VALUES (1, 'Old chat', 0, 1, 1, 'off', NULL)")
     roles = ["user", "assistant"] * 3

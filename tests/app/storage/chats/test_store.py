@@ -12,7 +12,7 @@ import pytest
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
 
@@ -29,13 +29,13 @@ STATS = RunStats(
 )  # fmt: skip
 
 
-def reopen(place: Place) -> ChatStore:
+def reopen(place: StoreLocation) -> ChatStore:
     store = ChatStore(place, [].append)
     assert store.open() is None
     return store
 
 
-def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore, place: Place) -> None:
+def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Name three colours.", Mode.DRAFT, 3)
     store.append(turn.answer.id, "Red, ", SPANS[:2])
     store.append(turn.answer.id, "blue", SPANS[2:])
@@ -59,7 +59,9 @@ def test_an_answer_in_the_making_is_shown_with_all_its_text(store: ChatStore) ->
     assert (view.state, view.text) == (MessageState.STREAMING, "not yet written")
 
 
-def test_streamed_text_is_in_the_file_half_a_second_later(store: ChatStore, place: Place, tmp_path: Path) -> None:
+def test_streamed_text_is_in_the_file_half_a_second_later(
+    store: ChatStore, place: StoreLocation, tmp_path: Path
+) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     for index in range(20):
         store.append(turn.answer.id, f"{index} ")
@@ -94,7 +96,7 @@ def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
     assert store._answers.num_unwritten == 0
 
 
-def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatStore, place: Place) -> None:
+def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "half an ans")
     assert store.close()
@@ -128,7 +130,7 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
     assert [view.text for view in store.messages(turn.conversation_id)] == ["Hello", "old"]
 
 
-def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: Place) -> None:
+def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello", Mode.OFF, None)
     store.append(turn.answer.id, "old")
     store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
@@ -154,7 +156,7 @@ def test_titles_come_from_the_first_question_until_the_user_names_it(store: Chat
     assert {row.id: row.title for row in store.conversations()} == {first: "What is a paceline?", second: "Mine"}
 
 
-def test_the_last_changed_conversation_comes_first(place: Place) -> None:
+def test_the_last_changed_conversation_comes_first(place: StoreLocation) -> None:
     moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
     store = ChatStore(place, [].append, now=lambda: next(moments))
     store.open()
@@ -164,7 +166,7 @@ def test_the_last_changed_conversation_comes_first(place: Place) -> None:
     store.close()
 
 
-def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(place: Place) -> None:
+def test_of_the_newest_only_those_with_a_place_of_their_own_are_listed_besides(place: StoreLocation) -> None:
     moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
     store = ChatStore(place, [].append, now=lambda: next(moments))
     store.open()
@@ -199,20 +201,22 @@ def test_a_message_for_a_conversation_that_is_gone_is_refused(store: ChatStore) 
         store.add_message(12345, "user", "hello?")
 
 
-def test_a_closed_store_says_so(place: Place) -> None:
+def test_a_closed_store_says_so(place: StoreLocation) -> None:
     store = reopen(place)
     assert store.close()
     with pytest.raises(StorageError, match="closed"):
         store.conversations()
 
 
-def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(store: ChatStore, place: Place) -> None:
+def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(
+    store: ChatStore, place: StoreLocation
+) -> None:
     store.add_message(store.create_conversation(), "user", "mine")
     second = ChatStore(place, [].append)
     problem = second.open()
     assert problem is not None
     assert problem.title == "The chats are in use"
-    assert not second.lasting
+    assert not second.is_persistent
     assert second.conversations() == ()
     second.add_message(second.create_conversation(), "user", "kept in memory")
     assert len(second.conversations()) == 1

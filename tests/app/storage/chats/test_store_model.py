@@ -16,7 +16,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from app.domain.messages import MessageState
 from app.domain.titles import one_line, title_from
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats, Source, TokenSpan
 
@@ -104,7 +104,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self.create("", Mode.OFF, None)
 
     def open(self) -> None:
-        self.store = ChatStore(Place(self.folder / "chats.db", self.folder / "backups"), [].append)
+        self.store = ChatStore(StoreLocation(self.folder / "chats.db", self.folder / "backups"), [].append)
         assert self.store.open() is None
 
     def teardown(self) -> None:

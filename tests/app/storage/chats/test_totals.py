@@ -16,10 +16,10 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from app.domain.messages import MessageState
-from app.domain.sums import ADDED, PairSums, Sums, by_pair, plus, sums_of, total
-from app.storage.chats import given, totals
-from app.storage.chats.answers import Ending, Run
-from app.storage.chats.opening import Place
+from app.domain.sums import ADDED, PairSums, Sums, add_sums, by_pair, sums_of, total
+from app.storage.chats import answer_records, totals
+from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats, Source
@@ -93,8 +93,8 @@ def test_what_is_stored_is_the_sum_of_what_was_counted(given_runs: list[tuple[st
 
 @given_by(runs(), runs(), runs())
 def test_the_order_of_adding_does_not_matter(one: RunStats, two: RunStats, three: RunStats) -> None:
-    first = plus(plus(sums_of(one), sums_of(two)), sums_of(three))
-    second = plus(sums_of(three), plus(sums_of(two), sums_of(one)))
+    first = add_sums(add_sums(sums_of(one), sums_of(two)), sums_of(three))
+    second = add_sums(sums_of(three), add_sums(sums_of(two), sums_of(one)))
     assert first.num_answers == second.num_answers == 3
     assert first.stats.tokens == second.stats.tokens
     assert first.stats.proposed_by_depth == second.stats.proposed_by_depth
@@ -104,14 +104,14 @@ def test_the_order_of_adding_does_not_matter(one: RunStats, two: RunStats, three
 
 def test_rates_weigh_an_answer_by_its_length() -> None:
     slow = replace(RUN, tokens=10, decode_s=10.0)
-    both = plus(sums_of(RUN), sums_of(slow))
+    both = add_sums(sums_of(RUN), sums_of(slow))
     assert both.stats.tokens_per_second == pytest.approx(50 / 12)
     assert both.speedup == pytest.approx((4.0 + 1.0) / 12)
     assert both.saved_s == pytest.approx(-7.0)
 
 
 def test_an_answer_without_a_measured_plain_cost_is_left_out_of_the_speedup_only() -> None:
-    both = plus(sums_of(RUN), sums_of(replace(RUN, plain_ms=None, decode_s=50.0)))
+    both = add_sums(sums_of(RUN), sums_of(replace(RUN, plain_ms=None, decode_s=50.0)))
     assert both.speedup == pytest.approx(2.0)
     assert both.stats.decode_s == pytest.approx(52.0)
     assert Sums().speedup is None
@@ -120,7 +120,7 @@ def test_an_answer_without_a_measured_plain_cost_is_left_out_of_the_speedup_only
 
 def test_a_run_that_goes_on_is_no_answer_more(db: sqlite3.Connection) -> None:
     totals.add_run(db, "t", "d", RUN)
-    totals.add_run(db, "t", "d", RUN, goes_on=True)
+    totals.add_run(db, "t", "d", RUN, is_continuation=True)
     row = only(db)
     assert (row.sums.num_answers, row.sums.stats.tokens) == (1, 80)
 
@@ -178,7 +178,7 @@ def test_a_row_that_cannot_be_read_is_set_aside_and_kept(db: sqlite3.Connection,
 def give(store: ChatStore, chat: int, run: RunStats = RUN, *, keep: bool = True) -> int:
     turn = store.begin_turn(chat, "q", Mode.DRAFT, None)
     store.append(turn.answer.id, "a")
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, keep=keep, run=Run("t", "d", run)))
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, run, keep=keep, run=Generation("t", "d", run)))
     return turn.answer.id
 
 
@@ -189,7 +189,7 @@ def test_the_totals_outlive_the_chat(store: ChatStore) -> None:
     store.deletions.wipe([chat])
     (row,) = store.read(totals.read_totals)
     assert (row.target, row.draft, row.mode, row.sums.num_answers) == ("t", "d", "draft", 2)
-    assert store.read(lambda db: given.answers_of_chat(db, chat)) == ()
+    assert store.read(lambda db: answer_records.answers_of_chat(db, chat)) == ()
     store.write(totals.reset_totals)
     assert store.read(totals.read_totals) == ()
 
@@ -200,9 +200,9 @@ def test_an_answer_names_its_models_while_it_grows_and_when_it_is_copied(store: 
     store.note_models(turn.answer.id, "big", "small")
     sql = "SELECT target, draft FROM messages WHERE role = 'assistant'"
     assert store.read(lambda db: db.execute(sql).fetchall()) == [("big", "small")]
-    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, RUN, run=Run("big", "small", RUN)))
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, RUN, run=Generation("big", "small", RUN)))
     copy = store.library.duplicate(chat)
-    (answer,) = store.read(lambda db: given.answers_of_chat(db, copy))
+    (answer,) = store.read(lambda db: answer_records.answers_of_chat(db, copy))
     assert (answer.target, answer.draft, answer.stats.tokens) == ("big", "small", 40)
     assert store.read(totals.read_totals)[0].sums.num_answers == 1
 
@@ -230,21 +230,21 @@ def test_answer_and_totals_come_together_or_not_at_all(store: ChatStore, monkeyp
     assert reopened.open() is None
     (row,) = reopened.read(totals.read_totals)
     assert (row.sums.num_answers, row.sums.stats.tokens) == (1, 40)
-    assert len(reopened.read(lambda db: given.answers_of_chat(db, chat))) == 1
+    assert len(reopened.read(lambda db: answer_records.answers_of_chat(db, chat))) == 1
     reopened.close()
 
 
 def test_pieces_of_all_answers_leave_out_what_is_deleted(store: ChatStore) -> None:
     first, second = store.create_conversation("one"), store.create_conversation("two")
     ids = [give(store, first), give(store, second), give(store, first)]
-    found, after = store.read(lambda db: given.answers_after(db, 0, 2))
+    found, after = store.read(lambda db: answer_records.answers_after(db, 0, 2))
     assert ([each.message_id for each in found], after) == (ids[:2], ids[1])
     store.write(lambda db: db.execute("UPDATE messages SET stats = '[' WHERE id = ?", (ids[0],)))
-    assert store.read(lambda db: given.answers_after(db, 0, 1)) == ((), ids[0])  # unreadable, and not the end
+    assert store.read(lambda db: answer_records.answers_after(db, 0, 1)) == ((), ids[0])  # unreadable, and not the end
     store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1 WHERE id = ?", (second,)))
-    found, after = store.read(lambda db: given.answers_after(db, 0, 10))
+    found, after = store.read(lambda db: answer_records.answers_after(db, 0, 10))
     assert ([each.message_id for each in found], after) == ([ids[2]], None)
-    answer = store.read(lambda db: given.answer_of_message(db, ids[2]))
+    answer = store.read(lambda db: answer_records.answer_of_message(db, ids[2]))
     assert answer is not None
     assert (answer.title, answer.state) == ("one", "complete")
 
@@ -258,7 +258,7 @@ count_forever(sys.argv[1])
 
 def count_forever(folder: str) -> None:
     """For a child that is killed: give answers and name each once it is counted."""
-    store = ChatStore(Place(Path(folder) / "chats.db", Path(folder) / "backups"), lambda _problem: None)
+    store = ChatStore(StoreLocation(Path(folder) / "chats.db", Path(folder) / "backups"), lambda _problem: None)
     if store.open() is not None:
         raise SystemExit("not opened")
     chat = store.create_conversation("killed")
@@ -279,11 +279,11 @@ def test_nothing_that_was_counted_is_lost_by_a_kill(tmp_path: Path, least: int) 
             told = int(child.stdout.readline())
         child.kill()
         told = max([told, *(int(line) for line in child.stdout.read().splitlines() if line)])
-    store = ChatStore(Place(tmp_path / "chats.db", tmp_path / "backups"), lambda _problem: None)
+    store = ChatStore(StoreLocation(tmp_path / "chats.db", tmp_path / "backups"), lambda _problem: None)
     assert store.open() is None
     (row,) = store.read(totals.read_totals)
     (chat,) = store.conversations()
-    answers = store.read(lambda db: given.answers_of_chat(db, chat.id))
+    answers = store.read(lambda db: answer_records.answers_of_chat(db, chat.id))
     assert row.sums.num_answers == len(answers) >= told
     assert row.sums.stats.tokens == 40 * len(answers)
     store.close()

@@ -12,8 +12,8 @@ import pytest
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState
-from app.storage.chats.answers import Ending, Run
-from app.storage.chats.opening import Place
+from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore, Turn
 from app.storage.chats.totals import read_totals
 from app.storage.exchange.file_names import JSON
@@ -22,7 +22,7 @@ from engine.records import Mode, Problem, RunStats
 
 WHOLE = "Written, and not written"
 STATS = RunStats(mode=Mode.OFF, tokens=4, passes=4, decode_s=0.1)
-CUT = Ending(MessageState.COMPLETE, STATS, "Cut.", cut=True, run=Run("target", "", STATS))
+CUT = Ending(MessageState.COMPLETE, STATS, "Cut.", cut=True, run=Generation("target", "", STATS))
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -78,7 +78,7 @@ def test_on_a_disk_that_takes_little_it_does_not_go_on_and_stays_as_it_is(
     with pytest.raises(StorageError):
         store.continue_answer(turn.conversation_id, turn.answer.id)
     view = store.messages(turn.conversation_id)[-1]
-    assert (view.text, view.state, view.can_go_on) == (WHOLE, MessageState.COMPLETE, True)
+    assert (view.text, view.state, view.can_continue) == (WHOLE, MessageState.COMPLETE, True)
     works_again()
     assert store.close()
 
@@ -115,7 +115,7 @@ def test_an_answer_that_is_yet_to_go_is_not_seen(
 
 
 def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
-    store: ChatStore, place: Place, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
+    store: ChatStore, place: StoreLocation, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer that brought no word goes, with all that stands below it; on a full disk it does so later."""
     first = store.begin_turn(None, "first", Mode.OFF, None)

@@ -17,15 +17,15 @@ from app.domain.errors import ChatsExportError, ChatsImportError
 from app.domain.messages import MessageState
 from app.domain.thinking import without_thinking
 from app.storage.chats.answers import Ending
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import reading
 from app.storage.exchange.file_names import file_name
 from app.storage.exchange.markdown import to_markdown
 from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.reading import read_chats
-from app.storage.exchange.records import OutsideChat, OutsideMessage
-from app.storage.exchange.stored import read_chat
+from app.storage.exchange.records import PortableChat, PortableMessage
+from app.storage.exchange.store_access import read_chat
 from app.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode, RunStats, Source, TokenSpan
 
@@ -52,12 +52,12 @@ def filled(store: ChatStore) -> int:
 
 
 def fresh(tmp_path: Path) -> ChatStore:
-    store = ChatStore(Place(tmp_path / "other" / "chats.db", tmp_path / "other" / "backups"), [].append)
+    store = ChatStore(StoreLocation(tmp_path / "other" / "chats.db", tmp_path / "other" / "backups"), [].append)
     assert store.open() is None
     return store
 
 
-def words(chat: OutsideChat | None) -> object:
+def words(chat: PortableChat | None) -> object:
     assert chat is not None
     places = {message.key: place for place, message in enumerate(chat.messages)}
     tree = [replace(message, key=0, parent=places.get(message.parent or 0)) for message in chat.messages]
@@ -328,5 +328,5 @@ def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) ->
 
 
 def test_a_message_that_never_ended_is_told_as_interrupted() -> None:
-    chat = OutsideChat("t", (OutsideMessage(1, None, "assistant", "half", MessageState.STREAMING),))
+    chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
     assert from_data(json.loads(to_json([chat])))[0].messages[0].state is MessageState.INTERRUPTED

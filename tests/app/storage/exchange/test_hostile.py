@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from app.domain.errors import ChatsExportError, ChatsImportError
 from app.storage.chats.store import ChatStore
 from app.storage.exchange import reading
-from app.storage.exchange.reading import may_be_export, num_values, read_chats
-from app.storage.exchange.stored import MAX_SAME_AGE, read_chat
+from app.storage.exchange.reading import count_values, may_be_export, read_chats
+from app.storage.exchange.store_access import MAX_SAME_AGE, read_chat
 from app.storage.exchange.transfer import export_chats, import_chats
 
 HUGE = 10**400
@@ -141,7 +141,7 @@ def values_in(data: object) -> int:
     )
 )
 def test_values_are_counted_without_parsing(data: object) -> None:
-    counted = num_values(json.dumps(data).encode())
+    counted = count_values(json.dumps(data).encode())
     assert values_in(data) <= counted <= 3 * values_in(data)
 
 
@@ -276,7 +276,8 @@ def test_chats_of_the_same_moment_are_not_all_compared(
     """Each with each, in a file of thousands, would hold up the window for hours."""
     looked_at: list[int] = []
     monkeypatch.setattr(
-        "app.storage.exchange.stored.read_chat", lambda db, number: (looked_at.append(number), read_chat(db, number))[1]
+        "app.storage.exchange.store_access.read_chat",
+        lambda db, number: (looked_at.append(number), read_chat(db, number))[1],
     )
     chats = [
         {"title": str(number), "create_time": 1.7e9, "mapping": {"q": node(None, str(number))}} for number in range(100)

@@ -22,7 +22,7 @@ from app.storage.exchange import markdown, reading
 from app.storage.exchange.markdown import from_markdown, shown_path, to_markdown
 from app.storage.exchange.markdown_marks import Part, parts_of, to_text
 from app.storage.exchange.reading import may_be_export, read_chats
-from app.storage.exchange.records import OutsideChat, OutsideMessage
+from app.storage.exchange.records import PortableChat, PortableMessage
 from app.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode, RunStats
 
@@ -45,15 +45,15 @@ TURNS = st.tuples(
 )
 
 
-def chat_of(turns: list[tuple[str, str, list[Attachment], int | None]], title: str = "A title") -> OutsideChat:
+def chat_of(turns: list[tuple[str, str, list[Attachment], int | None]], title: str = "A title") -> PortableChat:
     messages = tuple(
-        OutsideMessage(place, place - 1 or None, role, text, attachments=tuple(files), thinking_ms=spent)
+        PortableMessage(place, place - 1 or None, role, text, attachments=tuple(files), thinking_ms=spent)
         for place, (role, text, files, spent) in enumerate(turns, start=1)
     )
-    return OutsideChat(title, messages, shown=frozenset(range(1, len(messages) + 1)))
+    return PortableChat(title, messages, shown=frozenset(range(1, len(messages) + 1)))
 
 
-def read(folder: Path, text: str, name: str = "chat.md") -> OutsideChat:
+def read(folder: Path, text: str, name: str = "chat.md") -> PortableChat:
     file = folder / name
     file.write_bytes(text.encode())
     (chat,) = read_chats(file)
@@ -83,7 +83,7 @@ def test_an_export_within_an_export_is_words(tmp_path: Path) -> None:
 
 def test_figures_stay_below_the_answer_and_are_no_words(tmp_path: Path) -> None:
     stats = RunStats(mode=Mode.OFF, tokens=4, passes=4, decode_s=0.5)
-    chat = OutsideChat("t", (OutsideMessage(1, None, "assistant", "Red", stats=stats),))
+    chat = PortableChat("t", (PortableMessage(1, None, "assistant", "Red", stats=stats),))
     text = to_markdown(chat)
     assert "Red\n\n" in text
     assert "tok/s" in text.rsplit("\n\n", 1)[-1]
@@ -165,9 +165,9 @@ def filled(store: ChatStore) -> int:
 
 
 def fresh(tmp_path: Path) -> ChatStore:
-    from app.storage.chats.opening import Place
+    from app.storage.chats.opening import StoreLocation
 
-    store = ChatStore(Place(tmp_path / "other" / "chats.db", tmp_path / "other" / "backups"), [].append)
+    store = ChatStore(StoreLocation(tmp_path / "other" / "chats.db", tmp_path / "other" / "backups"), [].append)
     assert store.open() is None
     return store
 

@@ -13,7 +13,7 @@ from app.domain.errors import ChatsImportError
 from app.domain.thinking import split_thinking
 from app.storage.chats.store import ChatStore
 from app.storage.exchange.reading import read_chats
-from app.storage.exchange.records import OutsideChat
+from app.storage.exchange.records import PortableChat
 from app.storage.exchange.transfer import import_chats, import_files
 
 
@@ -42,7 +42,7 @@ def chatgpt(*nodes: dict[str, Any], **more: object) -> list[dict[str, Any]]:
     return [{"title": "T", "create_time": 1.7e9, "mapping": mapping, "current_node": nodes[-1]["id"], **more}]
 
 
-def read(folder: Path, data: object, name: str = "conversations.json") -> OutsideChat:
+def read(folder: Path, data: object, name: str = "conversations.json") -> PortableChat:
     file = folder / name
     file.write_text(json.dumps(data))
     (chat,) = read_chats(file)

@@ -319,14 +319,14 @@ def test_a_finished_answer_is_made_again_with_all_that_it_ended_with(page: MainW
     page.finish_answer(replace(empty, text=text, state=MessageState.STOPPED, stats=STATS, notice="Why.", versions=()))
     card = page.transcript.last_answer()
     assert card is not None
-    assert card.can_go_on
+    assert card.can_continue
     heading = card.reasoning.heading if card.reasoning is not None else ""
     before = look_of(card)
     page.add_message(MessageView(9_002, "user", "And?"))
     page.add_message(MessageView(9_003, "assistant", "That is all."))
     card = far_and_back(page, qtbot, 9_001)
     assert look_of(card) == before
-    assert not card.can_go_on
+    assert not card.can_continue
     assert card.reasoning is not None
     assert card.reasoning.heading == heading
     assert card.versions is not None

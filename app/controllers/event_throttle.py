@@ -1,8 +1,8 @@
-"""How long to wait between two deliveries to the window: what it takes to show them is taken from the model.
+"""How long to wait between two deliveries of events to the window, since showing them takes time from the model.
 
-Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So
-the window may have a share of the cores, and is told as often as fits into that: less often where text comes faster
-than anybody reads. Knows neither events nor widgets.
+Where the model's threads fill all cores, each millisecond that the window computes is one that a pass waits for. So the
+window may have a share of the cores, and is told as often as fits into that: less often where text comes faster than
+anybody reads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WEIGHT = 0.2  # of the newest delivery in the averages
 _MOST_MS = 15.0  # that one delivery counts: a dialog that opens says nothing of text
 
 
-class DeliveryPace:
+class EventThrottle:
     """Follows what the thread that it lives on computes from one delivery to the next."""
 
     def __init__(self, num_cores: int | None = None, own_s: Callable[[], float] = time.thread_time) -> None:
@@ -33,7 +33,7 @@ class DeliveryPace:
         self._tokens_s = 0.0
 
     @property
-    def pause_ms(self) -> float:
+    def interval_ms(self) -> float:
         """From one delivery to the next, at least."""
         longest_ms = LONGEST_MS
         if self._tokens_s > READ_TOKENS_S:

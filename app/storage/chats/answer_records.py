@@ -1,4 +1,4 @@
-"""The figures of stored answers with the names of the models that gave them, on an open connection."""
+"""Stored answers as records of their figures: which models gave each, when, and what it cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.storage.chats import rows
+from app.storage.chats import conversations
 from app.storage.chats.codec import stats_from_text
 from engine.records import RunStats
 
@@ -20,7 +20,7 @@ _COLUMNS = """
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAnswer:
+class AnswerRecord:
     """One answer without its words; the names are empty where they were not noted."""
 
     message_id: int
@@ -38,27 +38,29 @@ def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str
     db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
 
 
-def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[GivenAnswer, ...]:
+def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:
     """All answers of a conversation, those of its other branches among them, in the order in which they were given."""
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
-def answer_of_message(db: sqlite3.Connection, message_id: int) -> GivenAnswer | None:
+def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
     """One answer; None where it is gone or has no figures."""
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
 
 
-def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[GivenAnswer, ...], int | None]:
+def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
     """The next answers of all conversations, and from where to go on; None at the end."""
     sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
     found = db.execute(sql, (message_id, limit)).fetchall()
     return _readable(found), found[-1][0] if len(found) == limit else None
 
 
-def _readable(found: Iterable[Sequence[Any]]) -> tuple[GivenAnswer, ...]:
+def _readable(found: Iterable[Sequence[Any]]) -> tuple[AnswerRecord, ...]:
     answers = []
     for number, chat, title, created, state, target, draft, text in found:
         stats = stats_from_text(text)
         if stats is not None:
-            answers.append(GivenAnswer(number, chat, title, rows.from_us(created), state, target, draft, stats))
+            answers.append(
+                AnswerRecord(number, chat, title, conversations.from_us(created), state, target, draft, stats)
+            )
     return tuple(answers)

@@ -1,4 +1,4 @@
-"""When to keep what somebody is changing: a moment after the last change. Does not know what is kept."""
+"""A timer that puts off saving until somebody who types or drags pauses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-KEEP_MS = 300
-MOST_S = 2.0  # somebody who types or drags without a pause: what a kill may take
+DEBOUNCE_MS = 300
+LONGEST_S = 2.0  # somebody who types or drags without a pause: what a kill may take
 
 
-class KeepSoon(QTimer):
+class DebounceTimer(QTimer):
     """Runs out a moment after the last change, and now and then where changes do not pause."""
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent, singleShot=True, interval=KEEP_MS)
+        super().__init__(parent, singleShot=True, interval=DEBOUNCE_MS)
         self._since_s = 0.0
 
     def changed(self) -> None:
@@ -22,5 +22,5 @@ class KeepSoon(QTimer):
         now_s = time.monotonic()
         if not self.isActive():
             self._since_s = now_s
-        if not self.isActive() or now_s - self._since_s < MOST_S:
+        if not self.isActive() or now_s - self._since_s < LONGEST_S:
             self.start()

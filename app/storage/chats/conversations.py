@@ -1,4 +1,4 @@
-"""The statements on conversations, each on an open connection. Knows no thread and no file."""
+"""The SQL statements on conversations, each on an open connection."""
 
 from __future__ import annotations
 

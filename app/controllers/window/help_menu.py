@@ -21,7 +21,7 @@ ABOUT = mark(
 COPIED = mark("HelpDesk", "The diagnostics are on the clipboard. They hold nothing that was said in a chat.")
 
 
-class HelpDesk(QObject):
+class HelpMenuController(QObject):
     """Lives as long as the window."""
 
     def __init__(self, parts: Parts, engine: Callable[[], EngineView]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.storage.chats.plain_excerpt import BEGIN, ELLIPSIS, END, plain
+from app.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
 PIECES = ("**", "*", "_", "__", "`", "```", "\n", "\n\n", "# ", "- ", "> ", "| ", " | ", "[", "](x)", "\\", " ", "~~")
 WORDS = ("sea", "boat", "a_b", "2", "é", "…")
@@ -28,7 +28,7 @@ def excerpt(text: str, typed: str, num_words: int = 14) -> str:
 
 def shown(text: str, typed: str, num_words: int = 14) -> str:
     """What is shown, the matches in braces."""
-    return plain(text, excerpt(text, typed, num_words)).replace(BEGIN, "{").replace(END, "}")
+    return strip_markdown(text, excerpt(text, typed, num_words)).replace(BEGIN, "{").replace(END, "}")
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_dots_of_the_text_are_no_cut() -> None:
 
 
 def test_an_excerpt_of_another_text_is_cleaned_by_itself() -> None:
-    assert plain("nothing of it", f"a **{BEGIN}b{END}**") == f"a {BEGIN}b{END}"
+    assert strip_markdown("nothing of it", f"a **{BEGIN}b{END}**") == f"a {BEGIN}b{END}"
 
 
 @given(st.lists(st.sampled_from((*PIECES, *WORDS)), max_size=40), st.integers(1, 12))
 def test_every_match_stays_wherever_the_search_cuts(pieces: list[str], num_words: int) -> None:
     text = "".join(pieces) + "\nsea"
     cut = excerpt(text, "sea", num_words)
-    found = plain(text, cut)
+    found = strip_markdown(text, cut)
     between = f"{BEGIN}(.*?){END}"
     assert re.findall(between, found, re.DOTALL) == re.findall(between, cut, re.DOTALL)
     assert "\x00" not in found

@@ -1,4 +1,4 @@
-"""Conversations out of the store and into it, on an open connection. Knows no file format."""
+"""Reads whole conversations from the store for an export, and inserts imported ones."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from datetime import datetime
 
 from app.domain.messages import MessageState
 from app.domain.titles import title_from
-from app.storage.chats import attachments, index, rows, summaries
-from app.storage.chats.answers import Snapshot
+from app.storage.chats import attachments, conversations, index, summaries
+from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
 from app.storage.chats.messages import show_below
-from app.storage.exchange.records import EPOCH, OutsideChat, OutsideMessage
+from app.storage.exchange.records import EPOCH, PortableChat, PortableMessage
 
 MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
 
 
 def read_chat(
-    db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], Snapshot | None] = lambda _id: None
-) -> OutsideChat | None:
+    db: sqlite3.Connection, conversation_id: int, unwritten: Callable[[int], AnswerSnapshot | None] = lambda _id: None
+) -> PortableChat | None:
     """Read a conversation with all its branches; None where it is gone.
 
     ``unwritten`` gives answers that are not in the file as they are now, by message: the disk may be full.
     """
-    known = rows.read_conversation(db, conversation_id)
+    known = conversations.read_conversation(db, conversation_id)
     if known is None:
         return None
     created, updated, pinned, archived, folder, root, options = db.execute(
@@ -41,7 +41,7 @@ def read_chat(
         "WHERE conversation_id = ? AND role <> 'system' ORDER BY id"
     )
     found = db.execute(sql, (conversation_id,)).fetchall()
-    return OutsideChat(
+    return PortableChat(
         known.title,
         tuple(
             replace(
@@ -51,8 +51,8 @@ def read_chat(
             )
             for row in found
         ),
-        rows.from_us(created),
-        rows.from_us(updated),
+        conversations.from_us(created),
+        conversations.from_us(updated),
         known.mode,
         known.depth,
         bool(pinned),
@@ -63,15 +63,15 @@ def read_chat(
     )
 
 
-def _message(row: Sequence[object], now: Snapshot | None) -> OutsideMessage:
+def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessage:
     number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, thinking_ms, _ = row
-    message = OutsideMessage(
+    message = PortableMessage(
         number,  # type: ignore[arg-type]
         parent,  # type: ignore[arg-type]
         str(role),
         str(text),
         MessageState(str(state)),
-        rows.from_us(created),  # type: ignore[arg-type]
+        conversations.from_us(created),  # type: ignore[arg-type]
         stats_from_text(stats),  # type: ignore[arg-type]
         spans_from_text(spans),  # type: ignore[arg-type]
         str(notice),
@@ -84,7 +84,7 @@ def _message(row: Sequence[object], now: Snapshot | None) -> OutsideMessage:
     return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
 
 
-def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int | None:
+def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:
     """Take a conversation in; return its id, None where it is there already, imported before or written here.
 
     One that was written here is there already also where the file has one of its branches, or an earlier state, only.
@@ -92,15 +92,15 @@ def insert_chat(db: sqlite3.Connection, chat: OutsideChat, now: datetime) -> int
     if _is_known(db, chat):
         return None
     first = next((message.text for message in chat.messages if message.role == "user"), "")
-    conversation_id = rows.insert_conversation(db, chat.title or title_from(first), chat.mode, chat.depth, now)
+    conversation_id = conversations.insert_conversation(db, chat.title or title_from(first), chat.mode, chat.depth, now)
     created = chat.created_at if chat.created_at > EPOCH else now
     updated = max(chat.updated_at, created)
     db.execute(
         "UPDATE conversations SET title_by_user = 1, created_at = ?, updated_at = ?, pinned = ?, archived = ?, "
         "folder_id = ?, origin = ?, options = ? WHERE id = ?",
         (
-            rows.to_us(created),
-            rows.to_us(min(updated, now)),
+            conversations.to_us(created),
+            conversations.to_us(min(updated, now)),
             chat.pinned and not chat.archived,
             chat.archived,
             _folder(db, chat.folder),
@@ -122,7 +122,7 @@ def _insert_message(
     db: sqlite3.Connection,
     conversation_id: int,
     position: int,
-    message: OutsideMessage,
+    message: PortableMessage,
     parent_id: int | None,
     created: datetime,
 ) -> int:
@@ -133,7 +133,7 @@ def _insert_message(
         "role": message.role,
         "text": message.text,
         "state": message.state.value,
-        "created_at": rows.to_us(message.created_at if message.created_at > EPOCH else created),
+        "created_at": conversations.to_us(message.created_at if message.created_at > EPOCH else created),
         "stats": stats_to_text(message.stats),
         "spans": spans_to_text(message.spans) if message.spans else None,
         "notice": message.notice,
@@ -154,11 +154,11 @@ def _insert_message(
     return message_id
 
 
-def _is_known(db: sqlite3.Connection, chat: OutsideChat) -> bool:
+def _is_known(db: sqlite3.Connection, chat: PortableChat) -> bool:
     if db.execute("SELECT 1 FROM conversations WHERE origin = ? AND deleted_at IS NULL", (chat.digest,)).fetchone():
         return True
     sql = "SELECT id FROM conversations WHERE created_at = ? AND deleted_at IS NULL ORDER BY id DESC LIMIT ?"
-    same_age = db.execute(sql, (rows.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
+    same_age = db.execute(sql, (conversations.to_us(chat.created_at), MAX_SAME_AGE)).fetchall()
     stored = [read_chat(db, conversation_id) for (conversation_id,) in same_age]
     return any(each is not None and each.holds(chat) for each in stored)
 

@@ -1,6 +1,6 @@
-"""From an excerpt that the full-text search cut out of an answer to the words that the page shows: without Markdown.
+"""Strips the Markdown off an excerpt that the full-text search cut out of an answer.
 
-Markup is told by the lines around the excerpt, since the search cuts anywhere. What was found is never taken away.
+Markup is recognised with the lines around the excerpt, since the search cuts anywhere. What was found is never removed.
 Regular expressions, not a parser: an excerpt is to be ready while somebody types.
 """
 
@@ -48,7 +48,7 @@ _MARKS = ("***", "**", "*", "__", "_", "~~")
 Range = tuple[int, int]
 
 
-def plain(text: str, excerpt: str) -> str:
+def strip_markdown(text: str, excerpt: str) -> str:
     """Give an ``excerpt`` of ``text`` without its Markdown, the matches still between `BEGIN` and `END`."""
     raw, found = _unmarked(excerpt)
     start, front, back = _place(text, raw)
@@ -57,7 +57,7 @@ def plain(text: str, excerpt: str) -> str:
     end = start + len(raw) - front - back
     shift = start - front
     found = [(first + shift, last + shift) for first, last in found]
-    shown = _shown(text, (start, end), found, _Stretch(text, (start, end), found).drops)
+    shown = _shown(text, (start, end), found, _MarkupScanner(text, (start, end), found).drops)
     words = " ".join(shown.split()).strip(CELL)
     return f"{raw[:front]}{words}{raw[len(raw) - back :]}"
 
@@ -99,7 +99,7 @@ def _shown(text: str, part: Range, found: list[Range], drops: dict[Range, str]) 
     return "".join(pieces)
 
 
-class _Stretch:
+class _MarkupScanner:
     """The lines around an excerpt. ``drops``: what is markup in them, by place, and what is shown instead."""
 
     def __init__(self, text: str, part: Range, found: list[Range]) -> None:

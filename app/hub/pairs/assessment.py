@@ -1,4 +1,4 @@
-"""Proves a pair before a download: do the vocabularies match, and does it fit, from headers alone.
+"""Assesses a pair before a download, from headers alone: do the vocabularies match, and does it fit.
 
 The verdict on vocabularies is llama.cpp's own, on stubs in a temporary folder; the figures are the engine's.
 """
@@ -35,30 +35,30 @@ class LoadPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PairProof:
+class PairAssessment:
     """Both answers. ``match`` is None where there is no draft."""
 
     match: PairVerdict | None
     fit: FitTable
 
 
-def prove(
+def assess_pair(
     target: KnownModel,
     draft: KnownModel | None,
     plan: LoadPlan,
     room: Room,
     should_stop: Callable[[], bool] = lambda: False,
-) -> PairProof:
+) -> PairAssessment:
     """Judge one pair, or a target alone.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
     """
-    match = prove_matches(target, [draft], should_stop)[0] if draft else None
-    return PairProof(match, fit_table(pair_plan(target, draft, plan), room))
+    match = check_vocabularies(target, [draft], should_stop)[0] if draft else None
+    return PairAssessment(match, fit_table(pair_plan(target, draft, plan), room))
 
 
-def prove_matches(
+def check_vocabularies(
     target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[PairVerdict, ...]:
     """Judge the vocabularies of ``drafts``; one verdict each, in order.
@@ -83,7 +83,7 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers))
 
 
-def this_room(models_folder: Path, gpu_bytes: int = 0) -> Room:
+def free_room(models_folder: Path, gpu_bytes: int = 0) -> Room:
     """What is free here: main memory now, and the disk of ``models_folder`` (which may not exist yet)."""
     folder = models_folder.resolve()
     while not folder.exists():

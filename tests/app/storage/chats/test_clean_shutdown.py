@@ -13,16 +13,16 @@ import pytest
 
 from app.storage.chats import opening
 from app.storage.chats.backups import backups_in, copy_out, verify
-from app.storage.chats.clean_end import note_of
+from app.storage.chats.clean_shutdown import marker_of
 from app.storage.chats.database import connect
-from app.storage.chats.opening import Place
+from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Problem
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def fill(place: Place, num_messages: int = 200) -> None:
+def fill(place: StoreLocation, num_messages: int = 200) -> None:
     store = ChatStore(place, [].append)
     assert store.open() is None
     chat = store.create_conversation("A chat")
@@ -51,14 +51,14 @@ def num_checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counted
 
 
-def open_and_close(place: Place) -> Problem | None:
+def open_and_close(place: StoreLocation) -> Problem | None:
     store = ChatStore(place, [].append)
     problem = store.open()
     assert store.close()
     return problem
 
 
-def test_a_file_that_was_closed_well_is_not_read_whole(place: Place, num_checks: list[int]) -> None:
+def test_a_file_that_was_closed_well_is_not_read_whole(place: StoreLocation, num_checks: list[int]) -> None:
     fill(place)
     num_checks.clear()
     for _ in range(3):
@@ -66,19 +66,19 @@ def test_a_file_that_was_closed_well_is_not_read_whole(place: Place, num_checks:
     assert num_checks == []
 
 
-def test_after_an_end_without_closing_it_is_read_whole(place: Place, num_checks: list[int]) -> None:
+def test_after_an_end_without_closing_it_is_read_whole(place: StoreLocation, num_checks: list[int]) -> None:
     fill(place)
     num_checks.clear()
     opening.open_chats(place, NOW).connection.close()  # as a killed app: no note is left
-    assert not note_of(place.file).exists()
+    assert not marker_of(place.file).exists()
     assert num_checks == []
     assert open_and_close(place) is None
     assert num_checks == [1]
 
 
-def test_a_note_that_cannot_be_read_counts_for_nothing(place: Place, num_checks: list[int]) -> None:
+def test_a_note_that_cannot_be_read_counts_for_nothing(place: StoreLocation, num_checks: list[int]) -> None:
     fill(place)
-    note_of(place.file).write_bytes(b"\xff{")
+    marker_of(place.file).write_bytes(b"\xff{")
     num_checks.clear()
     assert open_and_close(place) is None
     assert num_checks == [1]
@@ -94,7 +94,7 @@ def damage(file: Path) -> None:
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def test_a_file_changed_since_then_is_set_aside_as_ever(place: Place) -> None:
+def test_a_file_changed_since_then_is_set_aside_as_ever(place: StoreLocation) -> None:
     fill(place)
     damage(place.file)
     os.utime(place.file)
@@ -104,7 +104,7 @@ def test_a_file_changed_since_then_is_set_aside_as_ever(place: Place) -> None:
     assert list(place.file.parent.glob("chats.aside-*.db"))
 
 
-def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: Place) -> None:
+def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: StoreLocation) -> None:
     fill(place)
     damage(place.file)
     store = ChatStore(place, [].append)
@@ -132,7 +132,7 @@ def damage_counts(file: Path) -> None:
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def test_damage_that_keeps_the_daily_copy_from_being_made_is_looked_for_at_the_next_start(place: Place) -> None:
+def test_damage_that_keeps_the_daily_copy_from_being_made_is_looked_for_at_the_next_start(place: StoreLocation) -> None:
     """Else no day would have a copy any more, and nobody would be told."""
     fill(place)
     damage_counts(place.file)
@@ -147,7 +147,7 @@ def test_damage_that_keeps_the_daily_copy_from_being_made_is_looked_for_at_the_n
     assert list(place.file.parent.glob("chats.aside-*.db"))
 
 
-def test_what_is_written_while_a_copy_is_made_is_in_it(place: Place) -> None:
+def test_what_is_written_while_a_copy_is_made_is_in_it(place: StoreLocation) -> None:
     fill(place, 4_000)
     with contextlib.closing(connect(place.file)) as connection:
         written: list[int] = []
@@ -164,7 +164,7 @@ def test_what_is_written_while_a_copy_is_made_is_in_it(place: Place) -> None:
         assert copy.execute("SELECT count(*) FROM conversations").fetchone()[0] == 1 + len(written)
 
 
-def test_jobs_do_not_wait_for_the_daily_copy(place: Place) -> None:
+def test_jobs_do_not_wait_for_the_daily_copy(place: StoreLocation) -> None:
     fill(place, 20_000)
     store = ChatStore(place, [].append)
     assert store.open() is None

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from app.controllers.delivery_pace import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, DeliveryPace
+from app.controllers.event_throttle import LONGEST_MS, LONGEST_RUSH_MS, LONGEST_UNREAD_MS, SHORTEST_MS, EventThrottle
 
 
 def settled(cost_ms: float, num_cores: int, elapsed_ms: float = 40.0, num_tokens: int = 1) -> float:
     """The pause after many deliveries that each took the window so long."""
     own_s = [0.0]
-    pace = DeliveryPace(num_cores, lambda: own_s[0])
+    pace = EventThrottle(num_cores, lambda: own_s[0])
     for _ in range(40):
         own_s[0] += cost_ms / 1000.0
         pace.delivered(elapsed_ms, num_tokens)
-    return pace.pause_ms
+    return pace.interval_ms
 
 
 @pytest.mark.parametrize(
-    ("cost_ms", "num_cores", "pause_ms"),
+    ("cost_ms", "num_cores", "interval_ms"),
     [(0.5, 2, SHORTEST_MS), (1.0, 2, 40.0), (9.0, 2, LONGEST_MS), (2.0, 8, SHORTEST_MS), (3.0, 8, 30.0)],
 )
-def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_cores: int, pause_ms: float) -> None:
-    assert settled(cost_ms, num_cores) == pytest.approx(pause_ms, rel=0.01)
+def test_the_pause_is_what_a_delivery_takes_over_the_share(cost_ms: float, num_cores: int, interval_ms: float) -> None:
+    assert settled(cost_ms, num_cores) == pytest.approx(interval_ms, rel=0.01)
 
 
 def test_text_that_nobody_can_follow_comes_in_larger_pieces() -> None:
@@ -41,12 +41,12 @@ def test_what_was_done_while_the_engine_was_quiet_says_nothing() -> None:
 
 def test_one_dialog_that_opens_does_not_make_text_slow() -> None:
     own_s = [0.0]
-    pace = DeliveryPace(2, lambda: own_s[0])
+    pace = EventThrottle(2, lambda: own_s[0])
     for cost_ms in (0.5, 0.5, 0.5, 400.0):
         own_s[0] += cost_ms / 1000.0
         pace.delivered(30.0, 1)
-    assert pace.pause_ms == LONGEST_MS
+    assert pace.interval_ms == LONGEST_MS
     for _ in range(12):
         own_s[0] += 0.0005
         pace.delivered(30.0, 1)
-    assert pace.pause_ms < 30.0
+    assert pace.interval_ms < 30.0
