@@ -22,9 +22,8 @@ LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)|(?:src|srcset)=\"([^\"]+)\"")
 ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 MAKE = re.compile(r"(?:^|`)(?:\w+=(?:\"[^\"]*\"|\S*) )?make ([a-z-]+)", re.MULTILINE)
 PLACE = re.compile(r"`((?:app|ui|engine|tests|packaging|assets|docs)/[\w/.-]*)`")
-NAMED = re.compile(
-    r"`(\w+/[\w/]+\.py)`\s+\(((?:`[\w.]+`(?:,\s+)?)+)\)|\(`(\w+/[\w/]+\.py)`,\s+((?:`[\w.]+`(?:,\s+)?)+)\)"
-)
+FILE, FUNCTIONS = r"`(\w+/[\w/]+\.py)`", r"((?:`[\w.]+`(?:,\s+)?)+)"
+NAMED = re.compile(rf"{FILE}\s+\({FUNCTIONS}\)|\({FILE},\s+{FUNCTIONS}\)")
 # Named in the notices by other words than those of the package index.
 OTHER_NAMES = {"pyside6-essentials": "PySide6", "shiboken6": "Shiboken6"}
 
