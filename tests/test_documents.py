@@ -1,4 +1,4 @@
-"""What the documents claim of the tree: links lead somewhere, commands exist, every library is named."""
+"""What the documents claim of the tree: links, commands, files and functions exist, every library is named."""
 
 from __future__ import annotations
 
@@ -17,37 +17,97 @@ from app.cli.parser import make_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "assets").rglob("*.md"), *(ROOT / "docs").rglob("*.md")])
+NAMES = [path.relative_to(ROOT).as_posix() for path in DOCUMENTS]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)|(?:src|srcset)=\"([^\"]+)\"")
+ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
+MAKE = re.compile(r"(?:^|`)(?:\w+=(?:\"[^\"]*\"|\S*) )?make ([a-z-]+)", re.MULTILINE)
+PLACE = re.compile(r"`((?:app|ui|engine|tests|packaging|assets|docs)/[\w/.-]*)`")
+FILE, FUNCTIONS = r"`(\w+/[\w/]+\.py)`", r"((?:`[\w.]+`(?:,\s+)?)+)"
+NAMED = re.compile(rf"{FILE}\s+\({FUNCTIONS}\)|\({FILE},\s+{FUNCTIONS}\)")
 # Named in the notices by other words than those of the package index.
 OTHER_NAMES = {"pyside6-essentials": "PySide6", "shiboken6": "Shiboken6"}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_within_the_tree_lead_somewhere(document: Path) -> None:
-    targets = [one or other for one, other in LINK.findall(document.read_text("utf-8"))]
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def commands_in(text: str) -> list[str]:
+    return re.findall(r"^paceline (.+)$", text, re.MULTILINE)
+
+
+def headings_of(document: Path) -> set[str]:
+    """The anchors of a document's headings, as the usual renderers make them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_within_the_tree_lead_somewhere(name: str) -> None:
+    document = ROOT / name
+    targets = [one or other for one, other in LINK.findall(text_of(name))]
     local = [target for target in targets if not target.startswith(("http:", "https:", "mailto:"))]
     assert [target for target in local if not (document.parent / target).exists()] == []
 
 
-def test_the_readme_shows_commands_that_exist() -> None:
-    lines = re.findall(r"^paceline (.+)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert len(lines) >= 4
-    for line in lines:
+@pytest.mark.parametrize("name", NAMES)
+def test_links_to_a_heading_find_it(name: str) -> None:
+    document = ROOT / name
+    local = [(path, anchor) for path, anchor in ANCHOR.findall(text_of(name)) if not path.startswith("http")]
+    assert [
+        (path, anchor)
+        for path, anchor in local
+        if anchor not in headings_of(document.parent / path if path else document)
+    ] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_that_are_shown_exist(name: str) -> None:
+    for line in commands_in(text_of(name)):
         words = shlex.split(line, comments=True)
         make_parser().parse_args(words[: words.index("<")] if "<" in words else words)
 
 
-def test_the_readme_names_targets_of_the_makefile() -> None:
-    pattern = r"(?:^|`)(?:\w+=\S* )?make ([a-z-]+)"
-    names = set(re.findall(pattern, (ROOT / "README.md").read_text("utf-8"), re.MULTILINE))
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    assert {"run", "test"} <= names
-    assert [name for name in names if f"\n{name}:" not in makefile] == []
+def test_the_readme_shows_commands() -> None:
+    assert len(commands_in(text_of("README.md"))) >= 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_of_the_makefile_exist(name: str) -> None:
+    makefile = text_of("Makefile")
+    assert [target for target in MAKE.findall(text_of(name)) if f"\n{target}:" not in makefile] == []
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    assert {"run", "test"} <= set(MAKE.findall(text_of("README.md")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_and_folders_that_are_named_exist(name: str) -> None:
+    assert [place for place in PLACE.findall(text_of(name)) if not (ROOT / place).exists()] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_named_in_a_file_is_there(name: str) -> None:
+    """As in `engine/decoding/loop.py` (`Speculation.step`): the class, and the method or function below it."""
+    missing = []
+    for file, names, other_file, other_names in NAMED.findall(text_of(name)):
+        code = text_of(file or other_file)
+        for whole in re.findall(r"`([\w.]+)`", names or other_names):
+            *owners, last = whole.split(".")
+            found = [re.search(rf"^class {owner}\b", code, re.MULTILINE) for owner in owners]
+            found.append(re.search(rf"^\s*(?:(?:async )?def|class) {last}\b|^{last}\b.* = ", code, re.MULTILINE))
+            if not all(found):
+                missing.append(f"{file or other_file}: {whole}")
+    assert missing == []
+
+
+def test_the_walk_of_a_message_names_functions() -> None:
+    assert len(NAMED.findall(text_of("ARCHITECTURE.md"))) >= 20
 
 
 def test_the_changelog_knows_the_version_or_what_comes_next() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert f"## [{app.__version__}]" in text
+    assert f"## [{app.__version__}]" in text_of("CHANGELOG.md")
 
 
 def installed_libraries(name: str, seen: set[str]) -> Iterator[str]:
