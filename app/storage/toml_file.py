@@ -55,7 +55,7 @@ class TomlFile:
         try:
             if _size_of(self.path) > MAX_BYTES:
                 return Read(problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000)))
-            return Read(_parsed(self.path.read_bytes().decode("utf-8")))
+            return Read(_parsed(self.path.read_bytes().decode("utf-8-sig")))
         except FileNotFoundError:
             return Read(missing=True)
         except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
