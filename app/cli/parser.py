@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _unwritten(error)
     try:
         # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
-        module = importlib.import_module(f"app.command_line.{options.module}")
+        module = importlib.import_module(f"app.cli.{options.module}")
         code = int(module.command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -308,7 +308,7 @@ def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.Ar
     pairs = _add(commands, "pairs", "drafts for a target, or the recommended pairs")
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
-    pairs.set_defaults(module="pairs")
+    pairs.set_defaults(module="models.pairs")
     _add(commands, "list", "the models on this machine, and those of other programs")
     _add(commands, "remove", "delete a downloaded model, or forget one in place").add_argument("name", metavar="NAME")
     _add(commands, "import", "add a GGUF file where it lies, without copying").add_argument("path", metavar="PATH")
@@ -318,5 +318,5 @@ def add_models_commands(parser: argparse.ArgumentParser) -> Commands[argparse.Ar
 def _add(commands: Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=words)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(module="models", action=name)
+    parser.set_defaults(module="models.commands", action=name)
     return parser

@@ -2457,13 +2457,6 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>MarkdownExport</name>
-    <message>
-        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
-        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
-    </message>
-</context>
-<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
@@ -4674,6 +4667,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The engine could not go on</source>
         <translation>Die Engine konnte nicht weitermachen</translation>
+    </message>
+    <message>
+        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
+        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
     <message>
         <source>This file cannot be used as a model</source>

@@ -24,7 +24,7 @@ BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSErro
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
 FIELD = re.compile(r"\{[^{}]*\}")
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
-NOT_SHOWN = ("command_line", "benchmark")  # they speak in a terminal, in English
+NOT_SHOWN = {"cli", "benchmark"}  # they speak in a terminal, in English
 FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 
@@ -45,7 +45,7 @@ def listed_words(root: Path) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     for room in ("app", "engine"):
         for path in sorted((root / room).rglob("*.py")):
-            if path.parent.name in NOT_SHOWN:
+            if NOT_SHOWN & set(path.relative_to(root).parts):
                 continue
             tree = ast.parse(path.read_text("utf-8"), filename=str(path))
             for context, text in (*_settings(tree), *_problems(tree), *_sentences(tree)):
