@@ -6,7 +6,6 @@ person's words are kept from becoming control tokens `engine.prompt.typed_text`'
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
@@ -15,14 +14,13 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import TypedText
+from engine.reasoning_tags import opens_reasoning
 from engine.records import Message
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 
 # With these a template may begin the answer of a model that reasons first.
-_OPENED = re.compile(
-    r"(?:<think>|<thinking>|<thought>|<reasoning>|<seed:think>|<\|begin_of_thought\|>|\[THINK\]|◁think▷)\s*\Z"
-)
+_OPENED = opens_reasoning()
 FROM_MODEL = "from the model"
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"

@@ -170,6 +170,23 @@ def test_a_template_that_opens_reasoning_says_so() -> None:
     assert PromptBuilder(CHATML, ECHO).opened_tag() == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "opened"),
+    [
+        ("Cohere2MoE", "<|START_THINKING|>"),
+        ("Apriel-1.6-15b-Thinker-fixed", "Here are my reasoning steps:\n"),
+        ("Kimi-K3", "<|open|>think<|sep|>"),
+        ("google-gemma-4-31B-it", ""),
+        ("openai-gpt-oss-120b", ""),
+    ],
+)
+def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> None:
+    path = SHARED / "templates" / f"{name}.jinja"
+    if not path.exists():
+        pytest.skip("the public templates are not here")
+    assert PromptBuilder(CHATML, path.read_text("utf-8")).opened_tag() == opened
+
+
 def test_a_template_that_fails_opens_nothing() -> None:
     assert PromptBuilder(CHATML, "{{ raise_exception('no') }} <think>").opened_tag() == ""
 

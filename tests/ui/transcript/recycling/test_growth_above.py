@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-import ui.transcript.transcript
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from ui.transcript.cards.prose_view import ProseView
 
+import ui.transcript.transcript
 from tests.ui.long_chats import history_of
+from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 WAIT_MS = 30_000
