@@ -49,8 +49,12 @@ class Split:
     closed: bool = True
 
     def thought(self, text: str) -> str:
-        """The reasoning, without its tags; as long as its part of the text, so that places in it stay true."""
-        return _INNER.sub(lambda found: "\n" * len(found[0]), text[self.thought_start : self.thought_end])
+        """The reasoning, without the tags around it."""
+        return text[self.thought_start : self.thought_end]
+
+    def shown_thought(self, text: str) -> str:
+        """The reasoning with line ends for the tags between its blocks: as long, so that places in it stay true."""
+        return _INNER.sub(lambda found: "\n" * len(found[0]), self.thought(text))
 
     def answer(self, text: str) -> str:
         """The words of the answer."""

@@ -62,8 +62,9 @@ def test_reasoning_in_two_blocks_is_all_of_it() -> None:
     text = "<think>Plan.</think>\n<think>Plan more.</think>\nThe answer."
     split = split_thinking(text)
     assert split.answer(text) == "The answer."
-    assert split.thought(text).split() == ["Plan.", "Plan", "more."]
-    assert len(split.thought(text)) == split.thought_end - split.thought_start
+    assert split.thought(text) == "Plan.</think>\n<think>Plan more."
+    assert split.shown_thought(text).split() == ["Plan.", "Plan", "more."]
+    assert len(split.shown_thought(text)) == len(split.thought(text))
 
 
 @pytest.mark.parametrize(

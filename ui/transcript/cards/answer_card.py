@@ -115,7 +115,7 @@ class AnswerCard(MessageCard):
         else:
             split = split_thinking(view.text)
             if split.thought_end > split.thought_start:  # a model may open and close it without a word
-                self._make_thought().set_text(split.thought(view.text), split.thought_start, live=False)
+                self._make_thought().set_text(split.shown_thought(view.text), split.thought_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
         if self.thought is not None:
             self.thought.set_duration(view.thinking_ms)
@@ -124,7 +124,7 @@ class AnswerCard(MessageCard):
         """Bring reasoning and words up to date with the text."""
         split = split_thinking(self._text, final=final)
         if self.thought is not None or split.thought_end > split.thought_start:
-            self._make_thought().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
+            self._make_thought().set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # what looked like words was reasoning
