@@ -62,9 +62,10 @@ def _import(store: ChatStore, files: list[str]) -> int:
     code = 0
     for name in files:
         try:
-            sentence = import_chats(store, Path(name)).sentence
+            imported = import_chats(store, Path(name))
         except ChatsImportError as error:
             code = fail(error.problem)
         else:
-            sys.stdout.write(f"{name}: {sentence}\n")
+            sys.stdout.write(f"{name}: {imported.sentence}\n")
+            code = code or int(bool(imported.bad_files))
     return code
