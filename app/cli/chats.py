@@ -51,7 +51,10 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chats"
         number = export_chats(store, file, options.format, options.chat)
-        sys.stdout.buffer.write(file.read_bytes())
+        if sys.stdout.isatty():
+            sys.stdout.write(file.read_text("utf-8", "replace"))
+        else:
+            sys.stdout.buffer.write(file.read_bytes())
     sys.stdout.flush()
     sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
     return 0

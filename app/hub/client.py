@@ -245,7 +245,11 @@ class HubClient:
     @staticmethod
     def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
         # Not the library's `build_hf_headers`: it asks the hub for a list of programs first, by rules of its own.
-        return {"User-Agent": f"paceline/{app.__version__}", **headers, **({"Authorization": f"Bearer {token}"} if token else {})}
+        return {
+            "User-Agent": f"paceline/{app.__version__}",
+            **headers,
+            **({"Authorization": f"Bearer {token}"} if token else {}),
+        }
 
     def _sender(self) -> httpx.Client:
         from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
