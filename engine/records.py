@@ -17,6 +17,9 @@ from engine.provenance import PassOdds as PassOdds
 from engine.provenance import Source as Source
 from engine.provenance import TokenProbs as TokenProbs
 from engine.provenance import TokenSpan as TokenSpan
+from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
+from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
+from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 
 JOINT = "\n\n"  # between questions that are asked as one
 

@@ -39,7 +39,10 @@ def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chats"
         number = export_chats(store, file, options.format, options.chat)
-        sys.stdout.buffer.write(file.read_bytes())
+        if sys.stdout.isatty():
+            sys.stdout.write(file.read_text("utf-8", "replace"))
+        else:
+            sys.stdout.buffer.write(file.read_bytes())
     sys.stdout.flush()
     sys.stderr.write(f"{counted(number, 'chat', 'chats')} exported.\n")
     return 0
@@ -50,11 +53,12 @@ def _import(store: ChatStore, files: list[str]) -> int:
     code = 0
     for name in files:
         try:
-            sentence = import_chats(store, Path(name)).sentence
+            imported = import_chats(store, Path(name))
         except ChatsImportError as error:
             code = fail(error.problem)
         except StorageFullError as error:
             return fail(replace(error.problem, advice=MAKE_SPACE))
         else:
-            sys.stdout.write(f"{name}: {sentence}\n")
+            sys.stdout.write(f"{name}: {imported.sentence}\n")
+            code = code or int(bool(imported.bad_files))
     return code

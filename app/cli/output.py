@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
+from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import for_terminal, problem_for_terminal
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Problem, RunStats, Source
@@ -17,7 +18,10 @@ INTERRUPTED = 130  # what a shell gives for Ctrl+C
 
 
 def prepare_streams() -> None:
-    """Have streams that take whatever is written to them: a closed one is nowhere, what one cannot show becomes "?"."""
+    """Have streams that take whatever is written to them: a closed one is nowhere, what one cannot show becomes "?".
+
+    A terminal gets no control characters: what is written may be a stranger's.
+    """
     nowhere = Path(os.devnull)
     sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
     sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
@@ -25,6 +29,10 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
+    if sys.stdout.isatty():
+        sys.stdout = cast(TextIO, TerminalStream(sys.stdout))
+    if sys.stderr.isatty():
+        sys.stderr = cast(TextIO, TerminalStream(sys.stderr))
 
 
 def drop_output() -> None:

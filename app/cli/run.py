@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import IO
 
 from app.attachments.reading import MAX_CHARS, read_attachment
 from app.cli.layers import apply_layers
@@ -23,6 +23,7 @@ from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as
 from app.domain.attachments import Attachment
 from app.domain.errors import AppError
 from app.domain.framing import with_attachments
+from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError
 from engine.llama.library import library_notices
@@ -44,6 +45,7 @@ from engine.sandbox.kernel_check import inspector
 from engine.session.session import Session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
+MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # the most that so many characters take, with a mark
 MEASURE_S = 0.7  # for one answer, a rough curve now is worth more than a fine one later
 
 
@@ -163,9 +165,9 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
 
 def _prompt_text(options: argparse.Namespace) -> str:
     if options.prompt_file == "-":
-        text = _bounded(sys.stdin)
+        text = _bounded(sys.stdin.buffer)
     elif options.prompt_file:
-        with Path(options.prompt_file).open(encoding="utf-8") as file:
+        with Path(options.prompt_file).open("rb") as file:
             text = _bounded(file)
     else:
         text = options.prompt or ""
@@ -174,14 +176,17 @@ def _prompt_text(options: argparse.Namespace) -> str:
     return with_attachments(text, _attachments(options))
 
 
-def _bounded(stream: TextIO) -> str:
+def _bounded(stream: IO[bytes]) -> str:
     """Read a prompt, which may come from a pipe without end.
 
     Raises:
         AppError: it is longer than any context.
+        UnicodeDecodeError: it is no UTF-8, and has no mark of UTF-16 or UTF-32.
     """
-    text = stream.read(MAX_PROMPT_CHARS + 1)
-    if len(text) > MAX_PROMPT_CHARS:
+    raw = stream.read(MAX_PROMPT_BYTES + 1)
+    is_too_long = len(raw) > MAX_PROMPT_BYTES
+    text = "" if is_too_long else utf_text(raw)
+    if is_too_long or len(text) > MAX_PROMPT_CHARS:
         message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
         raise AppError(message, "Give the part that matters.")
     return text

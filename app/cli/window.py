@@ -6,7 +6,7 @@ import gc
 from typing import TYPE_CHECKING
 
 from app.cli.output import fail, prepare_streams
-from app.startup.display import has_display
+from app.startup.display import PACKAGES, has_display, missing_library
 from engine.records import Problem
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ def command(_options: argparse.Namespace | None = None) -> int:
     prepare_streams()
     if not has_display():
         return fail(NO_DISPLAY)
+    missing = missing_library()
+    if missing:
+        package = PACKAGES.get(missing)
+        advice = f"Type: sudo apt install {package}" if package else "Install it with your system's package manager."
+        return fail(Problem("The window cannot open", f"This system lacks {missing}, which Qt needs.", advice))
     gc.disable()  # nothing of what is imported now is garbage; the window says when it is looked for
     from app.startup.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
 

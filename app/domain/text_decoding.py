@@ -71,6 +71,16 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
         return Decoded(_plain(text), said(GUESSED, name=name))
 
 
+def utf_text(raw: bytes) -> str:
+    """Read bytes as UTF-8, or as the UTF that a byte order mark names; without the mark, with plain line ends.
+
+    Raises:
+        UnicodeDecodeError: they are none of these.
+    """
+    encoding = next((encoding for mark, encoding in _BOMS if raw.startswith(mark)), "utf-8")
+    return _plain(raw.decode(encoding))
+
+
 def _strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> str:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(raw, final=whole)

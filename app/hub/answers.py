@@ -101,7 +101,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
 
 def readme_text(body: bytes) -> str:
     """Read a README's Markdown, without the YAML head that only machines read."""
-    return _YAML_HEAD.sub("", body.decode("utf-8", "replace"), count=1).replace("\0", "")
+    return _YAML_HEAD.sub("", body.decode("utf-8-sig", "replace"), count=1).replace("\0", "")
 
 
 def _files(siblings: object) -> list[RemoteFile]:

@@ -242,11 +242,14 @@ class HubClient:
                 self._token = self.tokens.find()
             return self._token
 
-    def _headers(self, headers: Mapping[str, str], token: str) -> dict[str, str]:
-        from huggingface_hub.utils import build_hf_headers  # noqa: PLC0415 (startup time)
-
-        made = build_hf_headers(token=False, library_name="paceline", library_version=app.__version__, headers=None)
-        return {**made, **headers, **({"Authorization": f"Bearer {token}"} if token else {})}
+    @staticmethod
+    def _headers(headers: Mapping[str, str], token: str) -> dict[str, str]:
+        # Not the library's `build_hf_headers`: it asks the hub for a list of programs first, by rules of its own.
+        return {
+            "User-Agent": f"paceline/{app.__version__}",
+            **headers,
+            **({"Authorization": f"Bearer {token}"} if token else {}),
+        }
 
     def _sender(self) -> httpx.Client:
         from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)

@@ -1,11 +1,28 @@
-"""Whether a window can open here, asked without loading Qt: Qt ends the process where it cannot."""
+"""Whether a window can open here, asked before Qt is: Qt ends the process where it cannot."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 
+# The package of Debian and Ubuntu that brings a library; packaging/setup/system.sh installs them.
+PACKAGES = {
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libGL.so.1": "libgl1",
+    "libEGL.so.1": "libegl1",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+}
 _NEEDS_NO_SERVER = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 
 
@@ -17,3 +34,39 @@ def has_display(environ: Mapping[str, str] | None = None, platform: str = sys.pl
     if variables.get("QT_QPA_PLATFORM", "").split(":")[0] in _NEEDS_NO_SERVER:
         return True
     return bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
+
+
+def missing_library(
+    environ: Mapping[str, str] | None = None, platform: str = sys.platform, plugins: Path | None = None
+) -> str:
+    """The first library of the system that Qt lacks for a window here; empty where nothing is known to be missing.
+
+    ``plugins`` is the folder of Qt's platforms. They are loaded as Qt would load them, which it then need not do.
+    """
+    variables = os.environ if environ is None else environ
+    folder = plugins or _plugins_folder()
+    if platform != "linux" or folder is None:
+        return ""
+    wanted = variables.get("QT_QPA_PLATFORM", "").split(":")[0]
+    names = ["libqxcb.so"] if wanted in ("", "xcb") and variables.get("DISPLAY") else []
+    if wanted in ("", "wayland") and variables.get("WAYLAND_DISPLAY"):
+        names.append("libqwayland.so")
+    missing = [_missing_for(folder / name) for name in names if (folder / name).exists()]
+    return missing[0] if missing and all(missing) else ""
+
+
+def _plugins_folder() -> Path | None:
+    found = find_spec("PySide6")
+    places = list(found.submodule_search_locations or ()) if found else []
+    return Path(places[0]) / "Qt" / "plugins" / "platforms" if places else None
+
+
+def _missing_for(plugin: Path) -> str:
+    import ctypes  # noqa: PLC0415  (only where a window opens)
+
+    try:
+        ctypes.CDLL(str(plugin))
+    except OSError as error:
+        name, _, why = str(error).partition(": cannot open shared object file")
+        return name if why else ""
+    return ""

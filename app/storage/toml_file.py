@@ -54,7 +54,7 @@ class TomlFile:
                 return ReadResult(
                     problem=self._set_aside(said("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
                 )
-            return ReadResult(_parsed(self.path.read_bytes().decode("utf-8")))
+            return ReadResult(_parsed(self.path.read_bytes().decode("utf-8-sig")))
         except FileNotFoundError:
             return ReadResult(missing=True)
         except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits

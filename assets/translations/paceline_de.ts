@@ -4873,6 +4873,22 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>a projector, the image or sound part of another model</source>
+        <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>Open the first part, {first}.</source>
+        <translation>Öffne den ersten Teil, {first}.</translation>
+    </message>
+    <message>
+        <source>Open the first part.</source>
+        <translation>Öffne den ersten Teil.</translation>
+    </message>
+    <message>
+        <source>{name} is part {number} of {count} of a model.</source>
+        <translation>{name} ist Teil {number} von {count} eines Modells.</translation>
+    </message>
+    <message>
         <source>Ask again when you want it.</source>
         <translation>Fragen Sie bei Bedarf erneut.</translation>
     </message>
@@ -4915,6 +4931,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a text in it claims {length:,} bytes</source>
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
+    </message>
+    <message>
+        <source>The chat template of this model leaves the words of messages out.</source>
+        <translation>Die Chatvorlage dieses Modells lässt die Worte der Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Take another file of this model, or one with another template.</source>
+        <translation>Nimm eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>

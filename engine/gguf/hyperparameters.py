@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 
 from engine.gguf.header import ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
+from engine.gguf.model_kind import check_writes_text
+from engine.gguf.model_parts import check_first_part
 from engine.gguf.source import ReadAt, check, open_for_reading
 from engine.gguf.value_types import ValueType
 
@@ -59,9 +61,12 @@ def read_checked_header(path: Path) -> GgufHeader:
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelHeaderError: the sentence says what is wrong.
+        ModelFileError: it is no model by itself, or none that writes text; the sentence says what it is.
     """
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
+        check_first_part(header, path)  # such files lack what a model has, and would be called damaged
+        check_writes_text(header, path.name)
         check_header(header)
         check_tokens(header, read_at)
     return header

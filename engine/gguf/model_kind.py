@@ -20,7 +20,7 @@ _ENCODERS = (
     "t5encoder",
 )
 _OTHERS = {
-    "clip": said("the image or sound part of another model"),
+    "clip": said("a projector, the image or sound part of another model"),
     "wavtokenizer-dec": said("a part of a speech model"),
     "dflash": said("a draft head that works only inside its own target"),
     "eagle3": said("a draft head that works only inside its own target"),
@@ -28,7 +28,7 @@ _OTHERS = {
 _TYPES = {
     "adapter": said("an adapter (LoRA) for another model"),
     "imatrix": said("a table for quantizing another model"),
-    "mmproj": said("the image or sound part of another model"),
+    "mmproj": said("a projector, the image or sound part of another model"),
     "vocab": said("a vocabulary without weights"),
 }
 _ADVICE = said("Choose a GGUF file of a chat or text model.")

@@ -9,7 +9,12 @@ import glob
 import re
 from pathlib import Path
 
+from engine.errors import ModelFileError
+from engine.gguf.header import GgufHeader
+from engine.sentences import said
+
 _FIRST_PART = re.compile(r"(.+)-00001-of-(\d{5})\.gguf", re.IGNORECASE)
+_ANY_PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 def all_parts(path: Path) -> tuple[Path, ...]:
@@ -19,3 +24,20 @@ def all_parts(path: Path) -> tuple[Path, ...]:
         return (path,)
     pattern = f"{glob.escape(match[1])}-[0-9][0-9][0-9][0-9][0-9]-of-{match[2]}.gguf"
     return (path, *sorted(part for part in path.parent.glob(pattern) if part.name != path.name))
+
+
+def check_first_part(header: GgufHeader, path: Path) -> None:
+    """Return unless the file is a later part of a split model.
+
+    Raises:
+        ModelFileError: it is; the sentence names the file to open instead.
+    """
+    number, count = (header.metadata.get(f"split.{key}") for key in ("no", "count"))
+    if not isinstance(number, int) or not isinstance(count, int) or not 0 < number < count:
+        return
+    match = _ANY_PART.fullmatch(path.name)
+    first = f"{match[1]}-00001-of-{match[2]}.gguf" if match else ""
+    advice = said("Open the first part, {first}.", first=first) if first else said("Open the first part.")
+    raise ModelFileError(
+        said("{name} is part {number} of {count} of a model.", name=path.name, number=number + 1, count=count), advice
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from engine.errors import PromptError
 from engine.llama import library
 from engine.llama.long_runs import MAX_RUN, without_long_runs
+from engine.reasoning_tags import markers_among
 
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
@@ -90,6 +92,11 @@ class Vocab:
             self._control_texts = tuple(text for i in ids if (text := self.token_text(i)))
         return self._control_texts
 
+    @cached_property
+    def _reasoning_markers(self) -> frozenset[str]:
+        """Without those that end an answer."""
+        return markers_among(self.control_texts) - {self.token_text(i) for i in self.eog_ids}
+
     @property
     def eog_ids(self) -> frozenset[int]:
         """All tokens that end an answer."""
@@ -110,10 +117,13 @@ class Vocab:
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     def piece(self, token_id: int) -> bytes:
-        """The bytes that a token stands for; control tokens give none."""
+        """The bytes that a token stands for; control tokens give none, but for those that mark reasoning."""
         cached = self._pieces.get(token_id)
         if cached is None:
-            cached = self._pieces[token_id] = self._read_piece(token_id, special=False)
+            cached = self._read_piece(token_id, special=False)
+            if not cached and self.token_text(token_id) in self._reasoning_markers:
+                cached = self.token_text(token_id).encode("utf-8")
+            self._pieces[token_id] = cached
         return cached
 
     def token_text(self, token_id: int) -> str:

@@ -6,7 +6,6 @@ This is what a template is given, and what is done when it refuses. `engine.sand
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
@@ -15,17 +14,17 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import TypedText
+from engine.reasoning_tags import opens_reasoning
 from engine.records import Message
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 
 # With these a template may begin the answer of a model that reasons first.
-_OPENED = re.compile(
-    r"(?:<think>|<thinking>|<thought>|<reasoning>|<seed:think>|<\|begin_of_thought\|>|\[THINK\]|◁think▷)\s*\Z"
-)
+_OPENED = opens_reasoning()
 FROM_MODEL = "from the model"
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
+_PROBE = "Zyxwvut"  # no template contains it
 _ROLES = ("system", "user", "assistant")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
 _CHATML = (
@@ -53,6 +52,7 @@ class PromptBuilder:
         self._renderer = renderer
         self._typed = TypedText(tokenizer)
         self._takes_system: bool | None = None
+        self._wants_parts: bool | None = None
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
             self.template_name, self._source = FROM_MODEL, template_source
@@ -77,6 +77,7 @@ class PromptBuilder:
             TemplateError: the template is broken, refuses both forms, or took too long.
         """
         self._check(messages)
+        self._find_form()
         begun = ""
         if messages[-1].role == "assistant":
             begun, messages = messages[-1].content, messages[:-1]
@@ -102,6 +103,7 @@ class PromptBuilder:
         if "think" not in (low := self._source.lower()) and "thought" not in low and "reasoning" not in low:
             return ""
         try:
+            self._find_form()
             opened = _OPENED.search(self._render_first([[Message("user", "Hello")]]))
         except TemplateError:
             return ""
@@ -133,20 +135,51 @@ class PromptBuilder:
 
     def _render(self, messages: Sequence[Message], tools: dict[str, Any]) -> str:
         variables = {
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "messages": [{"role": m.role, "content": self._content(m.content)} for m in messages],
             "add_generation_prompt": True,
             "bos_token": self._text_of(self._tokenizer.bos_id),
             "eos_token": self._text_of(self._tokenizer.eos_id),
         }
         return self._renderer.render(self._source, variables | tools)
 
+    def _content(self, text: str) -> str | list[dict[str, str]]:
+        """The words of a message in the form that the template wants."""
+        return [{"type": "text", "text": text}] if self._wants_parts else text
+
+    def _find_form(self) -> None:
+        """Find out once whether the template wants the words of a message as a text or as a list of parts.
+
+        One that wants the other form mostly leaves them out without a word, and the model answers something else.
+
+        A template that refuses the question as well is asked again with the messages themselves.
+
+        Raises:
+            TemplateError: they reach the prompt in neither form, or the template is broken.
+        """
+        if self._wants_parts is not None:
+            return
+        is_refused = False
+        for self._wants_parts in (False, True):
+            try:
+                if _PROBE in self._render_first([[Message("user", _PROBE)]]):
+                    return
+            except TemplateRefusedError:
+                is_refused = True
+        if is_refused:
+            self._wants_parts = False
+            return
+        self._wants_parts = None
+        raise TemplateError(
+            "The chat template of this model leaves the words of messages out.",
+            "Take another file of this model, or one with another template.",
+        )
+
     def _system_is_used(self) -> bool:
         """Whether a system prompt reaches the text; asked once, with a word that no template contains."""
         if self._takes_system is None:
-            word = "Zyxwvut"
-            probe = [Message("system", word), Message("user", "Hello")]
+            probe = [Message("system", _PROBE), Message("user", "Hello")]
             try:
-                self._takes_system = word in self._render_first([probe])
+                self._takes_system = _PROBE in self._render_first([probe])
             except TemplateRefusedError:
                 self._takes_system = False
         return self._takes_system

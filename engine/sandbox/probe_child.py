@@ -16,7 +16,6 @@ import numpy as np
 from engine.errors import EngineError, ModelLoadError, NotEnoughMemoryError
 from engine.fit.fit import all_parts_bytes, check_fit, estimate
 from engine.gguf.hyperparameters import read_checked_header
-from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import all_parts
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
@@ -68,7 +67,6 @@ def examine(path: Path) -> dict[str, Any]:
         EngineError: it cannot be used; the message says why.
     """
     header = read_checked_header(path)
-    check_writes_text(header, path.name)
     whole = [all_parts_bytes(path, header)]
     if not library.supports_gpu():  # with one, the weights may lie there
         check_fit([header], N_CTX, weights_bytes=whole)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
 from engine.prompt.overflow import without_oldest, without_oversized
+from engine.reasoning_tags import closes_reasoning
 from engine.records import (
     ChatRequest,
     Event,
@@ -34,7 +35,7 @@ _INSTRUCTION = (
     "Write only the summary."
 )
 _HEADING = "Summary of our conversation so far:"
-_THOUGHT = re.compile(r"\A.*</think>", re.DOTALL)  # a model that reasons first means what follows
+_THOUGHT = closes_reasoning()  # a model that reasons first means what follows
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|\Z)|\n")
 
 Build = Callable[[Sequence[Message]], list[int]]  # a prompt's ids

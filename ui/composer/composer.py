@@ -182,7 +182,7 @@ class Composer(QWidget):
     @property
     def text(self) -> str:
         """What stands in the box."""
-        return self.edit.toPlainText()
+        return self.edit.exact_text()
 
     def set_text(self, text: str) -> None:
         """Put a text in the box, the caret at its end."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.exact_text import ExactTextEdit
 
 MAX_LINES = 9
 LONG_PASTE_CHARS = 4_000  # about a thousand tokens: more than anybody reads in a box of nine lines
@@ -59,7 +60,7 @@ def local_paths(mime: QMimeData) -> list[str]:
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
 
 
-class MessageEdit(QPlainTextEdit):
+class MessageEdit(ExactTextEdit):
     """Grows with its lines up to `MAX_LINES`.
 
     Signals:
@@ -122,7 +123,7 @@ class MessageEdit(QPlainTextEdit):
             self.huge_pasted.emit(text)
             return
         start = self.textCursor().selectionStart()
-        wrap_for(self, self.toPlainText() + text)
+        wrap_for(self, self.exact_text() + text)
         self.insertPlainText(text)
         if len(text) > LONG_PASTE_CHARS or text.count("\n") > LONG_PASTE_LINES:
             pasted = self.textCursor()

@@ -14,8 +14,11 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
+
+from ui.markdown.cjk_emphasis import flanking, is_cjk
 
 BARE = "bare"  # the markup of the tokens of a link that is written as its address alone: no sign in it opens anything
 PLACE = "place"  # in a token's meta: where in the source of its inline block it begins
@@ -45,6 +48,16 @@ class _PlacedState(StateInline):
         token = super().pushPending()
         token.meta = {PLACE: self._pending_place}
         return token
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N803
+        """Called for each run of delimiters."""
+        scanned = super().scanDelims(start, canSplitWord)
+        end = start + scanned.length
+        before = self.src[start - 1] if start > 0 else " "
+        after = self.src[end] if end < self.posMax else " "
+        if is_cjk(before) or is_cjk(after):
+            return flanking(before, after, scanned.length, can_split_word=canSplitWord)
+        return scanned
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         """Called for every other token."""

@@ -1,12 +1,15 @@
 """The Markdown that answers may use, parsed with the place of each token in its source.
 
-CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML and unsafe links stay visible
-as text.
+CommonMark with tables, strikethrough, bare addresses, task lists and formulas. Raw HTML (but
+``<br>``) and unsafe links stay visible as text.
 """
 
 from __future__ import annotations
 
+import re
+
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 
 from ui.markdown.inline import PlacedInline
 from ui.markdown.links import add_bare_links
@@ -15,6 +18,20 @@ from ui.markdown.math_rules import add_formulas
 from ui.text.links import is_safe
 
 MAX_NESTING = 100  # what stands deeper is left out by the parser
+
+
+_LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
+
+
+def _line_break_tag(state: StateInline, silent: bool) -> bool:
+    """``<br>``, the one tag that is taken for what it means: cells of a table have no other line break."""
+    found = _LINE_BREAK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
+    return True
 
 
 class SafeParser(MarkdownIt):
@@ -30,6 +47,7 @@ class SafeParser(MarkdownIt):
         self.enable(["table", "strikethrough"]).disable(["reference", "fragments_join", "text_join"])
         add_bare_links(self)
         add_lists(self)
+        self.inline.ruler.before("autolink", "line_break_tag", _line_break_tag)
         if formulas:
             add_formulas(self)
 

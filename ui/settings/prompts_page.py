@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from app.domain.settings.layers import Prompt
 from ui.settings.page import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import translate
+from ui.widgets.exact_text import ExactTextEdit
 
 LIST_PX = 148
 MAX_NAME_CHARS = 40
@@ -43,7 +43,7 @@ class PromptsPage(SettingsPage):
         self._prompts = [(prompt.name, prompt.text) for prompt in prompts]
         self.list = QListWidget()
         self.name_edit = QLineEdit()
-        self.text_edit = QPlainTextEdit()
+        self.text_edit = ExactTextEdit()
         self.add_button = QPushButton(translate("PromptsPage", "Add"))
         self.delete_button = QPushButton(translate("PromptsPage", "Delete"))
         self.complaint = QLabel()
@@ -156,7 +156,7 @@ class PromptsPage(SettingsPage):
         if not 0 <= row < len(self._prompts):
             return
         name = "-".join(self.name_edit.text().strip().strip("/").split())
-        self._prompts[row] = (name, self.text_edit.toPlainText())
+        self._prompts[row] = (name, self.text_edit.exact_text())
         self.list.item(row).setText(f"/{name}")
         self._changed()
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from ui.settings.row import SettingRow
 from ui.text.formatting import as_written, number_text
 from ui.text.language import locale, mark, translate
 from ui.text.setting_words import sentence
+from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
@@ -119,7 +119,7 @@ class TextRow(SettingRow):
 
     def make_control(self) -> QWidget:
         """An editor of this kind."""
-        self.edit = QPlainTextEdit()
+        self.edit = ExactTextEdit()
         self.edit.setProperty("kind", "field")
         self.edit.setTabChangesFocus(True)
         self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * 6 + 12)
@@ -129,7 +129,7 @@ class TextRow(SettingRow):
 
     def value(self) -> SettingValue:
         """The value as edited."""
-        return self.edit.toPlainText()
+        return self.edit.exact_text()
 
     def set_value(self, value: SettingValue) -> None:
         """Show a value."""
@@ -140,7 +140,7 @@ class TextRow(SettingRow):
         high = self.field.maximum
         return (
             translate("TextRow", "At most {number} characters.").format(number=locale().toString(int(high)))
-            if high is not None and len(self.edit.toPlainText()) > high
+            if high is not None and len(self.edit.exact_text()) > high
             else ""
         )
 

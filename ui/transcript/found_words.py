@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from app.domain.thinking import split_thinking
+from app.domain.unspaced import any_of
 from ui.theme.palette import Palette
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
@@ -30,8 +31,7 @@ class FoundWords:
 
     def __init__(self, parts: Excerpt) -> None:
         words = {piece for piece, found in parts if found}
-        longest_first = sorted(words, key=len, reverse=True)
-        self._pattern = r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)" if words else ""
+        self._pattern = any_of(words, whole=True)
         before, excerpt = "", "".join(text for text, _ in parts)
         for text, found in parts:
             if found:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -156,4 +157,4 @@ def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: b
         return
     for model in models:
         print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}")
-    print(f"Try it: paceline run --model {models[0].name} --prompt TEXT")
+    print(f"Try it: paceline run --model {shlex.quote(models[0].name)} --prompt TEXT")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -50,7 +51,7 @@ def pull_small(options: argparse.Namespace) -> int:
     print(f"{model.name}, {size_words(model.size_bytes)}{', is here already' if was_here else ''}: {model.path}")
     if not was_here:
         print(f"{SMALL.name} by {SMALL.maker}, {SMALL.licence.capitalize()}, from {model.source}")
-    print(f"Try it: paceline run --model {model.name} --prompt TEXT")
+    print(f"Try it: paceline run --model {shlex.quote(model.name)} --prompt TEXT")
     return 0
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
-from engine.session.draft_placement import DraftPlacement
 
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
@@ -29,6 +28,7 @@ from engine.llama.library import physical_cores
 from engine.loading.loading import draft_options
 from engine.records import LoadRequest
 from engine.sandbox.pair_probe import PairVerdict
+from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters, percent
 from ui.text.language import mark, translate

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.domain.errors import DamagedFileError, StorageBusyError, StorageError, StorageFullError, StorageReadOnlyError
+from app.domain.unspaced import has_unspaced, spaced
 from engine.sentences import said
 
 MEMORY = Path(":memory:")
@@ -58,6 +59,8 @@ def connect(file: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(file, timeout=2.0, isolation_level=None, factory=Connection)
         # Damaged text is shown damaged; it must not make the rest unreadable.
         connection.text_factory = _lenient_text
+        for function in (spaced, has_unspaced):  # for the index of writing without spaces
+            connection.create_function(function.__name__, 1, function, deterministic=True)
         set_pragmas(connection, in_memory=file == MEMORY)
     except (sqlite3.Error, UnicodeDecodeError, StorageError) as error:
         if connection is not None:

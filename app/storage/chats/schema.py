@@ -173,4 +173,23 @@ _VERSION_5: Migration = (
     "INSERT INTO found_attachments (rowid, text) SELECT id, text FROM attachment_words",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
+# The indexes take a run of letters for a word. Where writing puts no spaces between words, indexes of their own take
+# each letter for one; they hold only what has such letters. `spaced`, `has_unspaced`: functions of the connection.
+_VERSION_6: Migration = (
+    *(
+        f"""
+        CREATE VIRTUAL TABLE {name} USING fts5 (
+            text, content = '', detail = full, tokenize = 'unicode61 remove_diacritics 2'
+        )
+        """
+        for name in ("found_letters_messages", "found_letters_titles", "found_letters_attachments")
+    ),
+    "INSERT INTO found_letters_messages (rowid, text) SELECT id, spaced(text) FROM messages "
+    "WHERE state <> 'streaming' AND has_unspaced(text)",
+    "INSERT INTO found_letters_titles (rowid, text) SELECT id, spaced(title) FROM conversations "
+    "WHERE has_unspaced(title)",
+    "INSERT INTO found_letters_attachments (rowid, text) SELECT id, spaced(text) FROM attachment_words "
+    "WHERE has_unspaced(text)",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)

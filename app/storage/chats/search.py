@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.domain.conversations import SearchHit
+from app.domain.unspaced import any_of, has_unspaced, spaced
 from app.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
 MAX_TITLES = 20
@@ -29,7 +30,7 @@ def match_words(typed: str) -> str:
 
     Pieces without a letter or digit would match nothing and are left out.
     """
-    quoted = ['"' + word.replace('"', '""') + '"' for word in _words(typed)]
+    quoted = ['"' + spaced(word).replace('"', '""') + '"' for word in _words(typed)]
     if not quoted:
         return ""
     ends_in_word = bool(_LETTER.match(typed.rstrip()[-1:]))
@@ -47,15 +48,15 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
     if not query:
         return ()
     hits: dict[int, list[SearchHit]] = {}
-    for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
-        for row in db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit)):
-            conversation_id, title, message_id, role, text, snippet, archived = row
-            # A question is shown on the page as it was typed.
-            source = _parts(snippet)
-            parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
-            hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
-            hits.setdefault(conversation_id, []).append(hit)
-    for number, row in enumerate(db.execute(_ATTACHMENTS, (query, MAX_ATTACHMENTS)).fetchall()):
+    rows = _found_by_letter(db, query, typed) if has_unspaced(typed) else _found_by_word(db, query)
+    for conversation_id, title, message_id, role, text, snippet, archived in rows:
+        # A question is shown on the page as it was typed.
+        source = _parts(snippet)
+        parts = _parts(strip_markdown(text, snippet)) if role == "assistant" else source
+        hit = SearchHit(conversation_id, title, message_id, role, parts, bool(archived), source=source)
+        hits.setdefault(conversation_id, []).append(hit)
+    sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
+    for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
         text = _beginning(db, attachment_id) if number < MAX_LOOKED_AT else ""
         parts = _parts(_marked(name, text, typed))
@@ -64,6 +65,26 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
         )
     return tuple(hit for group in hits.values() for hit in group)
 
+
+Row = tuple[int, str, int | None, str, str, str, int]
+
+
+def _found_by_word(db: sqlite3.Connection, query: str) -> Iterator[Row]:
+    """Rows of titles and messages, each with an excerpt that has its matches marked."""
+    for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
+        yield from db.execute(sql, (BEGIN, END, ELLIPSIS, _WORDS_AROUND, query, limit))
+
+
+def _found_by_letter(db: sqlite3.Connection, query: str, typed: str) -> Iterator[Row]:
+    """The same from the indexes of letters. They hold no text, so the excerpt is made here."""
+    for sql, limit in ((_TITLES, MAX_TITLES), (_MESSAGES, MAX_MESSAGES)):
+        by_letter = _SNIPPET.sub("''", sql).replace("found_", "found_letters_")
+        for conversation_id, title, message_id, role, text, _, archived in db.execute(by_letter, (query, limit)):
+            excerpt = _around(title if message_id is None else text, typed)
+            yield conversation_id, title, message_id, role, text, excerpt, archived
+
+
+_SNIPPET = re.compile(r"snippet\([^)]*\)")
 
 # The order by rowid is the index's own: the newest are found without looking at the rest.
 _TITLES = """
@@ -99,13 +120,29 @@ def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
 
 def _marked(name: str, text: str, typed: str) -> str:
     """The name of an attachment and the words around the first match, the typed ones marked."""
-    words = _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
-    wanted = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})", re.IGNORECASE)
+    around = _around(text, typed)
+    return f"{_wanted(typed).sub(_in_marks, name)}: {around}" if around else _wanted(typed).sub(_in_marks, name)
+
+
+def _around(text: str, typed: str) -> str:
+    """What stands around the first match, the typed words marked."""
+    words, wanted = _typed_letters(typed), _wanted(typed)
     found = wanted.search(text, _not_before(text, words))
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
-    around = text[begin : (found.end() if found else 0) + _CHARS_AFTER]
-    marked = f"{name}: {ELLIPSIS if begin else ''}{around}" if around else name
-    return wanted.sub(lambda match: f"{BEGIN}{match[0]}{END}", marked.replace(BEGIN, "").replace(END, ""))
+    around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
+    return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
+
+
+def _wanted(typed: str) -> re.Pattern[str]:
+    return re.compile(any_of(_typed_letters(typed)), re.IGNORECASE)
+
+
+def _typed_letters(typed: str) -> list[str]:
+    return _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
+
+
+def _in_marks(found: re.Match[str]) -> str:
+    return f"{BEGIN}{found[0]}{END}"
 
 
 def _not_before(text: str, words: Sequence[str]) -> int:

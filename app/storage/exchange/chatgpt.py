@@ -54,6 +54,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     keys: dict[str, int | None] = {}  # of the message itself, or of the nearest one above it that is taken
     thoughts: dict[str, _Thought] = {}  # what was reasoned since the nearest message above that is taken
     room = 0  # for reasoning, in characters
+    usual_model = clean_title(data.get("default_model_slug"))
     messages: list[PortableMessage] = []
     for node_id, parent_id in _walk(nodes):
         above = keys.get(parent_id) if parent_id is not None else None
@@ -62,7 +63,8 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
         message = _message(nodes[node_id], len(messages) + 1, above, thought)
         keys[node_id] = message.key if message else above
         if message:
-            messages.append(message)
+            is_unnamed = message.role == "assistant" and not message.target
+            messages.append(replace(message, target=usual_model) if is_unnamed else message)
             room -= thought.num_chars
         else:
             thoughts[node_id] = more = _more(thought, nodes[node_id])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import lzma
 import re
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -68,8 +68,10 @@ def may_be_export(file: Path) -> bool:
     return is_marked(text) or transcript.may_be_old_export(text)
 
 
-def read_chats(file: Path) -> list[PortableChat]:
+def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None) -> list[PortableChat]:
     """Read an export of Paceline, ChatGPT (its zip, or conversations.json) or LM Studio, or a chat in Markdown.
+
+    ``on_bad`` is given the name of each part of a zip that cannot be used beside others that can.
 
     Raises:
         ChatsImportError: it cannot be read, is too large, or is no such export.
@@ -78,7 +80,7 @@ def read_chats(file: Path) -> list[PortableChat]:
         if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
             raise ChatsImportError(said("{file} is no ordinary file.", file=file.name))
         if zipfile.is_zipfile(file):
-            chats = _read_zip(file)
+            chats = _read_zip(file, on_bad)
         else:
             with file.open("rb") as handle:
                 is_markdown = file.suffix.lower() in _MARKDOWN_ENDINGS
@@ -94,8 +96,7 @@ def read_chats(file: Path) -> list[PortableChat]:
     return chats
 
 
-def _read_zip(file: Path) -> list[PortableChat]:
-    chats: list[PortableChat] = []
+def _read_zip(file: Path, on_bad: Callable[[str], object]) -> list[PortableChat]:
     if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
         raise ChatsImportError(said("{file} lists more files than any export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
@@ -106,12 +107,29 @@ def _read_zip(file: Path) -> list[PortableChat]:
             raise ChatsImportError(
                 said("{file} unpacks to more than {limit} MB.", file=file.name, limit=MAX_FILE_BYTES // 2**20)
             )
-        for entry in entries:
+        return _read_entries(archive, entries or texts, on_bad)
+
+
+def _read_entries(
+    archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo], on_bad: Callable[[str], object]
+) -> list[PortableChat]:
+    """What the parts of a zip hold. One that is cut off or damaged keeps none of the others out."""
+    chats: list[PortableChat] = []
+    bad: list[tuple[str, Exception]] = []
+    for entry in entries:
+        name = entry.filename
+        try:
             with archive.open(entry) as handle:
-                chats += _in_folder(_read_json(handle, entry.filename), entry.filename)
-        for entry in texts:
-            with archive.open(entry) as handle, contextlib.suppress(NoChatError):  # a README among them, say
-                chats += _read_markdown(handle, entry.filename)
+                is_json = _WANTED.search(name)
+                chats += _in_folder(_read_json(handle, name), name) if is_json else _read_markdown(handle, name)
+        except NoChatError:  # a README among them, say
+            continue
+        except (ChatsImportError, RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
+            bad.append((name, error))
+    if bad and not chats:
+        raise bad[0][1]
+    for name, _ in bad:
+        on_bad(name)
     return chats
 
 

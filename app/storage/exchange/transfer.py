@@ -88,12 +88,13 @@ def import_chats(store: ChatStore, file: Path) -> ImportResult:
         ChatsImportError: the file cannot be used; nothing was taken in.
         StorageError: the chats cannot be written; what was taken in before stays, and is known the next time.
     """
-    chats = read_chats(file)
+    bad: list[str] = []
+    chats = read_chats(file, bad.append)
     num_new = 0
     for begin in range(0, len(chats), BATCH):
         batch = chats[begin : begin + BATCH]
         num_new += store.write(partial(_insert_all, batch))
-    return ImportResult(num_new, len(chats) - num_new)
+    return ImportResult(num_new, len(chats) - num_new, tuple(bad))
 
 
 def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
@@ -113,7 +114,8 @@ def import_files(store: ChatStore, files: Sequence[Path]) -> ImportResult:
     if bad and not done:
         raise bad[0][1]
     num_new, num_known = sum(each.num_new for each in done), sum(each.num_known for each in done)
-    return ImportResult(num_new, num_known, tuple(name for name, _ in bad))
+    parts = (name for each in done for name in each.bad_files)
+    return ImportResult(num_new, num_known, (*(name for name, _ in bad), *parts))
 
 
 def _stored(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:

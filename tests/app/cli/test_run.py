@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
-from app.cli.run import load_request
+from app.cli.run import load_request, make_request
 from app.domain.settings.table import FIELDS
 from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
@@ -98,7 +98,7 @@ def test_the_prompt_from_a_file_or_standard_input(
         place = str(tmp_path / "prompt.txt")
         Path(place).write_text("Once upon a time", encoding="utf-8")
     else:
-        monkeypatch.setattr("sys.stdin", io.StringIO("Once upon a time"))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Once upon a time")))
     assert main([*words("--max-tokens", "8"), "--prompt-file", place]) == 0
     assert capsys.readouterr().out.strip()
 
@@ -128,6 +128,28 @@ def test_a_prompt_that_is_no_text_is_one_sentence(capsys: Capture, tmp_path: Pat
     assert "The prompt is no UTF-8 text." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])  # of the terminal's locale
+def test_a_prompt_from_a_pipe_that_is_no_text_is_the_same_sentence(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO("Grüße".encode("latin-1")), encoding=encoding, errors="surrogateescape")
+    monkeypatch.setattr("sys.stdin", stream)
+    assert main(words("--prompt-file", "-")) == 1
+    assert "The prompt is no UTF-8 text." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("place", ["file", "-"])
+def test_a_byte_order_mark_is_no_part_of_a_prompt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, encoding: str, place: str
+) -> None:
+    raw = "Sag 你好\r\nnow".encode(encoding)
+    (tmp_path / "prompt.txt").write_bytes(raw)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    options = make_parser().parse_args(words("--prompt-file", str(tmp_path / "prompt.txt") if place == "file" else "-"))
+    assert make_request(options).raw_prompt == "Sag 你好\nnow"
+
+
 def test_prompts_to_measure_that_are_not_there_are_told_in_words(capsys: Capture) -> None:
     assert main(["bench", "--prompts", "/no/such/file"]) == 1
     said = "/no/such/file cannot be read: No such file or directory. Check the path."
@@ -141,7 +163,7 @@ def test_a_prompt_without_end_is_not_read_to_its_end(
     file = tmp_path / "disk.img"
     with file.open("wb") as handle:
         handle.truncate(5_000_000_000)
-    monkeypatch.setattr("sys.stdin", io.StringIO("word " * 1_000_000))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"word " * 1_000_000)))
     for place in (str(file), "-"):
         assert main(words("--prompt-file", place)) == 1
         error = capsys.readouterr().err.strip()

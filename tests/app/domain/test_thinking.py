@@ -30,6 +30,51 @@ def test_channels_of_gpt_oss_with_and_without_their_control_tokens() -> None:
         assert (split.thought(text), split.answer(text)) == ("We add.", "It is 4.")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<|channel>thought\nPlan it.\n<channel|>The answer.",  # Gemma 4
+        "Here are my reasoning steps:\nPlan it.\n[BEGIN FINAL RESPONSE]\nThe answer.\n[END FINAL RESPONSE]\n",
+        "Here are my reasoning steps:\nPlan it.\n[BEGIN FINAL RESPONSE]\nThe answer.",
+        "<|inner_prefix|>Plan it.<|inner_suffix|>The answer.",
+        "<|think|>Plan it.<|end|><|begin|>assistant<|content|>The answer.",
+        "<mm:think>Plan it.</mm:think>The answer.",
+        "<think>Plan it.</think><response>The answer.</response>",
+        "<think:opensource>Plan it.</think:opensource>The answer.",
+        "<|START_THINKING|>Plan it.<|END_THINKING|><|START_TEXT|>The answer.<|END_TEXT|>",
+        "<|open|>think<|sep|>Plan it.<|close|>think<|sep|><|open|>response<|sep|>The answer.<|close|>response<|sep|>",
+        # What is left where the prompt had opened it.
+        "Plan it.\n[BEGIN FINAL RESPONSE]\nThe answer.",
+        "Plan it.<|END_THINKING|><|START_TEXT|>The answer.<|END_TEXT|>",
+        "Plan it.</think>The answer.",
+    ],
+)
+def test_reasoning_as_other_models_write_it(text: str) -> None:
+    split = split_thinking(text)
+    assert (split.thought(text), split.answer(text)) == ("Plan it.", "The answer.")
+    for end in range(len(text)):
+        part = split_thinking(text[:end], final=False)
+        if text.startswith(tuple(opening for opening, _ in TAGS)):
+            assert "The answer.".startswith(part.answer(text[:end])), text[:end]
+
+
+def test_reasoning_in_two_blocks_is_all_of_it() -> None:
+    text = "<think>Plan.</think>\n<think>Plan more.</think>\nThe answer."
+    split = split_thinking(text)
+    assert split.answer(text) == "The answer."
+    assert split.thought(text) == "Plan.</think>\n<think>Plan more."
+    assert split.shown_thought(text).split() == ["Plan.", "Plan", "more."]
+    assert len(split.shown_thought(text)) == len(split.thought(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["<|channel|>final<|message|>The answer.", "<|START_RESPONSE|>The answer.<|END_RESPONSE|>"]
+)
+def test_a_frame_without_reasoning_is_no_part_of_the_words(text: str) -> None:
+    assert not split_thinking(text).opened
+    assert without_thinking(text) == "The answer."
+
+
 def test_a_template_that_opens_the_tag_leaves_only_the_closing_one() -> None:
     text = "Let me see.\nTwo and two.\n</think>\n\nIt is 4."
     split = split_thinking(text)
@@ -48,6 +93,7 @@ def test_frames_around_the_words_are_no_part_of_them() -> None:
         "It is 4.",
         "Models write <think> before they answer.",
         "Close it with `</think>` at the end.",
+        "Close it with </think> at the end, or with “</think>”.",
         "```\n</think>\n```\nThat is how.",
         "analysis of the text",
         "analysis: it is 4",

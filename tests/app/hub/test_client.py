@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -277,3 +279,12 @@ def test_starting_the_app_does_not_import_the_hub() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_nothing_is_asked_of_the_hub_but_what_was_wanted(hub: LoopbackHub, tmp_path: Path) -> None:
+    """The library of the hub would fetch a list of programs at the first request of a day."""
+    code = "from app.hub.client import HubClient; HubClient().search('tiny')"
+    env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "NO_PROXY": "*"}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, cwd=Path(__file__).resolve().parents[3])
+    assert [seen.path.partition("?")[0] for seen in hub.requests] == ["/api/models"]
+    assert hub.requests[0].headers["user-agent"].startswith("paceline/")

@@ -152,8 +152,8 @@ def test_it_can_be_cancelled() -> None:
 
 
 SIDE_FILES = {
-    "mmproj": (GOOD.with_metadata(general__type=(Kind.STRING, "mmproj")), "the image or sound part"),
-    "clip": (GOOD.with_metadata(general__architecture=(Kind.STRING, "clip")), "the image or sound part"),
+    "mmproj": (GOOD.with_metadata(general__type=(Kind.STRING, "mmproj")), "a projector, the image or sound part"),
+    "clip": (GOOD.with_metadata(general__architecture=(Kind.STRING, "clip")), "a projector, the image or sound part"),
     "eagle": (GOOD.with_metadata(general__architecture=(Kind.STRING, "eagle3")), "a draft head"),
     "dflash": (GOOD.with_metadata(general__architecture=(Kind.STRING, "dflash")), "a draft head"),
     "mtp": (

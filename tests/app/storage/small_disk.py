@@ -1,4 +1,4 @@
-"""A file system of one megabyte: how it is filled, and made read-only."""
+"""A file system of two megabytes: how it is filled, and made read-only."""
 
 from __future__ import annotations
 

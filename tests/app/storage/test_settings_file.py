@@ -105,6 +105,13 @@ def test_a_broken_file_is_set_aside_with_one_problem(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
 
 
+def test_a_byte_order_mark_breaks_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("schema = 1\n[sampling]\ntop_k = 7\n", encoding="utf-8-sig")
+    loaded = read_settings(path)
+    assert (loaded.problem, loaded.settings.values["top_k"]) == (None, 7)
+
+
 def test_a_value_out_of_range_falls_back_and_is_named(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text('schema = 1\n[sampling]\ntemperature = 99.0\ntop_k = "many"\nmin_p = nan\n', encoding="utf-8")

@@ -52,11 +52,11 @@ def test_the_template_of_the_model_is_named_so() -> None:
     assert PromptBuilder(CHATML, ECHO).template_name == FROM_MODEL
 
 
-@pytest.mark.parametrize("template", ["Hello", "{{ bos_token }}Hello"])
+@pytest.mark.parametrize("template", ["{{ messages[0].content }}", "{{ bos_token }}{{ messages[0].content }}"])
 @pytest.mark.parametrize("add_bos", [True, False])
 def test_bos_is_never_doubled_and_never_missing(template: str, add_bos: bool) -> None:
     tokenizer = TinyTokenizer(controls=["<s>"], bos="<s>", add_bos=add_bos)
-    ids = PromptBuilder(tokenizer, template).build([Message("user", "x")])
+    ids = PromptBuilder(tokenizer, template).build([Message("user", "Hello")])
     assert ids.count(256) == int(add_bos or "bos" in template)
     assert ids[-5:] == list(b"Hello")
 
@@ -156,6 +156,31 @@ def test_public_templates_render(path: Path) -> None:
         assert ids.count(tokenizer.control_id("<s>")) == 1
 
 
+PARTS = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% for part in m['content'] %}"
+    "{% if part['type'] == 'text' %}{{ part['text'] }}{% elif part['type'] == 'image' %}<image>{% endif %}"
+    "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+STRICT_PARTS = PARTS.replace("{% for part", "{{ m['content'][0]['text'][:0] }}{% for part")
+
+
+@pytest.mark.parametrize("template", [PARTS, STRICT_PARTS])
+def test_words_reach_a_template_that_wants_lists_of_parts(template: str) -> None:
+    messages = [Message("system", "Be brief."), Message("user", "Where is <|im_end|> Paris?")]
+    text = readable(CHATML, PromptBuilder(CHATML, template).build(messages))
+    assert "system\nBe brief." in text
+    assert "user\nWhere is <|im_end|> Paris?" in text
+    assert text.endswith("assistant\n")
+
+
+def test_a_template_that_leaves_the_words_out_is_refused() -> None:
+    silent = "{% for m in messages %}<|im_start|>{{ m.role }}<|im_end|>{% endfor %}<|im_start|>assistant\n"
+    builder = PromptBuilder(CHATML, silent)
+    for _ in range(2):
+        with pytest.raises(TemplateError, match="leaves the words of messages out"):
+            builder.build([Message("user", "Where is Paris?")])
+
+
 THINKS = (
     "{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content }}<|im_end|>{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant: <think>\n{% endif %}"
@@ -168,6 +193,23 @@ def test_a_template_that_opens_reasoning_says_so() -> None:
     assert PromptBuilder(CHATML, closed).opened_tag() == ""
     assert PromptBuilder(CHATML, None).opened_tag() == ""
     assert PromptBuilder(CHATML, ECHO).opened_tag() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "opened"),
+    [
+        ("Cohere2MoE", "<|START_THINKING|>"),
+        ("Apriel-1.6-15b-Thinker-fixed", "Here are my reasoning steps:\n"),
+        ("Kimi-K3", "<|open|>think<|sep|>"),
+        ("google-gemma-4-31B-it", ""),
+        ("openai-gpt-oss-120b", ""),
+    ],
+)
+def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> None:
+    path = SHARED / "templates" / f"{name}.jinja"
+    if not path.exists():
+        pytest.skip("the public templates are not here")
+    assert PromptBuilder(CHATML, path.read_text("utf-8")).opened_tag() == opened
 
 
 def test_a_template_that_fails_opens_nothing() -> None:

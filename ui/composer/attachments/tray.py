@@ -15,6 +15,7 @@ from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.exact_text import exact_selection
 
 
 class AttachmentTray(QWidget):
@@ -98,7 +99,7 @@ class AttachmentTray(QWidget):
     def _take_offer(self) -> None:
         pasted = self._pasted
         if pasted is not None:
-            text = pasted.selection().toPlainText()
+            text = exact_selection(pasted)
             pasted.removeSelectedText()
             self._leave_offer()
             self.text_offered.emit(text)

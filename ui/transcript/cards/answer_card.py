@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageState, MessageView
-from app.domain.thinking import split_thinking
+from app.domain.thinking import split_thinking, without_thinking
 from engine.records import Source, TokenSpan
 from ui.text.formatting import count
 from ui.text.language import mark, translate
@@ -114,8 +114,8 @@ class AnswerCard(MessageCard):
             self._grow()
         else:
             split = split_thinking(view.text)
-            if split.opened:
-                self._ensure_reasoning().set_text(split.thought(view.text), split.thought_start, live=False)
+            if split.thought_end > split.thought_start:  # a model may open and close it without a word
+                self._ensure_reasoning().set_text(split.shown_thought(view.text), split.thought_start, live=False)
             self.body.prepare(split.answer(view.text), split.answer_start)
         if self.reasoning is not None:
             self.reasoning.set_duration(view.thinking_ms)
@@ -123,8 +123,9 @@ class AnswerCard(MessageCard):
     def _grow(self, *, final: bool = False) -> None:
         """Bring reasoning and words up to date with the text."""
         split = split_thinking(self._text, final=final)
-        if split.opened:
-            self._ensure_reasoning().set_text(split.thought(self._text), split.thought_start, live=not split.closed)
+        if self.reasoning is not None or split.thought_end > split.thought_start:
+            reasoning = self._ensure_reasoning()
+            reasoning.set_text(split.shown_thought(self._text), split.thought_start, live=not split.closed)
         words = split.answer(self._text)
         if self._num_fed and split.answer_start != self._words_at:
             self._num_fed = 0  # what looked like words was reasoning
@@ -277,8 +278,7 @@ class AnswerCard(MessageCard):
     @property
     def text(self) -> str:
         """The words of the answer as Markdown, without its reasoning."""
-        split = split_thinking(self._text)
-        return split.answer(self._text) if split.opened else self._text
+        return without_thinking(self._text)
 
     @property
     def whole_text(self) -> str:

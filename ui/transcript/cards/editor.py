@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout
 
 from app.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
 from ui.composer.message_edit import PICTURES, fits_box, height_of, local_paths, wrap_for
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.exact_text import ExactTextEdit
 
 MAX_LINES = 16
 HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
@@ -23,7 +24,7 @@ NO_FILES = mark("MessageEditor", "Files cannot be added to a message that was se
 TOO_LONG = mark("MessageEditor", "That text is too long to be edited here: paste it into a new message.")
 
 
-class _Text(QPlainTextEdit):
+class _Text(ExactTextEdit):
     """Grows with its lines.
 
     Signals:
@@ -87,7 +88,7 @@ class _Text(QPlainTextEdit):
             self.refused.emit(translate("MessageEditor", NO_FILES))
         elif source.hasText():
             if fits_box(source.text()):
-                wrap_for(self, self.toPlainText() + source.text())
+                wrap_for(self, self.exact_text() + source.text())
                 self.insertPlainText(source.text())
             else:
                 self.refused.emit(translate("MessageEditor", TOO_LONG))
@@ -171,6 +172,6 @@ class MessageEditor(QFrame):
             self.hint.style().polish(self.hint)
 
     def _send(self) -> None:
-        text = self.edit.toPlainText().strip("\n")
+        text = self.edit.exact_text().strip("\n")
         if text.strip() or self.rows.chips:
             self.sent.emit(text)

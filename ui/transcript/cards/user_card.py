@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
@@ -14,6 +14,7 @@ from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.version_switch import ARROW_INSET_PX
+from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.icon_button import IconButton
 
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -113,7 +114,7 @@ class UserCard(MessageCard):
         """Put an editor in the place of the text, and the caret into it."""
         self.resume_edit(self._text).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def resume_edit(self, typed: str) -> QPlainTextEdit:
+    def resume_edit(self, typed: str) -> ExactTextEdit:
         """Put an editor with this text in the place of the message, if there is none; the focus stays where it is."""
         if self.editor is None:
             self.editor = MessageEditor(self.theme, typed, self._attached)
@@ -133,7 +134,7 @@ class UserCard(MessageCard):
         self.edited.emit(self.message_id, text)
 
     def _emit_typed(self) -> None:
-        typed = self.editor.edit.toPlainText() if self.editor is not None else ""
+        typed = self.editor.edit.exact_text() if self.editor is not None else ""
         self.edit_typed.emit(self.message_id, "" if typed == self._text else typed)
 
     def end_edit(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.chats.database import version_of
+from app.storage.chats.database import connect, version_of
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
@@ -20,8 +20,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def put_old_chats(place: StoreLocation, layout: int) -> None:
     """A file as an earlier version left it, with one chat of one message."""
-    with contextlib.closing(sqlite3.connect(place.file, isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
+    with contextlib.closing(connect(place.file)) as db:
         for statement in (each for migration in MIGRATIONS[:layout] for each in migration):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {layout}")

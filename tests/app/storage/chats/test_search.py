@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from app.domain.conversations import SearchHit
 from app.domain.messages import MessageState
+from app.domain.unspaced import spaced
 from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
@@ -118,7 +119,7 @@ def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
     if query:
         with contextlib.closing(sqlite3.connect(":memory:")) as db:
             db.execute("CREATE VIRTUAL TABLE t USING fts5 (text)")
-            db.execute("INSERT INTO t VALUES (?)", (f"before {typed.replace(chr(0), ' ')} after",))
+            db.execute("INSERT INTO t VALUES (?)", (spaced(f"before {typed.replace(chr(0), ' ')} after"),))
             assert len(db.execute("SELECT * FROM t WHERE t MATCH ?", (query,)).fetchall()) == 1
 
 
@@ -132,6 +133,44 @@ def test_a_search_that_was_overtaken_gives_way(store: ChatStore) -> None:
     assert overtaken == [None, None]
     assert last is not None
     assert where(last) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "marked"),
+    [
+        ("帮我写一个部署方案", "部署", "部署"),
+        ("看一下**日志**里的错误", "日志", "日志"),
+        ("東京の天気を教えて", "天気", "天気"),
+        ("กรุงเทพอากาศดี", "อากาศ", "อากาศ"),
+        ("오늘날씨는 어때", "날씨", "날씨"),
+        ("用API部署", "API部署", "API部署"),
+        ("用 Docker 部署方案", "docker 方案", "Docker"),
+        ("部", "部", "部"),
+    ],
+)
+def test_words_are_found_within_writing_that_has_no_spaces(
+    store: ChatStore, text: str, typed: str, marked: str
+) -> None:
+    question, answer = say(store, text, f"答：{text}。")
+    hits = find(store, typed)
+    assert {question, answer} <= set(where(hits))
+    for hit in hits:
+        assert marked.lower() in [piece.lower() for piece, found in hit.parts if found]
+        assert "".join(piece for piece, _ in hit.parts).count(" ") <= text.count(" ") + 1
+    assert find(store, f"{typed}無") == ()
+
+
+def test_the_index_of_letters_follows_what_becomes_of_messages(store: ChatStore) -> None:
+    _, answer = say(store, "q", "部署方案")
+    assert where(find(store, "署方")) == [answer]
+    assert find(store, "署案") == ()  # letters that do not stand together
+    store.write(lambda db: db.execute("DELETE FROM found_letters_messages_data"))
+    assert where(find(store, "方案")) == [answer]
+    chat = find(store, "方案")[0].conversation_id
+    store.rename_conversation(chat, "東京の天気")
+    assert None in where(find(store, "天気"))
+    store.rename_conversation(chat, "else")
+    assert find(store, "天気") == ()
 
 
 def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:

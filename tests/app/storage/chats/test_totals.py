@@ -19,6 +19,7 @@ from app.domain.messages import MessageState
 from app.domain.sums import ADDED, PairSums, Sums, add_sums, by_pair, sums_of, total
 from app.storage.chats import answer_records, totals
 from app.storage.chats.answers import Ending, Generation
+from app.storage.chats.database import MEMORY, connect
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.schema import MIGRATIONS
 from app.storage.chats.store import ChatStore
@@ -50,7 +51,7 @@ def runs(draw: st.DrawFn) -> RunStats:
 
 
 def fresh() -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:")
+    db = connect(MEMORY)
     for migration in MIGRATIONS:
         for statement in migration:
             db.execute(statement)

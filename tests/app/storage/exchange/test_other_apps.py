@@ -223,3 +223,42 @@ def test_several_files_are_one_sentence_and_a_bad_one_keeps_no_other_out(store: 
     assert import_files(store, files[:2]).sentence == "0 chats imported. 2 were here already."
     with pytest.raises(ChatsImportError):
         import_files(store, files[2:])
+
+
+def test_the_model_that_a_conversation_names_counts_where_an_answer_names_none(tmp_path: Path) -> None:
+    chat = read(
+        tmp_path,
+        chatgpt(
+            node("q", None, "user", text("Tea?")),
+            node("a", "q", "assistant", text("A drink.")),
+            node("b", "a", "assistant", text("From leaves."), model_slug="gpt-y"),
+            default_model_slug="gpt-x-model",
+        ),
+    )
+    assert [message.target for message in chat.messages] == ["", "gpt-x-model", "gpt-y"]
+
+
+@pytest.mark.parametrize("cut", ["json", "packed"])
+def test_a_part_of_a_zip_that_is_cut_off_keeps_out_none_of_the_others(
+    store: ChatStore, tmp_path: Path, cut: str
+) -> None:
+    good = json.dumps(chatgpt(node("q", None, "user", text("Tea?")), node("a", "q", "assistant", text("A drink."))))
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("conversations-000.json", good.replace("Tea", "Coffee"))
+        archive.writestr("conversations-001.json", good[:-20] if cut == "json" else good)
+        archive.writestr("conversations-002.json", good.replace("Tea", "Milk"))
+    if cut == "packed":
+        raw = file.read_bytes()
+        file.write_bytes(raw.replace(b"Tea?", b"Teal"))  # its sum does not fit any more
+    imported = import_chats(store, file)
+    assert (imported.num_new, imported.bad_files) == (2, ("conversations-001.json",))
+    assert imported.sentence == "2 chats imported. conversations-001.json could not be imported."
+
+
+def test_a_zip_of_cut_parts_alone_is_refused(store: ChatStore, tmp_path: Path) -> None:
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("conversations-000.json", '[{"mapping": {')
+    with pytest.raises(ChatsImportError, match=r"conversations-000\.json is no JSON file"):
+        import_chats(store, file)

@@ -1,0 +1,36 @@
+"""What a terminal is given: text without control characters, which a model or a file name could steer it by."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TextIO
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_OWN = re.compile("\r(?:\x1b\\[K)?")  # how a line of progress begins
+
+
+def harmless(text: str) -> str:
+    """``text`` with signs in the place of control characters; line ends and tabs stay."""
+    return _CONTROLS.sub(_sign, text)
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
+
+
+class TerminalStream:
+    """A stream to a terminal that writes `harmless` text. Everything else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write it; a line of progress may begin at the start of its line."""
+        own = _OWN.match(text)
+        begin = own[0] if own else ""
+        self._stream.write(begin + harmless(text[len(begin) :]))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the stream has)
+        return getattr(self._stream, name)

@@ -1,0 +1,41 @@
+"""Letters of writing that puts no spaces between words: there a word may begin and end in the middle of a run of them.
+
+Chinese, Japanese, Thai, Lao, Khmer, Burmese and Tibetan; Korean too, whose words carry their particles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_LETTERS = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_LETTER = re.compile(f"[{_LETTERS}]")
+_BETWEEN = re.compile(f"(?<=[{_LETTERS}])(?=.)|(?<=.)(?=[{_LETTERS}])", re.DOTALL)
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether any letter of such writing is in ``text``."""
+    return not text.isascii() and _LETTER.search(text) is not None
+
+
+def spaced(text: str) -> str:
+    """``text`` with a space on each side of such letters, so that an index of words takes each of them for a word."""
+    return _BETWEEN.sub(" ", text) if has_unspaced(text) else text
+
+
+def any_of(words: Iterable[str], *, whole: bool = False) -> str:
+    """A regular expression for any of ``words`` at the beginning of a word (``whole``: all of one).
+
+    A word of such letters is found within a run of them, too.
+    """
+    longest_first = sorted(words, key=len, reverse=True)
+    return "|".join(_edged(word, whole=whole) for word in longest_first)
+
+
+def _edged(word: str, *, whole: bool) -> str:
+    before = "" if has_unspaced(word[:1]) else rf"(?:(?<!\w)|(?<=[{_LETTERS}]))"
+    behind = "" if not whole or has_unspaced(word[-1:]) else rf"(?:(?!\w)|(?=[{_LETTERS}]))"
+    return f"{before}{re.escape(word)}{behind}"

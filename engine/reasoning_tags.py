@@ -1,0 +1,66 @@
+"""How models mark their reasoning: the tags around it, and those around the words that follow.
+
+Read from the chat templates of the models; a new one is a line here. Everything that deals with reasoning takes its
+tags from this place: a prompt that opens one, control tokens whose text must be kept, and the split of an answer.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Opening and closing tags. Some are text, some are control tokens, some are both in turn.
+REASONING_TAGS: tuple[tuple[str, str], ...] = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),  # Seed-OSS
+    ("<mm:think>", "</mm:think>"),  # MiniMax-M3
+    ("<think:opensource>", "</think:opensource>"),  # Hunyuan 3
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),  # Command A, Cohere2 MoE
+    ("[THINK]", "[/THINK]"),  # Magistral, Ministral 3
+    ("◁think▷", "◁/think▷"),  # Kimi-VL
+    ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    ("<|channel>thought", "<channel|>"),  # Gemma 4
+    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),  # Solar Open
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),  # Kimi-K3
+    ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),  # Apriel
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # gpt-oss
+)
+# Tags around the words that follow the reasoning; an answer that did not reason may have them, too.
+ANSWER_FRAMES: tuple[tuple[str, str], ...] = (
+    ("<|begin_of_solution|>", "<|end_of_solution|>"),
+    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    ("<|START_TEXT|>", "<|END_TEXT|>"),
+    ("<response>", "</response>"),  # Granite 3.3
+    ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+)
+# What gpt-oss writes between the two, in this form or a shorter one.
+BETWEEN_CHANNELS = ("<|end|><|start|>assistant", "<|start|>assistant")
+_MARKER = re.compile(r"<\|?/?[\w:]+\|?>|\[/?THINK\]|◁/?think▷")
+
+
+def closes_reasoning() -> re.Pattern[str]:
+    """Matches a text up to its last closing tag."""
+    return re.compile(r"\A.*(?:" + "|".join(re.escape(closing) for _, closing in REASONING_TAGS) + ")", re.DOTALL)
+
+
+def opens_reasoning() -> re.Pattern[str]:
+    """Matches an opening tag at the end of a prompt, spaces behind it included."""
+    return re.compile("(?:" + "|".join(re.escape(opening) for opening, _ in REASONING_TAGS) + r")\s*\Z")
+
+
+def markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:
+    """The control tokens of a vocabulary that tags of reasoning are made of.
+
+    ``<|end|>`` and its like end a turn elsewhere: they count only where a whole tag can be written with them.
+    """
+    present, kept = set(control_texts), set[str]()
+    for tags in (*REASONING_TAGS, *ANSWER_FRAMES):
+        markers = {marker for tag in tags for marker in _MARKER.findall(tag)}
+        if all(marker in present for marker in markers if "|" in marker):
+            kept |= markers & present
+    if "<|channel|>" in kept:
+        kept |= {marker for glue in BETWEEN_CHANNELS for marker in _MARKER.findall(glue)} & present
+    return frozenset(kept)

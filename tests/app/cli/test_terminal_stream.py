@@ -1,0 +1,57 @@
+"""A terminal shows what a model or a file name says, and does nothing of it."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.terminal_stream import TerminalStream, harmless
+from tests.shared_files import shared_model
+
+pty = pytest.importorskip("pty", reason="no terminals of this kind there")
+ROOT = Path(__file__).resolve().parents[3]
+TITLE = "\x1b]0;x\x07"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\nb\tc", "a\nb\tc"),
+        (f"{TITLE}hello", "␛]0;x␇hello"),
+        ("\x1b[2J\x7f\x9b31m", "␛[2J␡\ufffd31m"),
+        ("over\rwritten", "over␍written"),
+        ("Grüße, 你好, 😀 \u200b", "Grüße, 你好, 😀 \u200b"),
+    ],
+)
+def test_control_characters_become_signs(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+
+
+def test_a_line_of_progress_may_begin_at_the_start_of_its_line() -> None:
+    terminal = io.StringIO()
+    stream = TerminalStream(terminal)
+    for text in ("\r\x1b[K50 %", "\r60 %", f"\r\x1b[K{TITLE}"):
+        assert stream.write(text) == len(text)
+    assert terminal.getvalue() == "\r\x1b[K50 %\r60 %\r\x1b[K␛]0;x␇"
+    assert not stream.isatty()
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_file_name_cannot_steer_the_terminal(tmp_path: Path, on_terminal: bool) -> None:
+    name = f"{TITLE}.gguf"
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "app", "check", name, shared_model("stories260K-f16.gguf")]
+    env = {**os.environ, "PACELINE_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    stream = theirs if on_terminal else subprocess.PIPE
+    child = subprocess.run(command, cwd=tmp_path, env=env, stderr=stream, stdout=subprocess.DEVNULL, check=False)
+    os.close(theirs)
+    told = os.read(ours, 65_536) if on_terminal else child.stderr
+    os.close(ours)
+    assert child.returncode == 1
+    assert (TITLE.encode() in told) is not on_terminal
+    assert ("␛]0;x␇.gguf".encode() in told) is on_terminal
