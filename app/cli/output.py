@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TextIO, cast
@@ -136,6 +137,11 @@ def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
     if reason is not None and reason is not FinishReason.END:
         parts.append(f"ended by {reason.value}")
     return " · ".join(parts)
+
+
+def run_hint(model: str) -> str:
+    """What to type next with a model of the library, whose name may have blanks in it."""
+    return f"Try it: paceline run --model {shlex.quote(model)} --prompt TEXT"
 
 
 def counted(number: int, one: str, many: str) -> str:

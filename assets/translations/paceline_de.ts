@@ -4878,11 +4878,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Open the first part, {first}.</source>
-        <translation>Öffne den ersten Teil, {first}.</translation>
+        <translation>Öffnen Sie den ersten Teil, {first}.</translation>
     </message>
     <message>
         <source>Open the first part.</source>
-        <translation>Öffne den ersten Teil.</translation>
+        <translation>Öffnen Sie den ersten Teil.</translation>
     </message>
     <message>
         <source>{name} is part {number} of {count} of a model.</source>
@@ -4938,7 +4938,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Take another file of this model, or one with another template.</source>
-        <translation>Nimm eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
+        <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from app.cli.models.output import as_dict, progress_line, size_words
 from app.cli.models.small import NAME as SMALL_NAME
 from app.cli.models.small import pull_small
-from app.cli.output import INTERRUPTED, fail
+from app.cli.output import INTERRUPTED, fail, run_hint
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubNotFoundError, LibraryError
@@ -157,4 +156,4 @@ def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: b
         return
     for model in models:
         print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}")
-    print(f"Try it: paceline run --model {shlex.quote(models[0].name)} --prompt TEXT")
+    print(run_hint(models[0].name))

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from collections.abc import Callable
 
 from app.cli.models.output import as_dict, size_words
-from app.cli.output import warn
+from app.cli.output import run_hint, warn
 from app.domain.lazy import Lazy
 from app.hub.client import HubClient
 from app.hub.downloads.first_model import SMALL, FirstModelControl, fetch_first_model, find_in_library
@@ -51,7 +50,7 @@ def pull_small(options: argparse.Namespace) -> int:
     print(f"{model.name}, {size_words(model.size_bytes)}{', is here already' if was_here else ''}: {model.path}")
     if not was_here:
         print(f"{SMALL.name} by {SMALL.maker}, {SMALL.licence.capitalize()}, from {model.source}")
-    print(f"Try it: paceline run --model {shlex.quote(model.name)} --prompt TEXT")
+    print(run_hint(model.name))
     return 0
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted, figures, stream_beside
+from app.cli.output import counted, figures, run_hint, stream_beside
 from engine.records import RunStats
 
 
@@ -29,3 +30,9 @@ def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch
         assert stream_beside(str(tmp_path / "piped")) is sys.stderr
         assert stream_beside(None, piped.name) is sys.stderr
         assert stream_beside(str(tmp_path / "another"), os.devnull) is piped
+
+
+@pytest.mark.parametrize("name", ["tiny", "My model (v2).gguf", "a'b; rm x"])
+def test_the_hint_can_be_pasted_as_it_is(name: str) -> None:
+    words = shlex.split(run_hint(name).removeprefix("Try it: "))
+    assert words == ["paceline", "run", "--model", name, "--prompt", "TEXT"]
