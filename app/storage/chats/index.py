@@ -24,30 +24,30 @@ class _Indexed:
 
     def add(self, db: sqlite3.Connection, which: str, value: int | None = None) -> None:
         """Take in the rows for which ``which`` holds, with ``value`` in the place of its question mark."""
-        self._tell(db, which, value, forget=False)
+        self._update(db, which, value, forget=False)
 
     def forget(self, db: sqlite3.Connection, which: str, value: int | None = None) -> None:
         """Forget such rows, before they change or go."""
-        self._tell(db, which, value, forget=True)
+        self._update(db, which, value, forget=True)
 
     def rebuild(self, db: sqlite3.Connection) -> None:
         """Make both indexes anew from what is stored."""
         db.execute(f"INSERT INTO {self.words} ({self.words}) VALUES ('rebuild')")  # noqa: S608 (constants)
         # A rebuilt index holds all rows.
-        self._tell_one(db, (self.words, self.words_column, self.column), f"NOT ({self.where})", None, forget=True)
+        self._update_one(db, (self.words, self.words_column, self.column), f"NOT ({self.where})", None, forget=True)
         db.execute(f"INSERT INTO {self.letters} ({self.letters}) VALUES ('delete-all')")  # noqa: S608
-        self._tell_letters(db, self.where, None, forget=False)
+        self._update_letters(db, self.where, None, forget=False)
 
-    def _tell(self, db: sqlite3.Connection, which: str, value: int | None, *, forget: bool) -> None:
+    def _update(self, db: sqlite3.Connection, which: str, value: int | None, *, forget: bool) -> None:
         which = f"{self.where} AND {which}"
-        self._tell_one(db, (self.words, self.words_column, self.column), which, value, forget=forget)
-        self._tell_letters(db, which, value, forget=forget)
+        self._update_one(db, (self.words, self.words_column, self.column), which, value, forget=forget)
+        self._update_letters(db, which, value, forget=forget)
 
-    def _tell_letters(self, db: sqlite3.Connection, which: str, value: int | None, *, forget: bool) -> None:
+    def _update_letters(self, db: sqlite3.Connection, which: str, value: int | None, *, forget: bool) -> None:
         index = (self.letters, "text", f"spaced({self.column})")
-        self._tell_one(db, index, f"{which} AND has_unspaced({self.column})", value, forget=forget)
+        self._update_one(db, index, f"{which} AND has_unspaced({self.column})", value, forget=forget)
 
-    def _tell_one(
+    def _update_one(
         self, db: sqlite3.Connection, index: tuple[str, str, str], which: str, value: int | None, *, forget: bool
     ) -> None:
         name, column, words = index
