@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before the C++ compiler while llama.cpp is built on AMD's Zen 4 (kernels.py says where), and changes three files.
+# Stands before the C++ compiler while llama.cpp is built on AMD's Zen 4 (build_options.py says where), and changes three files.
 # Products of most kinds of weights are few_tokens*.h's: of Q4_0, on two cores, a few tokens take half the time, a single one seven
 # tenths where its weights come from the caches. For other weights, the kernels for a few tokens use 256-bit vectors, their
 # instructions ordered with registers in mind: that processor takes a 512-bit instruction in two halves, so the wide kernels'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before the C++ compiler while llama.cpp is built on AMD's Zen 5 (kernels.py says where), and changes three files.
+# Stands before the C++ compiler while llama.cpp is built on AMD's Zen 5 (build_options.py says where), and changes three files.
 # Products of most kinds of weights are few_tokens*.h's. For other weights, instructions of the kernels for a few tokens are
 # ordered with registers in mind; GCC does not do that on this processor unless it is told to. Vectors stay 512 bits wide:
 # Zen 5 takes them whole. (Measured before few_tokens.h, packaging/measure/passes.py on two cores, quickest of eight, three

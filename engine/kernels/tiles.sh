@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands before the C++ compiler while llama.cpp is built on a processor with AMX (kernels.py says where), and mends one
+# Stands before the C++ compiler while llama.cpp is built on a processor with AMX (build_options.py says where), and mends one
 # instruction of one file, which several versions of GCC compile wrongly (tile_config.h beside this says how).
 case " $* " in
 */ggml-cpu/amx/mmq.cpp\ *)

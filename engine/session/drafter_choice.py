@@ -13,7 +13,7 @@ from engine.pacing.pacer import Pacer
 from engine.records import Mode
 
 # Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
-# alone foresaw 3 and suffix decoding alone 6; asking both gained nothing (packaging/measure/text_choices.py).
+# alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
