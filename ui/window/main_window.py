@@ -229,7 +229,8 @@ class MainWindow(QMainWindow):
     def set_engine(self, view: EngineView) -> None:
         """What is loaded and what the engine is doing."""
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
-        self.engine_view = view = replace(view, unavailable=reasons)
+        notices = tuple(in_language(notice) for notice in view.notices)
+        self.engine_view = view = replace(view, unavailable=reasons, notices=notices)
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)

@@ -9,6 +9,7 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +32,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageView
 from app.domain.settings.layers import Prompt
 from app.domain.settings.table import FIELDS
+from engine.sentences import said
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
 from ui.composer.placeholders import placeholders
@@ -302,6 +304,14 @@ def test_every_place_and_dialog_is_german(german: str, known_english: set[str], 
         root = open_settings(window, int(name.split()[1]))
     told_by_the_test = "There is not enough space"
     assert [text for text in english_texts(root, known_english) if told_by_the_test not in text] == []
+
+
+def test_what_the_engine_notes_of_a_model_is_german_in_the_header(german_window: MainWindow) -> None:
+    notice = said("Flash attention is on, since a cache of type {kinds} needs it.", kinds="q8_0")
+    german_window.set_engine(replace(READY, notices=(notice,)))
+    shown = german_window.header.model_button.toolTip()
+    assert "q8_0" in shown
+    assert "Flash attention is on" not in shown
 
 
 def test_the_walk_finds_an_english_text(german_window: MainWindow, known_english: set[str]) -> None:
