@@ -39,7 +39,7 @@ GOOD_TREE = {
     "engine/llama/__init__.py": '"""The only door to llama_cpp."""\n',
     "engine/llama/model.py": '"""A loaded model, its context."""\nimport llama_cpp\n',
     "tests/__init__.py": "",
-    "tests/test_view.py": '"""How a message is drawn."""\nimport ui.view\nimport app.domain.messages\n',
+    "tests/test_view.py": '"""How a message is drawn."""\nimport ui.view\nimport engine.records\n',
     "ARCHITECTURE.md": "- `app/`: brings all together\n- `app/controllers/`: wires the window\n"
     "- `app/domain/`: plain data\n- `app/hub/`: the door to the hub\n"
     "- `ui/`: draws messages\n- `engine/`: plain data for all\n- `engine/llama/`: loaded models\n",
@@ -47,7 +47,7 @@ GOOD_TREE = {
 BESIDE = {  # what else must stand there for a rule to be broken
     "engine/b/a.py": {"engine/c/a.py": "import engine.b.a"},
     "ui/far_c.py": {"ui/far_a.py": "", "ui/far_b.py": ""},
-    "ui/z26.py": {f"ui/z{number}.py": "" for number in range(1, 26)},
+    "ui/z26.py": {f"ui/z{number}.py": "" for number in range(1, 25)},
     "ui/small.py": {"ui/user.py": "import ui.small"},
 }
 SECRET = "/wo" + "rk/somewhere"
@@ -88,7 +88,7 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
             "engine may not import app.paths",
         ),
         (rules.wrong_directions, "engine/a.py", "__import__('ui.view')", "engine may not import ui.view"),
-        (rules.wrong_directions, "ui/a.py", "from engine import session", "ui may not import engine.session.session"),
+        (rules.wrong_directions, "ui/a.py", "from engine import session", "ui may not import engine.session"),
         (rules.wrong_directions, "ui/a.py", "import engine.records_of_old", "ui may not import engine.records_of_old"),
         (rules.wrong_directions, "ui/a.py", "import app.paths", "ui may not import app.paths"),
         (rules.wrong_directions, "ui/a.py", "import numpy", "ui may not import numpy"),
