@@ -57,7 +57,10 @@ def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtb
     cards = window.transcript.cards
     assert len(cards) == 2
     for card in cards:
-        made, margins = [int(number) for number in card.layout().property("comfortableSpacing")], card.layout().contentsMargins()
+        made, margins = (
+            [int(number) for number in card.layout().property("comfortableSpacing")],
+            card.layout().contentsMargins(),
+        )
         now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
         assert now == [compacted(number) for number in made] != made
     dialog.reject()

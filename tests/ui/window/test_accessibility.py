@@ -113,7 +113,14 @@ def test_focus_is_visible_on_buttons(filled: MainWindow, theme: Theme) -> None:
 
 def test_plots_speak(filled: MainWindow) -> None:
     page = filled.stats.now
-    for plot in (page.spark, page.acceptance.by_depth, page.acceptance.lengths, page.split.bar, page.origin, page.context_bar):
+    for plot in (
+        page.spark,
+        page.acceptance.by_depth,
+        page.acceptance.lengths,
+        page.split.bar,
+        page.origin,
+        page.context_bar,
+    ):
         assert plot.accessibleName()
         assert plot.accessibleDescription()
 
