@@ -33,6 +33,7 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.styling import set_style_property
 
 MAX_DEPTH = 16
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
@@ -271,9 +272,7 @@ class Composer(QWidget):
         label.setText(text)
         label.setAccessibleName(spoken)
         if label.property("kind") != kind:
-            label.setProperty("kind", kind)
-            label.style().unpolish(label)
-            label.style().polish(label)
+            set_style_property(label, "kind", kind)
 
     # ---- intentions --------------------------------------------------------------------------------------------
 
@@ -339,9 +338,7 @@ class Composer(QWidget):
         super().mousePressEvent(event)
 
     def _show_focus(self, focused: bool) -> None:
-        self.card.setProperty("focusWithin", "true" if focused else "false")
-        self.card.style().unpolish(self.card)
-        self.card.style().polish(self.card)
+        set_style_property(self.card, "focusWithin", "true" if focused else "false")
 
     def _recolor(self) -> None:
         tokens = self._theme.tokens

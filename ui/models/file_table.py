@@ -8,13 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.domain.models import FileKind, FileRow, Presence
-from ui.models.parts import StatusMark, button, empty_layout, label, rule
+from ui.models.parts import StatusMark, button, empty_layout, label
 from ui.models.requests import ModelsRequests
 from ui.models.words import KIND_HELP, KIND_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.styling import rule
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

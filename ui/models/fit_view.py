@@ -7,11 +7,12 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app.domain.models import FitLevel, FitPlace, FitTable
-from ui.models.parts import StatusMark, empty_layout, label, rule
+from ui.models.parts import StatusMark, empty_layout, label
 from ui.models.words import bytes_or_unknown
 from ui.text.formatting import count, size
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.styling import rule
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

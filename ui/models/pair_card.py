@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWi
 
 from app.domain.models import FitLevel, Match, PairSide, PairView, Presence
 from ui.models.fit_view import FitView
-from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, rule
+from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
 from ui.models.requests import ModelsRequests
 from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.styling import rule
 
 ALONE = mark("PairCard", "So only the target is offered: it needs no draft model, and n-grams work with it.")
 _TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}

@@ -23,6 +23,7 @@ from ui.models.words import FIT_ICONS, FIT_WORDS
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.styling import set_style_property
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
 BESIDE_PX = 24
@@ -58,13 +59,6 @@ def bar(name: str) -> QProgressBar:
     made.setTextVisible(False)
     made.setRange(0, 1000)
     made.setAccessibleName(name)
-    return made
-
-
-def rule() -> QFrame:
-    """A thin line across."""
-    made = QFrame()
-    made.setObjectName("rule")
     return made
 
 
@@ -141,9 +135,7 @@ class StatusMark(QWidget):
         colors = {"good": tokens.good, "warn": tokens.caution, "bad": tokens.danger}
         color = colors.get(self._tone, tokens.text_muted)
         self.picture.setPixmap(self._theme.pixmap(self._icon, color, 16, self.devicePixelRatioF()))
-        self.text.setProperty("kind", f"tone-{self._tone}")
-        self.text.style().unpolish(self.text)
-        self.text.style().polish(self.text)
+        set_style_property(self.text, "kind", f"tone-{self._tone}")
 
     def showEvent(self, event: QShowEvent) -> None:
         """The icon is drawn for the screen it appears on."""

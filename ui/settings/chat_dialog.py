@@ -34,6 +34,7 @@ from ui.text.language import mark, translate
 from ui.text.setting_words import in_words
 from ui.widgets.dialogs import within_screen
 from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.styling import rule
 
 SIZE = QSize(640, 640)
 
@@ -103,9 +104,9 @@ class ChatSettingsDialog(QDialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
-        layout.addWidget(_rule())
+        layout.addWidget(rule())
         layout.addWidget(self._make_rows(), 1)
-        layout.addWidget(_rule())
+        layout.addWidget(rule())
         layout.addLayout(self._make_buttons())
 
     def _make_switch(self) -> QFrame:
@@ -155,7 +156,7 @@ class ChatSettingsDialog(QDialog):
                 heading.setProperty("kind", "heading")
                 column.addWidget(heading)
             else:
-                column.addWidget(_rule())
+                column.addWidget(rule())
             row = self.rows[field.key] = LayerRow(field)
             row.edited.connect(partial(self._on_edited, field.key))
             row.reset.connect(partial(self._on_reset, (field.key,)))
@@ -279,9 +280,3 @@ class ChatSettingsDialog(QDialog):
     def _on_keep(self) -> None:
         self.flush()
         self.kept_for_model.emit()
-
-
-def _rule() -> QFrame:
-    rule = QFrame()
-    rule.setObjectName("rule")
-    return rule

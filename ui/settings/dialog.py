@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -32,6 +31,7 @@ from ui.settings.rows import ChoiceRow, make_row
 from ui.text.language import translate
 from ui.widgets.dialogs import within_screen
 from ui.widgets.enter_key import EnterInDialog
+from ui.widgets.styling import rule
 
 SIZE = QSize(800, 600)
 LOOKS = ("theme", "text_size", "density")
@@ -113,9 +113,7 @@ class SettingsDialog(QDialog):
         column.addWidget(heading)
         for place, field in enumerate(fields):
             if place:
-                rule = QFrame()
-                rule.setObjectName("rule")
-                column.addWidget(rule)
+                column.addWidget(rule())
             row = make_row(field)
             row.set_value(self._values[field.key])
             row.changed.connect(self._check)
@@ -172,13 +170,11 @@ class SettingsDialog(QDialog):
         buttons.addStretch(1)
         buttons.addWidget(self.cancel_button)
         buttons.addWidget(self.save_button)
-        rule = QFrame()
-        rule.setObjectName("rule")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(body, 1)
-        layout.addWidget(rule)
+        layout.addWidget(rule())
         self.elsewhere.setProperty("kind", "error")
         self.elsewhere.setTextFormat(Qt.TextFormat.PlainText)
         self.elsewhere.setWordWrap(True)

@@ -10,6 +10,7 @@ from app.domain.settings.layers import Layer, LayeredValue
 from ui.settings.mode_choice import ModeChoiceRow
 from ui.settings.rows import make_row
 from ui.text.language import mark, translate
+from ui.widgets.styling import set_style_property
 
 PAUSE_MS = 300  # typing is one change, not one for each key
 
@@ -79,9 +80,7 @@ class LayerRow(QWidget):
         own = value.origin is layer
         words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
-        self.origin.setProperty("own", "true" if own else "false")
-        self.origin.style().unpolish(self.origin)
-        self.origin.style().polish(self.origin)
+        set_style_property(self.origin, "own", "true" if own else "false")
         self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
         self.reset_button.setVisible(own)

@@ -16,6 +16,7 @@ from engine.records import Mode
 from ui.settings.row import SettingRow
 from ui.text.language import translate
 from ui.text.mode_words import MODE_ORDER, mode_words, not_now
+from ui.widgets.styling import set_style_property
 
 INDENT_PX = 24  # what stands below the radio button's words
 
@@ -66,9 +67,7 @@ class ModeCard(QFrame):
         self.radio.setAccessibleDescription(f"{self._said} {text}".strip())
 
     def _show(self, name: str, value: bool) -> None:
-        self.setProperty(name, "true" if value else "false")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        set_style_property(self, name, "true" if value else "false")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """The whole card takes the mode."""

@@ -20,6 +20,7 @@ from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.theme.theme import Theme
 from ui.widgets.figures import INSET_PX, LegendRow
+from ui.widgets.styling import set_style_property
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REFUSED = "refused"  # among the marks: proposals that were not kept
@@ -191,9 +192,7 @@ class NowPage(StatsPage):
 
     def _set_state(self, text: str) -> None:
         self.state.setText(f"● {text}" if self._live else text)
-        self.state.setProperty("kind", "live" if self._live else "caption")
-        self.state.style().unpolish(self.state)
-        self.state.style().polish(self.state)
+        set_style_property(self.state, "kind", "live" if self._live else "caption")
 
     def _emit_marks(self) -> None:
         self.sources_selected.emit(frozenset(key for key, row in self.sources.items() if row.isChecked()))

@@ -17,6 +17,7 @@ from ui.composer.message_edit import PICTURES, fits_box, height_of, local_paths,
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.styling import set_style_property
 
 MAX_LINES = 16
 HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
@@ -155,9 +156,7 @@ class MessageEditor(QFrame):
             self.edit.setFocus()
 
     def _show_focus(self, focused: bool) -> None:
-        self.setProperty("focusWithin", "true" if focused else "false")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        set_style_property(self, "focusWithin", "true" if focused else "false")
 
     def _say(self, words: str) -> None:
         """Say it in place of the hint until something is typed, to screen readers too."""
@@ -167,9 +166,7 @@ class MessageEditor(QFrame):
     def _show_hint(self, words: str, kind: str) -> None:
         if words != self.hint.text():
             self.hint.setText(words)
-            self.hint.setProperty("kind", kind)
-            self.hint.style().unpolish(self.hint)
-            self.hint.style().polish(self.hint)
+            set_style_property(self.hint, "kind", kind)
 
     def _send(self) -> None:
         text = self.edit.exact_text().strip("\n")

@@ -59,7 +59,7 @@ class Bench:
         self.jobs = JobRunner(self.waiting.append)
         doors = SimpleNamespace(page="", is_open=True, set_downloads=lambda _rows: None, open=lambda _page: None)
         parts: Any = SimpleNamespace(
-            window=SimpleNamespace(hub=doors, show_notice=self.notices.append), paths=find_paths()
+            window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths()
         )
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
         self.made = HubDownloadsController(parts, self.jobs, service, self.told.append, lambda _problem: None)
