@@ -13,7 +13,10 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.models import ModelRef
 from app.paths import builtin_draft, builtin_target
 from tests.app.fakes import Desk, PuppetWorker, open_desk
+from tests.app.hub.conftest import filled, hub
 from tests.app.hub.loopback import LoopbackHub
+
+__all__ = ["filled", "hub"]  # fixtures
 
 LEFT = Qt.MouseButton.LeftButton
 WAIT_MS = 30_000

@@ -34,7 +34,10 @@ from tests.app.controllers.models.place_steps import (
     texts_of,
 )
 from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
+from tests.app.hub.conftest import desk, filled, hub
 from tests.app.hub.loopback import Fault, LoopbackHub
+
+__all__ = ["desk", "filled", "hub"]  # fixtures
 
 
 def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:

@@ -20,7 +20,10 @@ from tests.app.controllers.models.place_steps import (
     search_and_open,
 )
 from tests.app.fakes import Desk
+from tests.app.hub.conftest import desk, filled, hub
 from tests.app.hub.loopback import LoopbackHub
+
+__all__ = ["desk", "filled", "hub"]  # fixtures
 
 
 def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot: QtBot) -> None:

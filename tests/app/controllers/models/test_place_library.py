@@ -8,7 +8,10 @@ from pytestqt.qtbot import QtBot
 from app.paths import builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS, click_page, place_of, texts_of
 from tests.app.fakes import Desk
+from tests.app.hub.conftest import desk, filled, hub
 from ui.widgets.dialogs import Question
+
+__all__ = ["desk", "filled", "hub"]  # fixtures
 
 
 def test_a_gguf_from_the_disk_is_added_where_it_lies(desk: Desk, qtbot: QtBot) -> None:

@@ -85,7 +85,7 @@ def test_a_nearly_full_disk_is_told_at_the_start_and_stops_nothing(disk: Disk, q
 
 
 def test_it_stays_until_there_is_space(desk: Desk, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.banner, "NOTICE_MS", 1)  # other notices go after a while
+    monkeypatch.setattr(ui.widgets.banner, "NOTICE_MS", 1)  # other notices go after a while
     disk.free = 0
     chat(desk, qtbot, "first")
     qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
