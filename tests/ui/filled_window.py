@@ -63,7 +63,7 @@ def fill_models(window: MainWindow, page: str) -> QWidget:
     place.set_downloads(hub.downloads())
     place.welcome.set_hardware(hub.HARDWARE)
     place.welcome.set_pairs(hub.catalog())
-    place.welcome.set_first(hub.FIRST)
+    place.welcome.set_first_model(hub.FIRST)
     return place
 
 

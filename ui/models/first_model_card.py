@@ -78,7 +78,7 @@ class FirstModelCard(QFrame):
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
-        self.stop = button(translate("FirstModelCard", "Cancel"), requests.first_stopped.emit)
+        self.stop = button(translate("FirstModelCard", "Cancel"), requests.first_model_stopped.emit)
         self.stop.setAccessibleName(translate("FirstModelCard", "Cancel the download of the small model"))
         self.trouble = StatusMark(theme, wrap=True)
         self._arrange()
@@ -158,4 +158,4 @@ class FirstModelCard(QFrame):
         if self._view.state is FirstState.HERE:
             self._requests.chat_requested.emit(ModelRef(path=self._view.path), None)
         else:
-            self._requests.first_requested.emit()
+            self._requests.first_model_requested.emit()

@@ -88,7 +88,7 @@ class RecommendedPage(QWidget):
         """The page is seen."""
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         if not self._rows:
-            self._requests.all_requested.emit()
+            self._requests.recommendations_requested.emit()
 
     def set_rows(self, rows: Sequence[CatalogRow]) -> None:
         """Show the pairs."""
@@ -111,7 +111,9 @@ class RecommendedPage(QWidget):
 
     def set_problem(self, problem: Problem) -> None:
         """The list cannot be shown."""
-        again = button(translate("RecommendedPage", "Try again"), self._requests.all_requested.emit, kind="primary")
+        again = button(
+            translate("RecommendedPage", "Try again"), self._requests.recommendations_requested.emit, kind="primary"
+        )
         self.empty.say(in_words(problem).title, explanation(problem), again)
         self.right.setCurrentIndex(0)
 

@@ -15,7 +15,7 @@ class ModelsRequests(QObject):
         token_entered(str), token_removed: access to gated models.
         pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
         drafts_requested(object): find drafts for a `ModelRef`; None is the target in use.
-        catalog_requested(str): a recommended pair was opened. all_requested: the recommendations, afresh.
+        catalog_requested(str): a recommended pair was opened. recommendations_requested: the recommendations, afresh.
         pull_requested(object, bool): download these `ModelRef`s (a tuple, the target first); True: chat with them then.
         download_action_requested(str, str): the key of a download, and "pause", "resume", "cancel", "retry" or
         "forget".
@@ -23,8 +23,8 @@ class ModelsRequests(QObject):
         draft_requested(object): use this `ModelRef` as the draft of the target in use.
         reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
         library; removing has been confirmed.
-        builtin_requested, welcome_done: the first run. first_requested, first_stopped: its small real model is to be
-        downloaded and chatted with; or no longer.
+        builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: its small real model
+        is to be downloaded and chatted with; or no longer.
         link_requested(str): an address of a README.
     """
 
@@ -38,7 +38,7 @@ class ModelsRequests(QObject):
     pair_requested = Signal(object, object)
     drafts_requested = Signal(object)
     catalog_requested = Signal(str)
-    all_requested = Signal()
+    recommendations_requested = Signal()
     pull_requested = Signal(object, bool)
     download_action_requested = Signal(str, str)
     chat_requested = Signal(object, object)
@@ -50,8 +50,8 @@ class ModelsRequests(QObject):
     rescan_requested = Signal()
     builtin_requested = Signal()
     welcome_done = Signal()
-    first_requested = Signal()
-    first_stopped = Signal()
+    first_model_requested = Signal()
+    first_model_stopped = Signal()
     link_requested = Signal(str)
 
 

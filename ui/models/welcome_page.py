@@ -226,7 +226,7 @@ class WelcomePage(QWidget):
             self.hardware.addWidget(figures, line, 2)
         self._recolor()
 
-    def set_first(self, view: FirstModelView) -> None:
+    def set_first_model(self, view: FirstModelView) -> None:
         """Offer the small real model, or show how far it is."""
         self.first_title.show()
         self.first.set_view(view)

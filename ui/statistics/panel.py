@@ -170,16 +170,16 @@ class StatsPanel(QFrame):
         """The sums of the open chat."""
         name = translate("StatsPanel", "Statistics of this chat")
         empty = translate("StatsPanel", "No answer in this chat yet. Its figures are added up here.")
-        return self._made(CHAT, name, empty)
+        return self._ensure_page(CHAT, name, empty)
 
     @property
     def all(self) -> TotalsPage:
         """The sums of all time."""
         name = translate("StatsPanel", "Statistics of all time")
         empty = translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count.")
-        return self._made(ALL, name, empty)
+        return self._ensure_page(ALL, name, empty)
 
-    def _made(self, key: str, name: str, empty: str) -> TotalsPage:
+    def _ensure_page(self, key: str, name: str, empty: str) -> TotalsPage:
         """Make a page when it is first wanted: few look at sums, and a start would wait for them."""
         if key not in self._sums:
             self._sums[key] = TotalsPage(self._theme, name, empty)

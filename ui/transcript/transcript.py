@@ -53,7 +53,7 @@ class Transcript(MessageArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._ring = FocusRing(theme, self, -2)
-        self._stick = True
+        self._follows_end = True
         self._last_maximum = 0
         self._grows_above = False
         self._waiting: list[MessageView] = []  # older messages not built yet, oldest first
@@ -90,21 +90,21 @@ class Transcript(MessageArea):
         self._recycler.restored_above.connect(lambda: setattr(self, "_grows_above", True))
         self._recycler.restored.connect(self._on_restored)
         self._recycler.layout_changed.connect(self.lay_out)
-        self._heights = OffscreenHeights(self, lambda: self._column, lambda: self.sticks)
+        self._heights = OffscreenHeights(self, lambda: self._column, lambda: self.follows_end)
         self._recycler.settled.connect(self._heights.record)
         self._heights.layout_changed.connect(self.lay_out)
-        self._theme.changed.connect(self._on_look)
+        self._theme.changed.connect(self._on_theme_changed)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
         bar.rangeChanged.connect(self._on_range)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
-    def _on_look(self) -> None:
+    def _on_theme_changed(self) -> None:
         """Another density, text size or palette: the cards follow it by themselves, in this turn."""
         self._heights.begin_relayout()
-        QTimer.singleShot(0, self, self._on_look_changed)
+        QTimer.singleShot(0, self, self._on_theme_applied)
 
-    def _on_look_changed(self) -> None:
+    def _on_theme_applied(self) -> None:
         self.lay_out()
         self._heights.end_relayout(is_final=False)
 
@@ -125,7 +125,7 @@ class Transcript(MessageArea):
         return self._recycler.building is not None or (bool(self._waiting) and not self._has_enough())
 
     def _has_enough(self) -> bool:
-        if self._streaming is not None and self._stick and self.verticalScrollBar().maximum() > 0:
+        if self._streaming is not None and self._follows_end and self.verticalScrollBar().maximum() > 0:
             return self._scroll_target is None  # nobody looks up while text arrives below
         return (
             self._scroll_target is None
@@ -143,7 +143,7 @@ class Transcript(MessageArea):
         self._recycler.reset()
         self._heights.reset()
         self._streaming = None
-        self._stick, self._last_maximum, self._grows_above = True, 0, True
+        self._follows_end, self._last_maximum, self._grows_above = True, 0, True
         self._scroll_target = None
         self.jump_button.hide()
         self._waiting = list(messages)
@@ -158,7 +158,7 @@ class Transcript(MessageArea):
         self._column.add(card)
         self._theme.apply_density(card)
         self._update_last()
-        self._stick = True
+        self._follows_end = True
         self._heights.release_anchor()
         self.lay_out()
         self._tab_order.schedule(0)
@@ -253,7 +253,7 @@ class Transcript(MessageArea):
     def on_unfolded(self, card: AnswerCard) -> None:
         """What was opened stays where it is; it grows downwards."""
         if card is not self._streaming:
-            self._stick = self._grows_above = False
+            self._follows_end = self._grows_above = False
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
@@ -271,7 +271,7 @@ class Transcript(MessageArea):
         if self._found and not self._found.open(card):
             self._build_timer.start(BETWEEN_SLICES_MS)
             return
-        self._scroll_target, self._stick = None, False
+        self._scroll_target, self._follows_end = None, False
         self.lay_out()
         self.verticalScrollBar().setValue(max(0, self._target_top(card) - GO_TO_MARGIN_PX))
         self._heights.release_anchor()
@@ -359,28 +359,28 @@ class Transcript(MessageArea):
 
     def jump_to_end(self) -> None:
         """Go to the end and stay there."""
-        self._stick = True
+        self._follows_end = True
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
         self._heights.release_anchor()
         self.jump_button.hide()
 
     @property
-    def sticks(self) -> bool:
+    def follows_end(self) -> bool:
         """Whether the end stays in sight while text arrives."""
-        return self._stick
+        return self._follows_end
 
     def _on_value(self, value: int) -> None:
-        self._stick = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
+        self._follows_end = value >= self.verticalScrollBar().maximum() - NEAR_END_PX
         self._schedule_build()
-        if self.jump_button.isHidden() != self._stick:
-            self.jump_button.setVisible(not self._stick)
+        if self.jump_button.isHidden() != self._follows_end:
+            self.jump_button.setVisible(not self._follows_end)
         self.jump_button.place()
 
     def _on_range(self, _minimum: int, maximum: int) -> None:
         grown, self._last_maximum = maximum - self._last_maximum, maximum
         bar = self.verticalScrollBar()
         with self._scheduler.auto_scrolling():
-            if self._stick:
+            if self._follows_end:
                 bar.setValue(maximum)
             elif self._grows_above:
                 # Older messages appear: keep what the user is reading in its place.

@@ -58,9 +58,9 @@ class FirstModelController(QObject):
 
     def attach(self, place: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
-        place.requests.first_requested.connect(self.fetch)
-        place.requests.first_stopped.connect(self.stop)
-        place.welcome.set_first(self._view)
+        place.requests.first_model_requested.connect(self.fetch)
+        place.requests.first_model_stopped.connect(self.stop)
+        place.welcome.set_first_model(self._view)
 
     def look(self) -> None:
         """See whether it is here: when it is shown, and when models came or went."""
@@ -101,7 +101,7 @@ class FirstModelController(QObject):
 
     def _show(self, view: FirstModelView) -> None:
         self._view = view
-        self._window.models.panel.welcome.set_first(view)
+        self._window.models.panel.welcome.set_first_model(view)
 
     def _on_news(self, watch: FirstModelControl, change: Change) -> None:
         if watch is self._watch:

@@ -47,7 +47,7 @@ class HubPairsController:
         """Follow what is wanted of pairs in a place that was made."""
         requests = place.requests
         requests.page_shown.connect(self._on_page)
-        requests.all_requested.connect(self._show_all)
+        requests.recommendations_requested.connect(self._show_all)
         requests.catalog_requested.connect(self._open)
         requests.pair_requested.connect(self._show_pair)
         requests.drafts_requested.connect(self._find_drafts)

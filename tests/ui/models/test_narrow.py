@@ -53,7 +53,9 @@ def test_every_page_fits(narrow: ModelsPanel, qtbot: QtBot, page: str) -> None:
 @pytest.mark.parametrize("state", list(FirstState))
 def test_the_small_model_fits(narrow: ModelsPanel, qtbot: QtBot, state: FirstState) -> None:
     narrow.open("welcome")
-    narrow.welcome.set_first(replace(r.FIRST, state=state, done_bytes=1, total_bytes=3, words="It went wrong. " * 9))
+    narrow.welcome.set_first_model(
+        replace(r.FIRST, state=state, done_bytes=1, total_bytes=3, words="It went wrong. " * 9)
+    )
     assert narrow.minimumSizeHint().width() <= WIDTH
     card = narrow.welcome.first
     shown = [one for kind in (QLabel, QPushButton) for one in card.findChildren(kind) if one.isVisible()]

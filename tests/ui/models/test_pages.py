@@ -277,7 +277,7 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
 
 
 def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
-    wanted = asked(place.requests.all_requested)
+    wanted = asked(place.requests.recommendations_requested)
     place.open("recommended")
     assert wanted == [()]
     place.recommended.set_rows(r.catalog())

@@ -285,7 +285,7 @@ def test_every_control_of_the_place_has_a_name(place: ModelsPanel) -> None:
     place.set_downloads(r.downloads())
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
-    place.welcome.set_first(r.FIRST)
+    place.welcome.set_first_model(r.FIRST)
     assert nameless(place) == []
 
 

@@ -205,7 +205,7 @@ def test_going_to_a_message_shows_it_and_stays(window: MainWindow, qtbot: QtBot)
     card = next(card for card in window.transcript.cards if card.message_id == 21)
     top = card.mapTo(window.transcript.viewport(), card.rect().topLeft()).y()
     assert 0 <= top < window.transcript.viewport().height() // 2
-    assert not window.transcript.sticks
+    assert not window.transcript.follows_end
 
 
 def ink(widget: QWidget, part: QWidget) -> tuple[int, int]:

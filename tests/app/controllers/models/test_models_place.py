@@ -78,7 +78,7 @@ def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.M
         (place.requests.drafts_requested, ModelRef(REPO, TARGET_FILE), "drafts"),
         (place.requests.pair_requested, ModelRef(REPO, TARGET_FILE), "pair"),
         (place.requests.repo_requested, REPO, "repo"),
-        (place.requests.all_requested, None, "recommended"),
+        (place.requests.recommendations_requested, None, "recommended"),
     ):
         begun.clear()
         wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
