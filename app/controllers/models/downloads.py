@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.controllers.models.views import arrival_notice
 from app.controllers.parts import Parts
 from app.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.intentions import WELCOME
+from ui.text.language import translate
 from ui.window.navigation import HubDoors
 
 if TYPE_CHECKING:  # the first paint waits for none of it
@@ -144,7 +144,7 @@ class HubDownloadsController(QObject):
         ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
         if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
             self.came.emit()
-            self._window.show_notice(arrival_notice(ended))
+            self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.state for row in rows} != before:
             self.changed.emit()
         self._chat_if_complete()
@@ -164,3 +164,8 @@ class HubDownloadsController(QObject):
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
         self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)
+
+
+def _arrival_notice(rows: Sequence[DownloadRow]) -> str:
+    names = ", ".join(row.name for row in rows)
+    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)

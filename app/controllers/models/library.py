@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.controllers.models.views import removal_notice
 from engine.records import Problem
+from ui.text.formatting import size
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
 from ui.window.navigation import HubDoors
@@ -90,7 +90,7 @@ class HubLibraryController(QObject):
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._doors.place.show_notice(removal_notice(num_bytes))
+            self._doors.place.show_notice(_removal_notice(num_bytes))
             self._changed()
 
         self._jobs.run(f"remove {name}", lambda _stop: self._service().library.remove(name), done, self._report)
@@ -109,3 +109,9 @@ class HubLibraryController(QObject):
                     translate("HubController", "Open the folder with your file manager."),
                 )
             )
+
+
+def _removal_notice(freed_bytes: int) -> str:
+    if not freed_bytes:
+        return translate("HubController", "Taken off the list.")
+    return translate("HubController", "{size} of disk space are free again.").format(size=size(freed_bytes))

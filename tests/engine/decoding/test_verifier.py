@@ -137,7 +137,7 @@ def test_blocks_are_distributed_as_plain_decoding(how: str) -> None:
 
 
 def test_the_proof_notices_a_residual_replaced_by_p(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.verifier, "residual", lambda p, _q: p)
+    monkeypatch.setattr(engine.decoding.verifier, "residual", lambda p, _q: p)
     scripted = Scripted()
     assert chi_square_p(sample_blocks(scripted.sampled, scripted.p, 20_000), scripted.exact) < 1e-6
 
