@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +36,7 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     Raises:
         OSError: the folder or the disk does not take it.
     """
-    temporary = path.with_name(f"paceline-{secrets.token_hex(6)}.part")  # no other file and no link has this name
+    temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # no other file and no link has this name
     with _replacing(path, temporary, "xb", durable=True) as file:
         _set_permissions(file, path, private=private)
         yield file

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.controllers.models.views import arrival_notice
 from app.controllers.parts import Parts
 from app.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.requests import WELCOME
+from ui.text.language import translate
 from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # the first paint waits for none of it
@@ -56,7 +56,7 @@ class HubDownloadsController(QObject):
         self._chat_after: tuple[ModelRef, ...] = ()
 
     @property
-    def _doors(self) -> ModelsNavigation:
+    def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
     def attach(self, place: ModelsPanel) -> None:
@@ -85,14 +85,14 @@ class HubDownloadsController(QObject):
     def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
         """Download what is missing; chat with it when all is here."""
         self._chat_after = refs if then_chat else ()
-        if self._doors.page == WELCOME:
+        if self._navigation.page == WELCOME:
             note_welcomed(self._paths)
 
         def done(_none: None) -> None:
             self.show()
             self._chat_if_complete()
             if self._chat_after:
-                self._doors.open("downloads")
+                self._navigation.open("downloads")
 
         # Each by itself: one that fails is told, whatever else is wanted meanwhile.
         self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
@@ -140,11 +140,11 @@ class HubDownloadsController(QObject):
             self.show()
         before = {row.key: row.state for row in self._rows}
         self._rows = rows
-        self._doors.set_downloads(rows)
+        self._navigation.set_downloads(rows)
         ended = [row for row in rows if row.state is DownloadState.DONE and before.get(row.key) is not row.state]
         if ended and self._is_known:  # also of one that was not yet there at the last look, small as it is
             self.came.emit()
-            self._window.show_notice(arrival_notice(ended))
+            self._window.show_notice(_arrival_notice(ended))
         if {row.key: row.state for row in rows} != before:
             self.changed.emit()
         self._chat_if_complete()
@@ -160,7 +160,12 @@ class HubDownloadsController(QObject):
             if not all(paths) or refs != self._chat_after:
                 return
             self._chat_after = ()
-            if self._doors.is_open:  # whoever went back to a chat meanwhile is not torn out of it
+            if self._navigation.is_open:  # whoever went back to a chat meanwhile is not torn out of it
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
         self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)
+
+
+def _arrival_notice(rows: Sequence[DownloadRow]) -> str:
+    names = ", ".join(row.name for row in rows)
+    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)

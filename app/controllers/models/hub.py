@@ -75,7 +75,7 @@ class HubController(QObject):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until there is a place
         self._first: FirstModelController | None = None  # likewise
-        self._doors.panel_created.connect(self._attach)
+        self._navigation.panel_created.connect(self._attach)
 
     @property
     def service(self) -> HubService:
@@ -83,7 +83,7 @@ class HubController(QObject):
         return self._service()
 
     @property
-    def _doors(self) -> ModelsNavigation:
+    def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
     @property
@@ -140,7 +140,7 @@ class HubController(QObject):
     def greet(self) -> None:
         """Show the first steps to who is here for the first time."""
         if is_first_run(self._parts.paths):
-            self._doors.open(WELCOME)
+            self._navigation.open(WELCOME)
 
     def close(self) -> None:
         """End jobs and downloads; parts stay on the disk."""
@@ -266,7 +266,7 @@ class HubController(QObject):
         self._window.start_new_chat()
 
     def _use_draft(self, ref: ModelRef) -> None:
-        self._doors.leave()
+        self._navigation.leave()
         self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
         self._window.model_file_chosen.emit(ref.path, "draft")
 
@@ -278,14 +278,14 @@ class HubController(QObject):
 
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)
-        self._doors.leave()
+        self._navigation.leave()
         self._window.composer.setFocus()
 
     # ---- words ------------------------------------------------------------------------------------------------------
 
     def report(self, problem: Problem) -> None:
         """Show a problem where the user looks."""
-        (self._place if self._doors.is_open else self._window).show_problem(problem)
+        (self._place if self._navigation.is_open else self._window).show_problem(problem)
 
     def _log(self, problem: Problem) -> None:
         log.warning("%s: %s", problem.title, problem.message)

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
-from app.controllers.models.views import removal_notice
 from engine.records import Problem
+from ui.text.formatting import size
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
 from ui.window.navigation import ModelsNavigation
@@ -48,7 +48,7 @@ class HubLibraryController(QObject):
         self._looked_elsewhere = False
 
     @property
-    def _doors(self) -> ModelsNavigation:
+    def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
     def attach(self, place: ModelsPanel) -> None:
@@ -64,7 +64,7 @@ class HubLibraryController(QObject):
         """Note which files are loaded; empty where there is none."""
         self._used = used = (target, draft)
         self._jobs.run("use", lambda _stop: self._service().note_use(*used), lambda _none: None, self._log)
-        if self._doors.is_open:
+        if self._navigation.is_open:
             self.show()
 
     def on_page(self) -> None:
@@ -73,13 +73,13 @@ class HubLibraryController(QObject):
 
     def show(self, *, look_elsewhere: bool = False) -> None:
         """Read the library again where there is a place to show it; the folders of other apps when asked for."""
-        if not self._doors.is_created:
+        if not self._navigation.is_created:
             return
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
         used, offers = self._used, self._looked_elsewhere
 
         def done(answer: LibraryAnswer) -> None:
-            self._doors.panel.library.set_library(answer.rows, answer.offers)
+            self._navigation.panel.library.set_library(answer.rows, answer.offers)
 
         self._jobs.run("library", lambda _stop: self._service().library_views(*used, offers=offers), done, self._report)
 
@@ -90,7 +90,7 @@ class HubLibraryController(QObject):
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._doors.panel.show_notice(removal_notice(num_bytes))
+            self._navigation.panel.show_notice(_removal_notice(num_bytes))
             self._changed()
 
         self._jobs.run(f"remove {name}", lambda _stop: self._service().library.remove(name), done, self._report)
@@ -109,3 +109,9 @@ class HubLibraryController(QObject):
                     translate("HubController", "Open the folder with your file manager."),
                 )
             )
+
+
+def _removal_notice(freed_bytes: int) -> str:
+    if not freed_bytes:
+        return translate("HubController", "Taken off the list.")
+    return translate("HubController", "{size} of disk space are free again.").format(size=size(freed_bytes))

@@ -259,21 +259,3 @@ def _memory(label: str, needed: int, free: int) -> FitPlace:
     if level is FitLevel.FITS and needed > _TIGHT_SHARE * free:
         level = FitLevel.TIGHT
     return FitPlace(label, needed, free, level)
-
-
-# ---- notices ----------------------------------------------------------------------------------------------------
-
-
-def arrival_notice(rows: Sequence[DownloadRow]) -> str:
-    """Which downloads are complete."""
-    names = ", ".join(row.name for row in rows)
-    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
-
-
-def removal_notice(num_bytes: int) -> str:
-    """What taking a model off the list has freed, in bytes."""
-    return (
-        translate("HubController", "{size} of disk space are free again.").format(size=size(num_bytes))
-        if num_bytes
-        else translate("HubController", "Taken off the list.")
-    )

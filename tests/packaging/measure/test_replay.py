@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-MEASURE = Path(__file__).resolve().parents[3] / "packaging" / "measure"
+MEASURE = Path(__file__).resolve().parents[3] / "packaging" / "measure" / "recorded"
 
 
 @pytest.fixture

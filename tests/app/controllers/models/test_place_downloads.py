@@ -85,4 +85,4 @@ def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: Loop
     assert desk.window.models.indicator.text().endswith("%")
     qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
     qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
-    assert not list(desk.paths.models.rglob("*.part"))
+    qtbot.waitUntil(lambda: not list(desk.paths.models.rglob("*.part")), timeout=WAIT_MS)
