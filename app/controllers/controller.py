@@ -107,7 +107,7 @@ class Controller(QObject):
         self._connect()
 
     def _make_hub(self) -> HubController | None:
-        """None where HF_ENDPOINT is no address; then the Models place says so, and all else works."""
+        """None where HF_ENDPOINT is no address; then the Models panel says so, and all else works."""
         try:
             find_endpoint()
         except HubError as error:

@@ -1,4 +1,4 @@
-"""What the Models place shows: results, files, pairs, downloads and the library, as plain data filled by the app.
+"""What the Models panel shows: results, files, pairs, downloads and the library, as plain data filled by the app.
 
 Sizes are in bytes; None means not known.
 """

@@ -1,1 +1,1 @@
-"""Models: loaded ones, the hub's, downloads and pairs, as the Models place shows them."""
+"""Models: loaded ones, the hub's, downloads and pairs, as the Models panel shows them."""

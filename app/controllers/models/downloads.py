@@ -1,4 +1,4 @@
-"""Connects the downloads page of the Models place with the download queue."""
+"""Connects the downloads page of the Models panel with the download queue."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class HubDownloadsController(QObject):
     def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
-    def attach(self, place: ModelsPanel) -> None:
+    def attach(self, panel: ModelsPanel) -> None:
         """Follow what is wanted of downloads in a place that was made."""
-        place.requests.pull_requested.connect(self.pull)
-        place.requests.download_action_requested.connect(self._on_action)
+        panel.requests.pull_requested.connect(self.pull)
+        panel.requests.download_action_requested.connect(self._on_action)
 
     def start(self) -> None:
         """Go on with the downloads of last time."""

@@ -1,6 +1,6 @@
 """Connects the small real model of the first run with what fetches it: offered, on its way, stopped, here.
 
-There is one download of it at most. Imported with the Models place, not with the window.
+There is one download of it at most. Imported with the Models panel, not with the window.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class FirstModelController(QObject):
         self._view = _offer()
         self._watch: _ProgressReporter | None = None  # of the download that is under way
 
-    def attach(self, place: ModelsPanel) -> None:
+    def attach(self, panel: ModelsPanel) -> None:
         """Follow what is wanted of it in a place that was made, and show how it stands."""
-        place.requests.first_model_requested.connect(self.fetch)
-        place.requests.first_model_stopped.connect(self.stop)
-        place.welcome.set_first_model(self._view)
+        panel.requests.first_model_requested.connect(self.fetch)
+        panel.requests.first_model_stopped.connect(self.stop)
+        panel.welcome.set_first_model(self._view)
 
     def look(self) -> None:
         """See whether it is here: when it is shown, and when models came or went."""

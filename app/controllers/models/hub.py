@@ -1,4 +1,4 @@
-"""Connects the Models place with the hub: searches, repositories, tokens, chats with what is here, the first run.
+"""Connects the Models panel with the hub: searches, repositories, tokens, chats with what is here, the first run.
 
 The pages of downloads, library, pairs and the first model have controllers of their own, which share its jobs.
 """
@@ -73,7 +73,7 @@ class HubController(QObject):
         self._downloads.complete.connect(self._chat_now)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
-        self._pairs: HubPairsController | None = None  # until there is a place
+        self._pairs: HubPairsController | None = None  # until the panel was opened
         self._first: FirstModelController | None = None  # likewise
         self._navigation.panel_created.connect(self._attach)
 
@@ -87,7 +87,7 @@ class HubController(QObject):
         return self._window.models
 
     @property
-    def _place(self) -> ModelsPanel:
+    def _panel(self) -> ModelsPanel:
         return self._window.models.panel
 
     def _make_judge(self) -> PairJudge:
@@ -102,16 +102,16 @@ class HubController(QObject):
         places = MeasuredPlaces(in_use, paths.cache)
         return PairJudge(self.service, lambda: keeper.current, places.is_processor_faster, in_use)
 
-    def _attach(self, place: ModelsPanel) -> None:
+    def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
         self._pairs = HubPairsController(self._window, self.jobs, Lazy(self._make_judge), self.report)
         self._pairs.set_target(self._loaded)
-        self._pairs.attach(place)
-        self._attach_first(place)
-        self._downloads.attach(place)
-        self._library.attach(place)
-        requests = place.requests
+        self._pairs.attach(panel)
+        self._attach_first(panel)
+        self._downloads.attach(panel)
+        self._library.attach(panel)
+        requests = panel.requests
         requests.page_shown.connect(self._on_page)
         requests.search_requested.connect(self._search)
         requests.repo_requested.connect(self._open_repo)
@@ -123,14 +123,14 @@ class HubController(QObject):
         requests.welcome_done.connect(self._end_welcome)
         requests.link_requested.connect(self._ask_link)
 
-    def _attach_first(self, place: ModelsPanel) -> None:
+    def _attach_first(self, panel: ModelsPanel) -> None:
         from app.controllers.models.first_model import FirstModelController  # noqa: PLC0415
 
         self._first = FirstModelController(self._window, self.jobs, self._service, self._begin)
         self._first.came.connect(self._library.show)
         self._first.came.connect(self._models_changed)
         self._first.complete.connect(self._chat_now)
-        self._first.attach(place)
+        self._first.attach(panel)
 
     def start(self) -> None:
         """Go on with the downloads of last time."""
@@ -183,16 +183,16 @@ class HubController(QObject):
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
-            self._place.search.set_results(query, rows)
+            self._panel.search.set_results(query, rows)
 
         def failed(problem: Problem) -> None:
-            self._place.search.set_problem(problem)
+            self._panel.search.set_problem(problem)
 
         self.jobs.run("search", lambda _stop: self.service.search(query), done, failed)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:
-            self._place.search.pane.say(in_words(problem).title, explanation(problem))
+            self._panel.search.pane.say(in_words(problem).title, explanation(problem))
 
         self._repo = None  # what the one before is to show by now does not come in the way
         self._wanted_repo = repo
@@ -200,7 +200,7 @@ class HubController(QObject):
 
     def _show_repo(self, answer: RepoAnswer) -> None:
         self._repo = answer
-        self._place.search.pane.show_details(answer.details, answer.page_url)
+        self._panel.search.pane.show_details(answer.details, answer.page_url)
 
     def _refresh_repo(self) -> None:
         answer = self._repo
@@ -285,7 +285,7 @@ class HubController(QObject):
 
     def report(self, problem: Problem) -> None:
         """Show a problem where the user looks."""
-        (self._place if self._navigation.is_open else self._window).show_problem(problem)
+        (self._panel if self._navigation.is_open else self._window).show_problem(problem)
 
     def _log(self, problem: Problem) -> None:
         log.warning("%s: %s", problem.title, problem.message)

@@ -1,4 +1,4 @@
-"""Hub, library and downloads behind one interface: what the Models place asks of them, as view records.
+"""Hub, library and downloads behind one interface: what the Models panel asks of them, as view records.
 
 Calls block; they run on the threads of `app.controllers.models.jobs`.
 """

@@ -1,4 +1,4 @@
-"""Runs the slow work of the Models place on threads of its own, one at a time under each name.
+"""Runs the slow work of the Models panel on threads of its own, one at a time under each name.
 
 A newer job takes the place of an older one of the same name: that one is asked to stop, and its result is dropped.
 """
@@ -99,7 +99,7 @@ class JobRunner:
         except (AppError, EngineError) as error:
             problem = error.problem
         except OSError as error:
-            log.warning("a job of the Models place failed: %s", error)
+            log.warning("a job of the Models panel failed: %s", error)
             problem = Problem(
                 "This could not be done",
                 said("{error}.", error=error),

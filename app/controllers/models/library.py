@@ -1,4 +1,4 @@
-"""Connects the library page of the Models place with the library: shown, added to, removed from, revealed."""
+"""Connects the library page of the Models panel with the library: shown, added to, removed from, revealed."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class HubLibraryController(QObject):
     def _navigation(self) -> ModelsNavigation:
         return self._window.models
 
-    def attach(self, place: ModelsPanel) -> None:
+    def attach(self, panel: ModelsPanel) -> None:
         """Follow what is wanted of the library in a place that was made."""
-        requests = place.requests
+        requests = panel.requests
         requests.reveal_requested.connect(self._reveal)
         requests.remove_requested.connect(self._remove)
         requests.add_requested.connect(self._add)

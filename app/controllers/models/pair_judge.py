@@ -1,4 +1,4 @@
-"""Judges pairs for the Models place: headers from the hub or the disk, verdicts and fit as they are shown.
+"""Judges pairs for the Models panel: headers from the hub or the disk, verdicts and fit as they are shown.
 
 Calls block. The verdicts themselves are reached by `app.hub.pairs.assessment`.
 """

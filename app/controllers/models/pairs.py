@@ -40,12 +40,12 @@ class HubPairsController:
         self._pair: tuple[ModelRef, ModelRef | None] | None = None
 
     @property
-    def _place(self) -> ModelsPanel:
+    def _panel(self) -> ModelsPanel:
         return self._window.models.panel
 
-    def attach(self, place: ModelsPanel) -> None:
+    def attach(self, panel: ModelsPanel) -> None:
         """Follow what is wanted of pairs in a place that was made."""
-        requests = place.requests
+        requests = panel.requests
         requests.page_shown.connect(self._on_page)
         requests.recommendations_requested.connect(self._show_all)
         requests.catalog_requested.connect(self._open)
@@ -76,34 +76,34 @@ class HubPairsController:
     # ---- recommendations --------------------------------------------------------------------------------------------
 
     def _show_hardware(self, hardware: Hardware) -> None:
-        self._place.welcome.set_hardware(hardware)
+        self._panel.welcome.set_hardware(hardware)
 
     def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
-        self._place.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+        self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
 
     def _show_all(self) -> None:
         def failed(problem: Problem) -> None:
-            self._place.recommended.set_problem(problem)
+            self._panel.recommended.set_problem(problem)
 
         self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, failed)
 
     def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
         # What the hub and the headers said of a pair is not forgotten for another look at the list.
         self._rows = {row.key: self._opened.get(row.key, row) for row in rows}
-        self._place.recommended.set_rows(list(self._rows.values()))
+        self._panel.recommended.set_rows(list(self._rows.values()))
 
     def _open(self, key: str) -> None:
         def done(opened: Opened) -> None:
             self._opened[key] = opened.row
             self._rows[key] = opened.row
-            self._place.recommended.set_rows(list(self._rows.values()))
+            self._panel.recommended.set_rows(list(self._rows.values()))
 
         def failed(problem: Problem) -> None:
             row = self._rows[key]
             words = f"{in_words(problem).title}: {explanation(problem)}"
-            self._place.recommended.set_pair(key, replace(row.pair, match_words=words))
+            self._panel.recommended.set_pair(key, replace(row.pair, match_words=words))
 
-        self._place.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
+        self._panel.recommended.set_pair(key, replace(self._rows[key].pair, match=Match.CHECKING, match_words=""))
         self._jobs.run("catalog", lambda stop: self._pairs().open(key, stop), done, failed)
 
     # ---- a pair -----------------------------------------------------------------------------------------------------
@@ -115,10 +115,10 @@ class HubPairsController:
             judge = self._judge()
             sides = judge.side(target), judge.side(draft) if draft else None
             words = f"{in_words(problem).title}: {explanation(problem)}"
-            self._place.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
+            self._panel.drafts.set_pair(PairView(*sides, match=Match.UNCHECKED, match_words=words))
 
         def done(pair: PairView) -> None:
-            self._place.drafts.set_pair(pair)
+            self._panel.drafts.set_pair(pair)
 
         self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
 
@@ -126,16 +126,16 @@ class HubPairsController:
 
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
-        if chosen is not None and self._place.page != "drafts":
-            self._place.show_page("drafts")  # which may ask for the target in use first
+        if chosen is not None and self._panel.page != "drafts":
+            self._panel.show_page("drafts")  # which may ask for the target in use first
         self._chosen = chosen
         if chosen is None:
-            self._place.drafts.set_drafts(DraftList())
+            self._panel.drafts.set_drafts(DraftList())
             return
-        shown = self._place.drafts.found_drafts.target
+        shown = self._panel.drafts.found_drafts.target
         if shown is None or not _is_same(chosen, shown.ref):
             # It may take long until even the header of the target has come.
-            self._place.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
+            self._panel.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
         def report(found: DraftList) -> None:
             self._jobs.post(lambda: self._show_drafts(chosen, found))
@@ -144,13 +144,13 @@ class HubPairsController:
             return self._judge().drafts(chosen, self._pairs().pairs(), report, stop)
 
         def failed(problem: Problem) -> None:
-            self._place.drafts.set_problem(problem)
+            self._panel.drafts.set_problem(problem)
 
         self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), failed)
 
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:
-            self._place.drafts.set_drafts(found)
+            self._panel.drafts.set_drafts(found)
 
 
 def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:

@@ -1,4 +1,4 @@
-"""View records of the Models place, made of the records of hub, downloads and library, and of the engine's estimate."""
+"""View records of the Models panel, made of the records of hub, downloads and library, and of the engine's estimate."""
 
 from __future__ import annotations
 
