@@ -55,6 +55,7 @@ def desk(qapp: QApplication) -> Iterator[Desk]:
 
 def open_language_row(window: MainWindow, qtbot: QtBot) -> tuple[SettingsDialog, ChoiceRow]:
     """Open the settings by their shortcut, at the row of the language."""
+    qtbot.waitUntil(window.isActiveWindow, timeout=WAIT_MS)  # shortcuts need it
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Comma, CTRL)
     dialog = next(child for child in window.findChildren(SettingsDialog) if child.isVisible())
     row = dialog.rows["language"]
