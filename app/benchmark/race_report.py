@@ -1,4 +1,4 @@
-"""What a race says: a table of its lanes, and for each lane a verdict with its uncertainty, as text, Markdown and JSON."""
+"""What a race says: a table of its lanes, and a verdict with its uncertainty; as text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NOTE = (
     "of a lane's own slices; rollback ms is what rejected tokens took beside the passes, over all rounds."
 )
 HEADS = ("lane", "tokens", "tokens/s", "tokens per pass", "accepted", "p50 ms", "p95 ms", "rollback ms")
-# The tokens [place] before which two answers are the same, and their next ones: by how many logits they differ.
-Gap = Callable[[Sequence[int], int, int], float]
+# By how many logits two tokens differ behind the start of an answer [num_tokens]; None where that is not known.
+Gap = Callable[[Sequence[int], int, int], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: G
     if first is None:
         return None
     place, before, theirs, ours = first
-    return Difference(place + 1, num_rounds, abs(gap(before, theirs, ours)) if gap is not None else None)
+    margin = gap(before, theirs, ours) if gap is not None else None
+    return Difference(place + 1, num_rounds, None if margin is None else abs(margin))
 
 
 def lane_rows(runs: Sequence[Run]) -> list[tuple[str, ...]]:

@@ -275,7 +275,7 @@ class Session:
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
 
-        In a pass of one token, as in plain decoding, without penalties. What the cache shares with it is not read again.
+        In a pass of one token, as in plain decoding, without penalties. What the cache holds of it is not read again.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
