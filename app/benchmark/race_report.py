@@ -15,6 +15,7 @@ from engine.records import EngineReady
 
 # Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
 NEAR_TIE = 0.5
+WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
 DRAWN = "above temperature 0 each mode draws its tokens in its own way from the same distribution"
 NOTE = (
     "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "
@@ -64,6 +65,8 @@ class Verdict:
             return f"{speed} (a round that was cut short, so without an interval)"
         if low is None or high is None:
             return f"{speed} (one round, so without an interval)"
+        if high > WIDE * low:
+            return f"{speed} ({self.rounds} rounds, too unlike for an interval)"
         unsure = ", so neither is surely faster" if low <= 1.0 <= high else ""
         return f"{speed} ({low:.2f}-{high:.2f} over {self.rounds} rounds{unsure})"
 

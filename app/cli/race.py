@@ -48,6 +48,10 @@ from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats
 
 UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
+TOO_SHORT = (
+    "The answers took less than a slice of time, which says little: ask for longer ones, with --max-tokens or "
+    "--ignore-eos."
+)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -179,6 +183,8 @@ class _RaceCommand:
     def _end(self, runs: Sequence[Run]) -> int:
         complete = bool(self._race.runs)
         verdicts = judge(runs, self._gap(), complete=complete)
+        if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
+            notify(TOO_SHORT)
         rounds = counted(self._race.rounds, "round", "rounds")
         self._tell(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)

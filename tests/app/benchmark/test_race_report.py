@@ -46,8 +46,14 @@ def test_one_round_has_no_interval() -> None:
     assert verdict.sentence == "auto 2.00x plain (one round, so without an interval); same answer token for token"
 
 
-def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
+def test_an_interval_that_says_nothing_is_not_told() -> None:
     (verdict,) = judge(rounds(SAME, SAME, spread=1.5))
+    words = f"auto {verdict.ratio.value:.2f}x plain (2 rounds, too unlike for an interval)"  # type: ignore[union-attr]
+    assert verdict.sentence == f"{words}; same answer token for token"
+
+
+def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
+    (verdict,) = judge(rounds(*[SAME] * 6, spread=2.0))
     assert ", so neither is surely faster)" in verdict.sentence
 
 
