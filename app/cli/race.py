@@ -280,7 +280,7 @@ class LaneLines:
         parts = [
             f"{stats.tokens:5} tokens",
             f"{figure(stats.tokens_per_second, 1):>6} tokens/s",
-            f"{figure(stats.tokens_per_pass, 2):>5} tokens per pass",
+            f"{figure(stats.tokens_per_pass, 2):>5} per pass",
             f"{percent(stats.acceptance_rate):>5} accepted",
         ]
         done = "  done" if ended is not None and ended.finished else ""
