@@ -123,12 +123,29 @@ def open_lanes(
 ) -> list[OpenLane]:
     """Load every lane and measure what passes cost; ``stack`` closes them. A lane that proposes no draft has none.
 
-    The first lane's figures and choices are kept, and the others begin with them: none has an advantage. A session
-    reads them when it is made, so that happens one after the other, those with a draft first.
+    The first lane's figures and choices are kept, and the others begin with them: none has an advantage. Where the
+    machine was too busy for that and lanes chose other numbers of threads, all are loaded again with the most of them.
 
     Raises:
         LaneFailedError: a lane cannot be loaded, or cannot run as it was asked to.
     """
+    with ExitStack() as own:
+        lanes = _open(variants, load, open_session, own, should_stop)
+        threads = {lane.session.threads for lane in lanes}
+        if len(threads) == 1 or load.threads is not None or should_stop():
+            stack.push(own.pop_all())
+            return lanes
+    return _open(variants, replace(load, threads=max(threads)), open_session, stack, should_stop)
+
+
+def _open(
+    variants: Sequence[Variant],
+    load: LoadRequest,
+    open_session: Callable[[], Session],
+    stack: ExitStack,
+    should_stop: Callable[[], bool],
+) -> list[OpenLane]:
+    """One lane after the other, those with a draft first: a session reads what is kept when it is made."""
     found: dict[Variant, OpenLane] = {}
     for variant in sorted(variants, key=lambda one: not uses_draft(one)):
         session = open_session()

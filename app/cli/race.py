@@ -187,10 +187,22 @@ class _RaceCommand:
             notify(TOO_SHORT)
         rounds = counted(self._race.rounds, "round", "rounds")
         self._tell(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
+        self._notify_threads()
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
         report = make_race_report(ready, self._settings(), runs, verdicts)
         as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
         return write_reports((self._options.json, as_json), (self._options.markdown, report.as_markdown()))
+
+    def _notify_threads(self) -> None:
+        """Say where the lanes did not compute alike to the end: each gives cores to other programs by itself."""
+        threads = [lane.session.threads for lane in self._lanes]
+        if len(set(threads)) > 1:
+            named = ", ".join(
+                f"{lane.variant.label} {number}" for lane, number in zip(self._lanes, threads, strict=True)
+            )
+            notify(
+                f"Other programs wanted the cores, and the lanes ended with unlike threads ({named}). Give --threads."
+            )
 
     def _tell(self, title: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
         print(f"{title}\n{aligned(runs)}", file=self._out)

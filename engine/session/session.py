@@ -167,6 +167,15 @@ class Session:
         draft = self._draft.info if self._draft else None
         return EngineReady(target.info, draft, self._unavailable(target))
 
+    @property
+    def threads(self) -> int:
+        """How many threads compute the target's passes now: those asked for, or those that were found fastest.
+
+        Raises:
+            EngineError: no model is loaded.
+        """
+        return self._loaded().context.threads
+
     def close(self) -> None:
         """Free all models, and write what is kept for the next start."""
         self._close_models()

@@ -84,13 +84,18 @@ def test_a_draft_counts_in_the_lanes_that_use_it() -> None:
 class ScriptedSession(Session):
     """Loads at once, and says what it is told to."""
 
-    def __init__(self, ready: EngineReady, log: list[str]) -> None:
+    def __init__(self, ready: EngineReady, log: list[str], threads: int = 2) -> None:
         super().__init__()
-        self._told, self._log = ready, log
+        self._told, self._log, self._threads = ready, log, threads
         log.append("opened")
+
+    @property
+    def threads(self) -> int:
+        return self._threads
 
     def load(self, request: LoadRequest, progress: Progress = lambda _path, _fraction: True) -> EngineReady:
         self._log.append("with draft" if request.draft else "without draft")
+        self._threads = request.threads or self._threads
         return replace(self._told, draft=INFO if request.draft and self._told.draft else None)
 
     def measure(self, *_arguments: object, **_options: object) -> None:
@@ -107,6 +112,19 @@ def test_each_lane_is_made_after_the_one_before_has_measured_those_with_a_draft_
         assert [lane.variant for lane in found] == [PLAIN, AUTO]
         assert log == ["opened", "with draft", "measured", "opened", "without draft", "measured"]
     assert log[6:] == ["closed", "closed"]
+
+
+def test_lanes_that_chose_other_numbers_of_threads_are_loaded_again_alike() -> None:
+    log: list[str] = []
+    numbers = iter([1, 2, 1, 1])
+    with ExitStack() as stack:
+        found = open_lanes(
+            (PLAIN, AUTO), PAIR, lambda: ScriptedSession(EngineReady(INFO, INFO), log, next(numbers)), stack
+        )
+        assert [lane.session.threads for lane in found] == [2, 2]
+        assert log.count("opened") == 4
+        assert log.count("closed") == 2
+    assert log.count("closed") == 4
 
 
 def test_a_lane_that_cannot_run_as_asked_is_refused() -> None:

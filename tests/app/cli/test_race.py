@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import signal
@@ -112,6 +113,15 @@ def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.
     told = capsys.readouterr()
     assert "All of 1 round\n" in told.out
     assert told.err.startswith("paceline: The model stopped computing: The lane auto: The pass failed.")
+
+
+def test_lanes_that_ended_with_other_numbers_of_threads_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    numbers = itertools.cycle([2, 1])
+    monkeypatch.setattr(Session, "threads", property(lambda _session: next(numbers)))
+    assert main([*QUESTION, "--rounds", "1", "--threads", "2"]) == 0
+    assert "the lanes ended with unlike threads (plain 2, auto 1). Give --threads." in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
