@@ -178,15 +178,16 @@ def _check(variant: Variant, load: LoadRequest, ready: EngineReady) -> None:
 
 
 def _check_alike(lanes: Sequence[OpenLane]) -> None:
-    """Lanes are loaded one after the other, and what is free on a GPU may not last for all.
+    """Lanes are loaded one after the other, and what is free for the first may not last for all.
 
     Raises:
-        LaneFailedError: the target lies elsewhere in one of them.
+        LaneFailedError: the target lies elsewhere, or attends otherwise, in one of them.
     """
-    first = lanes[0].ready.target
-    for lane in lanes[1:]:
-        own = lane.ready.target
-        if (own.gpu_layers, own.n_ctx) != (first.gpu_layers, first.n_ctx):
-            message = f"It has {own.gpu_layers} layers on the GPU, and the first lane has {first.gpu_layers}."
-            advice = "Give --gpu-layers a number that the GPU has room for in every lane."
+    kinds = [
+        (lane.ready.target.gpu_layers, lane.ready.target.n_ctx, lane.ready.target.flash_attention) for lane in lanes
+    ]
+    for lane, kind in zip(lanes, kinds, strict=True):
+        if kind != kinds[0]:
+            message = "Its target is not placed as that of the first lane, since memory was short."
+            advice = "Give --gpu-layers and --flash-attention for all lanes, or close other programs."
             raise LaneFailedError(lane.variant, NotEnoughMemoryError(message, advice))

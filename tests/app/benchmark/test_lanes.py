@@ -15,7 +15,7 @@ from app.paths import builtin_draft, builtin_target
 from engine.errors import DraftRefusedError, ModeUnavailableError, NotEnoughMemoryError
 from engine.llama import library
 from engine.loading.loading import AUTOMATIC_N_CTX
-from engine.records import EngineReady, LoadRequest, Mode, ModelInfo
+from engine.records import EngineReady, FlashAttention, LoadRequest, Mode, ModelInfo
 from engine.session.session import Progress, Session
 
 DRAFT = Variant(Mode.DRAFT.value, 3)
@@ -142,7 +142,10 @@ def test_a_lane_that_cannot_run_as_asked_is_refused() -> None:
 
 
 def test_lanes_that_lie_elsewhere_are_not_compared() -> None:
-    infos = iter([replace(INFO, gpu_layers=9), INFO])
-    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_lanes((PLAIN, AUTO), PAIR, lambda: ScriptedSession(EngineReady(next(infos), INFO), []), stack)
-    assert "layers on the GPU" in failed.value.error.message
+    for other in (replace(INFO, gpu_layers=9), replace(INFO, flash_attention=FlashAttention.OFF)):
+        infos = iter([INFO, other])
+        with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+            open_lanes(
+                (PLAIN, AUTO), PAIR, lambda kept=infos: ScriptedSession(EngineReady(next(kept), INFO), []), stack
+            )  # type: ignore[misc]
+        assert "is not placed as that of the first lane" in failed.value.error.message
