@@ -171,7 +171,8 @@ def _check(variant: Variant, load: LoadRequest, ready: EngineReady) -> None:
         DraftRefusedError, ModeUnavailableError: it would.
     """
     if load.draft is not None and ready.draft is None:
-        raise DraftRefusedError(ready.unavailable.get(Mode.DRAFT, ""))
+        advice = "Give a draft of the same model family, or leave --draft out."
+        raise DraftRefusedError(ready.unavailable.get(Mode.DRAFT, ""), advice)
     reason = ready.unavailable.get(Mode(variant.mode))
     if reason is not None:
         raise ModeUnavailableError(reason, "Leave it out of --lanes.")
