@@ -1,1 +1,1 @@
-"""The benchmark: modes, depths and peers alternated prompt by prompt, ratios with intervals. Knows no window."""
+"""The benchmark: modes, depths and peers alternated by prompts or in slices, ratios with intervals. Knows no window."""

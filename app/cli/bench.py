@@ -26,7 +26,15 @@ from app.benchmark.report import Report, make_report
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import Run, Variant
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, fail_with, notify, stream_beside
+from app.cli.output import (
+    INTERRUPTED,
+    check_reports,
+    fail,
+    fail_with,
+    notify,
+    stream_beside,
+    write_reports,
+)
 from app.cli.run import load_request, open_session
 from app.domain.errors import PeerError
 from app.hub.errors import LibraryError
@@ -52,7 +60,7 @@ def command(options: argparse.Namespace) -> int:
     """Measure and report; the exit code as `main` says. What was measured before Ctrl+C or a failure is reported."""
     try:
         resolve_names(options)
-        _check_reports(options)
+        check_reports(options.json, options.markdown)
         prompts = _prompts(options)
         plan = _plan(options)
         requests = read_peer_requests(options.peer, options.peer_configs)
@@ -187,17 +195,6 @@ def terminated_like_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _check_reports(options: argparse.Namespace) -> None:
-    """Measuring may take hours: that a report cannot be written should be known before.
-
-    Raises:
-        ValueError: there is no folder for one.
-    """
-    for name in (options.json, options.markdown):
-        if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
-            raise ValueError(f"The report cannot be written to {name}: that is no file in a folder that exists.")
-
-
 def _prompts(options: argparse.Namespace) -> list[Prompt]:
     places = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
     files = [file for place in places for file in prompt_files(place)]
@@ -277,10 +274,4 @@ def settings_of(runner: Runner, plan: Plan, prompts: Sequence[Prompt]) -> dict[s
 def _write(report: Report, options: argparse.Namespace) -> int:
     print(tables(report.rows), file=stream_beside(options.json, options.markdown))
     as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
-    for name, text in ((options.json, as_json), (options.markdown, as_markdown(report))):
-        if name is not None:
-            try:
-                Path(name).write_text(text, encoding="utf-8")
-            except OSError as error:
-                return fail(Problem("The report was not written", str(error), "Choose another file."))
-    return 0
+    return write_reports((options.json, as_json), (options.markdown, as_markdown(report)))

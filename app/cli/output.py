@@ -55,6 +55,28 @@ def stream_beside(*names: str | None) -> TextIO:
     return sys.stdout
 
 
+def check_reports(*names: str | None) -> None:
+    """Measuring may take hours: that a report cannot be written should be known before.
+
+    Raises:
+        ValueError: there is no folder for one.
+    """
+    for name in names:
+        if name is not None and (Path(name).is_dir() or not Path(name).absolute().parent.is_dir()):
+            raise ValueError(f"The report cannot be written to {name}: that is no file in a folder that exists.")
+
+
+def write_reports(*reports: tuple[str | None, str]) -> int:
+    """Write the text of each report to its file, where one is named; the exit code."""
+    for name, text in reports:
+        if name is not None:
+            try:
+                Path(name).write_text(text, encoding="utf-8")
+            except OSError as error:
+                return fail(Problem("The report was not written", str(error), "Choose another file."))
+    return 0
+
+
 def fail(problem: Problem, *, as_json: bool = False) -> int:
     """Say in one sentence what is wrong and what to do here; return the exit code 1."""
     problem = problem_for_terminal(problem)

@@ -95,6 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
+    _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
@@ -109,19 +110,25 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="run")
     _add_model_options(parser.add_argument_group("models"))
-    prompt = parser.add_argument_group("prompt")
-    source = prompt.add_mutually_exclusive_group()
-    source.add_argument("--prompt", metavar="TEXT")
-    source.add_argument("--prompt-file", metavar="F|-", help="a text file, or - for standard input")
-    prompt.add_argument(
-        "--attach", action="append", default=[], metavar="FILE", help="text, code, Markdown, CSV or PDF; repeatable"
-    )
-    prompt.add_argument("--system", metavar="S", help="a system prompt")
-    prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
-    _add_decoding_options(parser.add_argument_group("decoding"))
+    _add_prompt_options(parser.add_argument_group("prompt"))
+    decoding = parser.add_argument_group("decoding")
+    decoding.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
+    decoding.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
+    _add_decoding_options(decoding)
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+
+
+def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
+    source = group.add_mutually_exclusive_group()
+    source.add_argument("--prompt", metavar="TEXT")
+    source.add_argument("--prompt-file", metavar="F|-", help="a text file, or - for standard input")
+    group.add_argument(
+        "--attach", action="append", default=[], metavar="FILE", help="text, code, Markdown, CSV or PDF; repeatable"
+    )
+    group.add_argument("--system", metavar="S", help="a system prompt")
+    group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
 
 
 def _add_model_options(group: argparse._ArgumentGroup) -> None:
@@ -177,23 +184,44 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
-    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
-    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+    _add_report_options(parser)
 
 
 def _add_extent_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--categories", type=_words, default=[], metavar="C,C", help="only these workloads")
     group.add_argument("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     group.add_argument("--repeat", type=int, default=1, metavar="R", help="rounds at least; default 1")
-    group.add_argument("--until", type=float, metavar="PERCENT", help="more rounds until auto over plain is this sure")
+    _add_precision_options(group, "auto over plain is")
+
+
+def _add_precision_options(group: argparse._ArgumentGroup, what_is: str) -> None:
+    group.add_argument("--until", type=float, metavar="PERCENT", help=f"more rounds until {what_is} this sure")
     group.add_argument("--max-minutes", type=float, metavar="M", help="stop then, with what there is; 30 with --until")
 
 
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
+    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+
+
+def _add_race(parser: argparse.ArgumentParser) -> None:
+    # What a lane has of its own is not asked for; the temperature is settled beside the preset.
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None)
+    _add_model_options(parser.add_argument_group("models"))
+    _add_prompt_options(parser.add_argument_group("prompt"))
+    group = parser.add_argument_group("lanes")
+    which = "two or three modes, also with a depth as in draft:3; one alone races plain; default off,auto"
+    group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
+    group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
+    _add_precision_options(group, "every ratio is")
+    decoding = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
+    _add_decoding_options(parser.add_argument_group(decoding))
+    parser.set_defaults(max_tokens=256)
+    _add_report_options(parser)
+
+
 def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
-    modes = [mode.value for mode in Mode]
     group.add_argument("--preset", metavar="NAME", help="sampling and system prompt by name; single options go before")
-    group.add_argument("--mode", choices=modes, help="default: auto")
-    group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
     group.add_argument("--max-tokens", type=int, metavar="N")
     group.add_argument("--temperature", type=float, metavar="T")
     group.add_argument("--top-k", type=int, metavar="K")

@@ -208,7 +208,7 @@ def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
     Raises:
         EngineError: they cannot be loaded.
     """
-    with _stop_on_interrupt() as interrupted:
+    with stop_on_interrupt() as interrupted:
         session.is_load_cancelled = interrupted.is_set
         try:
             ready = session.load(request, lambda _path, _fraction: not interrupted.is_set())
@@ -248,7 +248,7 @@ def _traced(session: Session, name: str | None) -> Iterator[None]:
 
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     texts: list[str] = []
-    with _stop_on_interrupt() as interrupted:
+    with stop_on_interrupt() as interrupted:
         for event in session.generate(request, interrupted.is_set):
             if isinstance(event, TextChunk):
                 texts.append(event.text)
@@ -271,7 +271,7 @@ def _print_reasons(asked: Mode, finished: Finished) -> None:
 
 
 @contextlib.contextmanager
-def _stop_on_interrupt() -> Iterator[threading.Event]:
+def stop_on_interrupt() -> Iterator[threading.Event]:
     """Let Ctrl+C end what runs at the next good place; what was made of an answer is shown with its figures."""
     interrupted = threading.Event()
 

@@ -32,5 +32,9 @@ class TerminalStream:
         self._stream.write(begin + harmless(text[len(begin) :]))
         return len(text)
 
+    def move_up(self, num_lines: int) -> None:
+        """Go back to the start of the line so many lines above, to write over them."""
+        self._stream.write(f"\r\x1b[{num_lines}A")
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the stream has)
         return getattr(self._stream, name)

@@ -6,9 +6,11 @@ drives it; `engine.session.worker` does on the engine thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
@@ -165,6 +167,15 @@ class Session:
         draft = self._draft.info if self._draft else None
         return EngineReady(target.info, draft, self._unavailable(target))
 
+    @property
+    def threads(self) -> int:
+        """How many threads compute the target's passes now: those asked for, or those that were found fastest.
+
+        Raises:
+            EngineError: no model is loaded.
+        """
+        return self._loaded().context.threads
+
     def close(self) -> None:
         """Free all models, and write what is kept for the next start."""
         self._close_models()
@@ -269,6 +280,21 @@ class Session:
         if request.raw_prompt is not None:
             return self._prompt.raw(request.raw_prompt)
         return self._prompt.build(request.messages)
+
+    def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
+        """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
+
+        In a pass of one token, as in plain decoding, without penalties. What the cache holds of it is not read again.
+
+        Raises:
+            EngineError: no model is loaded, or a pass failed.
+        """
+        sequence = self._loaded().sequence
+        ids = np.asarray([*self.prompt_ids(request), *answer_ids], dtype=np.int32)
+        for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
+            pass
+        row = sequence.forward([int(ids[-1])], 1)[0]
+        return float(row[first] - row[second])
 
     def count_tokens(self, text: str) -> int | None:
         """How many tokens a text has for the loaded model; None where none is loaded."""

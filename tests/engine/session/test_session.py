@@ -117,6 +117,15 @@ def test_what_the_cache_keeps_does_not_change_the_answer(pair: Session) -> None:
     assert finished(list(pair.generate(request(Mode.OFF, "Tom and his dog")))).token_ids == alone
 
 
+def test_the_chosen_token_is_ahead_of_any_other_by_a_gap_that_has_two_sides(pair: Session) -> None:
+    ids = finished(list(pair.generate(request(Mode.OFF, max_tokens=12)))).token_ids
+    other = next(token_id for token_id in ids if token_id != ids[7])
+    gap = pair.logit_gap(request(Mode.OFF), ids[:7], ids[7], other)
+    assert gap > 0.0
+    assert pair.logit_gap(request(Mode.OFF), ids[:7], other, ids[7]) == pytest.approx(-gap)
+    assert pair.logit_gap(request(Mode.OFF), (), ids[0], ids[0]) == 0.0
+
+
 def test_spans_add_up_to_the_text_and_count_every_token(pair: Session) -> None:
     events = list(pair.generate(request(Mode.DRAFT)))
     chunks = [event for event in events if isinstance(event, TextChunk)]

@@ -1,0 +1,299 @@
+"""`paceline race`: one question in two or three modes, alternated in short slices; tables, verdicts and reports.
+
+Nothing is kept but the reports that are asked for, and what passes cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TextIO
+
+from app.benchmark.lanes import OpenLane, open_lanes, read_lanes, settle_memory
+from app.benchmark.markdown import figure, percent
+from app.benchmark.race import (
+    Lane,
+    LaneFailedError,
+    Race,
+    RacePlan,
+    RoundEnded,
+    SliceEnded,
+    base_of,
+)
+from app.benchmark.race_report import Gap, Verdict, aligned, judge, make_race_report
+from app.benchmark.runs import Run, Variant
+from app.cli.models.names import resolve_names
+from app.cli.output import (
+    INTERRUPTED,
+    check_reports,
+    counted,
+    fail,
+    fail_with,
+    notify,
+    stream_beside,
+    write_reports,
+)
+from app.cli.run import load_request, make_request, open_session, stop_on_interrupt
+from app.cli.terminal_stream import TerminalStream
+from app.cli.terminal_words import problem_for_terminal
+from app.domain.errors import AppError
+from engine.errors import EngineError
+from engine.llama.library import library_notices
+from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats
+
+UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
+TOO_SHORT = (
+    "The answers took less than a slice of time, which says little: ask for longer ones, with --max-tokens or "
+    "--ignore-eos."
+)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Race and report; the exit code as `main` says. What there is after Ctrl+C or a failure is reported."""
+    try:
+        resolve_names(options)
+        check_reports(options.json, options.markdown)
+        variants, plan, request = _variants(options), _plan(options), _request(options)
+    except AppError as error:
+        return fail(error.problem)
+    except (ValueError, OSError) as error:
+        return fail(_refusal(error))
+    with stop_on_interrupt() as interrupted, ExitStack() as stack:
+        try:
+            load = settle_memory(variants, load_request(options))
+            lanes = _opened(variants, load, stack, interrupted)
+        except LaneFailedError as error:
+            return INTERRUPTED if interrupted.is_set() else _fail_lane(error)
+        except EngineError as error:
+            return fail_with(error)
+        if interrupted.is_set():
+            return INTERRUPTED
+        return _RaceCommand(options, lanes, request, plan).run(interrupted)
+
+
+def _refusal(error: ValueError | OSError) -> Problem:
+    title = "This cannot be raced"
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8.")
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return Problem(title, f"{error.filename or 'The prompt'} cannot be read: {reason}.", "Check the path.")
+    return Problem(title, str(error), "Change the option.")
+
+
+def _fail_lane(error: LaneFailedError) -> int:
+    problem = problem_for_terminal(error.error.problem)
+    return fail(replace(problem, message=f"The lane {error.variant.label}: {problem.message}"))
+
+
+def _variants(options: argparse.Namespace) -> tuple[Variant, ...]:
+    variants = read_lanes(options.lanes)
+    has_draft = options.draft is not None or options.model is None
+    for variant in variants:
+        if variant.mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
+            raise ValueError(f"The lane {variant.label} needs a draft model: give one with --draft.")
+    return variants
+
+
+def _plan(options: argparse.Namespace) -> RacePlan:
+    if options.rounds < 1:
+        raise ValueError("--rounds must be 1 or more.")
+    for name, number in (("--until", options.until), ("--max-minutes", options.max_minutes)):
+        if number is not None and not number > 0:  # nan is not
+            raise ValueError(f"{name} must be more than 0.")
+    return RacePlan(
+        options.rounds, options.until, options.max_minutes or (UNTIL_MINUTES if options.until is not None else None)
+    )
+
+
+def _request(options: argparse.Namespace) -> ChatRequest:
+    """The question; at temperature 0 unless an option or the preset says otherwise, so that answers can be compared."""
+    if options.temperature is None and options.preset is None:
+        options.temperature = 0.0
+    request = make_request(options)
+    return replace(request, sampling=replace(request.sampling, seed=request.sampling.seed or 0))
+
+
+def _opened(
+    variants: Sequence[Variant], load: LoadRequest, stack: ExitStack, interrupted: threading.Event
+) -> list[OpenLane]:
+    """The loaded lanes; what is to be told of them is told.
+
+    Raises:
+        LaneFailedError: one cannot be loaded, or cannot run.
+    """
+    if sys.stderr.isatty():
+        print(
+            f"\rLoading {len(variants)} lanes and measuring what passes cost ...", end="", file=sys.stderr, flush=True
+        )
+    try:
+        lanes = open_lanes(variants, load, open_session, stack, interrupted.is_set)
+    finally:
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+    told = (*(notice for lane in lanes for notice in lane.ready.notices), *library_notices())
+    for notice in dict.fromkeys(told):
+        notify(notice)
+    return lanes
+
+
+class _RaceCommand:
+    """A race of loaded lanes, shown as it runs."""
+
+    def __init__(
+        self, options: argparse.Namespace, lanes: Sequence[OpenLane], request: ChatRequest, plan: RacePlan
+    ) -> None:
+        self._options, self._lanes, self._request, self._plan = options, lanes, request, plan
+        self._race = Race([Lane(lane.variant, lane.session) for lane in lanes], request, plan)
+        self._out: TextIO = stream_beside(options.json, options.markdown)
+        self._partial: tuple[Run, ...] = ()
+
+    def run(self, interrupted: threading.Event) -> int:
+        """Race, and tell what came of it; the exit code."""
+        lines, status = LaneLines([lane.variant for lane in self._lanes]), 0
+        try:
+            for event in self._race.events(interrupted.is_set):
+                if isinstance(event, SliceEnded):
+                    lines.show(event)
+                else:
+                    lines.clear()
+                    self._end_round(event)
+        except LaneFailedError as error:
+            lines.clear()
+            status = _fail_lane(error)
+        lines.clear()
+        if interrupted.is_set():
+            status = INTERRUPTED
+        runs = self._race.runs or list(self._partial)
+        return (self._end(runs) if runs else 0) or status
+
+    def _end_round(self, ended: RoundEnded) -> None:
+        """Say how a round went; one that is the whole race is told as such, one that was cut only where it is all."""
+        if not ended.complete:
+            self._partial = ended.runs
+        elif self._plan.rounds > 1 or self._plan.until_percent is not None:
+            self._tell(f"Round {ended.round + 1}", ended.runs, judge(self._race.runs))
+
+    def _end(self, runs: Sequence[Run]) -> int:
+        complete = bool(self._race.runs)
+        verdicts = judge(runs, self._gap(), complete=complete)
+        if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
+            notify(TOO_SHORT)
+        rounds = counted(self._race.rounds, "round", "rounds")
+        self._tell(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
+        self._notify_threads()
+        ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
+        report = make_race_report(ready, self._settings(), runs, verdicts)
+        as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
+        return write_reports((self._options.json, as_json), (self._options.markdown, report.as_markdown()))
+
+    def _notify_threads(self) -> None:
+        """Say where the lanes did not compute alike to the end: each gives cores to other programs by itself."""
+        threads = [lane.session.threads for lane in self._lanes]
+        if len(set(threads)) > 1:
+            named = ", ".join(
+                f"{lane.variant.label} {number}" for lane, number in zip(self._lanes, threads, strict=True)
+            )
+            notify(
+                f"Other programs wanted the cores, and the lanes ended with unlike threads ({named}). Give --threads."
+            )
+
+    def _tell(self, title: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
+        print(f"{title}\n{aligned(runs)}", file=self._out)
+        for verdict in verdicts:
+            print(verdict.sentence, file=self._out)
+        print(file=self._out, flush=True)
+
+    def _gap(self) -> Gap | None:
+        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
+        sampling = self._request.sampling
+        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
+        if not sampling.greedy or any(penalties):
+            return None
+        base = base_of([lane.variant for lane in self._lanes])
+        session = next(lane.session for lane in self._lanes if lane.variant == base)
+
+        def gap(before: Sequence[int], first: int, second: int) -> float | None:
+            try:
+                return session.logit_gap(self._request, before, first, second)
+            except EngineError:  # the race is over, and its figures count without it
+                return None
+
+        return gap
+
+    def _settings(self) -> dict[str, object]:
+        request, plan = self._request, self._plan
+        sampling = request.sampling
+        return {
+            "lanes": [lane.variant.label for lane in self._lanes],
+            "temperature": sampling.temperature,
+            "top_k": sampling.top_k,
+            "top_p": sampling.top_p,
+            "min_p": sampling.min_p,
+            "repeat_penalty": sampling.repeat_penalty,
+            "frequency_penalty": sampling.frequency_penalty,
+            "presence_penalty": sampling.presence_penalty,
+            "seed": sampling.seed,
+            "max_tokens": request.max_tokens,
+            "ignore_eos": request.ignore_eos,
+            "tie_safe": request.tie_safe,
+            "slice_s": plan.slice_s,
+            "rounds": plan.rounds,
+            "until_percent": plan.until_percent,
+            "max_minutes": plan.max_minutes,
+            "complete_rounds": self._race.rounds,
+        }
+
+
+class LaneLines:
+    """A line for each lane on stderr that is written over, where somebody looks; in a pipe there is nothing."""
+
+    def __init__(self, variants: Sequence[Variant]) -> None:
+        self._stream = sys.stderr if isinstance(sys.stderr, TerminalStream) else None
+        self._width = max(len(variant.label) for variant in variants)
+        self._lines = {variant: self._line(variant, None) for variant in variants}
+        self._drawn = False
+
+    def show(self, ended: SliceEnded) -> None:
+        """Write the lines, that of the lane whose slice ended anew."""
+        self._lines[ended.variant] = self._line(ended.variant, ended)
+        if self._stream is None:
+            return
+        if self._drawn:
+            self._stream.move_up(len(self._lines))
+        columns = shutil.get_terminal_size().columns - 1  # a line that wraps would not be written over
+        for line in self._lines.values():
+            self._stream.write(f"\r\033[K{line[:columns]}")
+            self._stream.write("\n")
+        self._stream.flush()
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Take the lines away, and begin anew with the next."""
+        self._lines = {variant: self._line(variant, None) for variant in self._lines}
+        if self._stream is None or not self._drawn:
+            return
+        self._stream.move_up(len(self._lines))
+        for _ in self._lines:
+            self._stream.write("\r\033[K")
+            self._stream.write("\n")
+        self._stream.move_up(len(self._lines))
+        self._stream.flush()
+        self._drawn = False
+
+    def _line(self, variant: Variant, ended: SliceEnded | None) -> str:
+        stats = ended.stats if ended is not None else RunStats()
+        parts = [
+            f"{stats.tokens:5} tokens",
+            f"{figure(stats.tokens_per_second, 1):>6} tokens/s",
+            f"{figure(stats.tokens_per_pass, 2):>5} per pass",
+            f"{percent(stats.acceptance_rate):>5} accepted",
+        ]
+        done = "  done" if ended is not None and ended.finished else ""
+        return f"{variant.label:<{self._width}} {'  '.join(parts)}{done}"

@@ -1,0 +1,169 @@
+"""`paceline race` as a whole: the built-in pair side by side, its reports, and what it refuses in one sentence."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.benchmark.race import LaneFailedError, Race, SliceEnded
+from app.benchmark.runs import AUTO, PLAIN
+from app.cli.output import INTERRUPTED
+from app.cli.parser import main, make_parser
+from app.cli.race import LaneLines, _request
+from app.cli.terminal_stream import TerminalStream
+from app.paths import builtin_target
+from engine.errors import DecodeError, NotEnoughMemoryError
+from engine.records import RunStats
+from engine.session.session import Session
+
+pytestmark = pytest.mark.usefixtures("tried")
+Capture = pytest.CaptureFixture[str]
+QUESTION = ["race", "--prompt", "Repeat: red, green, blue.", "--max-tokens", "16", "--ctx", "512"]
+
+
+def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_path: Path, capsys: Capture) -> None:
+    out, page = tmp_path / "race.json", tmp_path / "race.md"
+    assert main([*QUESTION, "--rounds", "2", "--json", str(out), "--markdown", str(page)]) == 0
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    assert [line for line in told.out.splitlines() if line.startswith(("Round", "All"))] == [
+        "Round 1", "Round 2", "All of 2 rounds",
+    ]  # fmt: skip
+    verdict = told.out.splitlines()[-2]
+    assert re.match(r"auto \d+\.\d\dx plain \((\d+\.\d\d-\d+\.\d\d over 2 rounds|2 rounds, too unlike).*\); ", verdict)
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert report["verdicts"][0]["sentence"] == verdict
+    assert [row["mode"] for row in report["rows"]] == ["off", "auto"]
+    assert [(one["compared"], one["round"]) for one in report["answers"]] == [
+        ("plain", 0), ("auto", 0), ("plain", 1), ("auto", 1),
+    ]  # fmt: skip
+    assert report["settings"]["temperature"] == 0.0
+    assert report["settings"]["complete_rounds"] == 2
+    assert report["models"]["draft"]["architecture"] == "llama"
+    assert f"- {verdict}\n" in page.read_text(encoding="utf-8")
+
+
+def test_three_lanes_with_a_depth_say_the_same(capsys: Capture) -> None:
+    assert main([*QUESTION, "--rounds", "1", "--lanes", "off,draft:3,suffix", "--tie-safe"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["plain", "draft", "suffix"]
+    verdicts = lines[5:7]
+    assert [line.split(" plain")[0].split(" ")[0] for line in verdicts] == ["draft", "suffix"]
+    assert all(line.endswith("; same answer token for token") for line in verdicts)
+
+
+def test_the_temperature_is_0_unless_an_option_or_the_preset_says_otherwise() -> None:
+    def temperature(*words: str) -> float:
+        return _request(make_parser().parse_args([*QUESTION, *words])).sampling.temperature
+
+    assert temperature() == 0.0
+    assert temperature("--temperature", "0.7") == 0.7
+    assert temperature("--preset", "Creative") > 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--lanes", "off,fast"], "There is no mode fast"),
+        (["--rounds", "0"], "--rounds must be 1 or more."),
+        (["--until", "0"], "--until must be more than 0."),
+        (["--json", "nowhere/at/all.json"], "The report cannot be written to"),
+        (["--model", str(builtin_target()), "--lanes", "draft"], "The lane draft needs a draft model"),
+        (["--model", "missing.gguf"], "missing.gguf"),
+    ],
+)
+def test_what_cannot_be_raced_is_refused_in_one_sentence(words: list[str], sentence: str, capsys: Capture) -> None:
+    assert main([*QUESTION, *words]) == 1
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert len(told.strip().splitlines()) == 1
+
+
+def test_lanes_that_do_not_fit_are_refused_before_anything_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise NotEnoughMemoryError("Each of the 2 lanes loads its own models.", "Race less.")
+
+    monkeypatch.setattr("app.cli.race.settle_memory", refuse)
+    monkeypatch.setattr(Session, "load", None)
+    assert main(QUESTION) == 1
+    assert capsys.readouterr().err == (
+        "paceline: Not enough memory: Each of the 2 lanes loads its own models. Race less.\n"
+    )
+
+
+def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    whole = Race.events
+
+    def fail_at_the_end(race: Race, *arguments: object) -> Iterator[object]:
+        yield from whole(race, *arguments)  # type: ignore[arg-type]
+        raise LaneFailedError(AUTO, DecodeError("The pass failed."))
+
+    monkeypatch.setattr(Race, "events", fail_at_the_end)
+    assert main([*QUESTION, "--rounds", "1"]) == 1
+    told = capsys.readouterr()
+    assert "All of 1 round\n" in told.out
+    assert told.err.startswith("paceline: The model stopped computing: The lane auto: The pass failed.")
+
+
+def test_lanes_that_ended_with_other_numbers_of_threads_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    numbers = itertools.cycle([2, 1])
+    monkeypatch.setattr(Session, "threads", property(lambda _session: next(numbers)))
+    assert main([*QUESTION, "--rounds", "1", "--threads", "2"]) == 0
+    assert "the lanes ended with unlike threads (plain 2, auto 1). Give --threads." in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
+    whole = Race.events
+
+    def interrupt_in_round_2(race: Race, *arguments: object) -> Iterator[object]:
+        for event in whole(race, *arguments):  # type: ignore[arg-type]
+            if isinstance(event, SliceEnded) and event.round == 1:
+                signal.raise_signal(signal.SIGINT)
+            yield event
+
+    monkeypatch.setattr(Race, "events", interrupt_in_round_2)
+    out = tmp_path / "race.json"
+    assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
+    told = capsys.readouterr()
+    assert "All of 1 round\n" in told.out
+    assert "which says little" in told.err  # sixteen tokens of a tiny model
+    assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_lines_of_the_lanes_are_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", TerminalStream(screen))
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = LaneLines([PLAIN, AUTO])
+    stats = RunStats(tokens=30, passes=10, proposed=40, accepted=20, decode_s=2.0)
+    lines.show(SliceEnded(AUTO, 0, stats, finished=False))
+    first = screen.getvalue()
+    assert first.count("\n") == 2
+    assert "\x1b[2A" not in first
+    assert "auto     30 tokens    15.0 tokens/s" in first
+    assert all(len(line) < 40 for line in first.replace("\r\x1b[K", "").splitlines())
+    lines.show(SliceEnded(PLAIN, 0, stats, finished=True))
+    assert screen.getvalue()[len(first) :].startswith("\r\x1b[2A\r\x1b[Kplain")
+    lines.clear()
+    assert screen.getvalue().endswith("\r\x1b[2A\r\x1b[K\n\r\x1b[K\n\r\x1b[2A")
+    lines.clear()
+    assert screen.getvalue().count("\x1b[2A") == 3
