@@ -93,6 +93,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.set_defaults(module="window")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
+    _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -118,10 +119,26 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     prompt.add_argument("--system", metavar="S", help="a system prompt")
     prompt.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
-    _add_decoding_options(parser.add_argument_group("decoding"))
+    decoding = parser.add_argument_group("decoding")
+    _add_decoding_options(decoding)
+    _add_ending_options(decoding)
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+
+
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="serve")
+    where = parser.add_argument_group("where")
+    where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
+    where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
+    key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
+    where.add_argument("--key", metavar="K", help=key)
+    where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
+    _add_model_options(parser.add_argument_group("models"))
+    group = parser.add_argument_group("where a request says nothing")
+    group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
+    _add_decoding_options(group)
 
 
 def _add_model_options(group: argparse._ArgumentGroup) -> None:
@@ -203,10 +220,13 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
-    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
-    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
     ties = "at temperature 0: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
+
+
+def _add_ending_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
+    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
 
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
@@ -314,6 +334,14 @@ def _context(text: str) -> int:
 
 def _threads(text: str) -> int:
     return _whole(text, 1, MOST_THREADS)
+
+
+def _port(text: str) -> int:
+    return _whole(text, 0, 65_535)
+
+
+def _queue(text: str) -> int:
+    return _whole(text, 0, 10_000)
 
 
 def _whole(text: str, least: int, most: int) -> int:
