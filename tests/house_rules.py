@@ -30,12 +30,23 @@ APP_MAY = {
     "app.hub": {"app.domain", "app.storage", "app.hub"},
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
+    "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
     "app.controllers": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.controllers"},
-    "app.cli": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.benchmark", "app.cli", "app.startup"},
+    "app.cli": {
+        "app.domain",
+        "app.storage",
+        "app.hub",
+        "app.attachments",
+        "app.benchmark",
+        "app.server",
+        "app.cli",
+        "app.startup",
+    },
 }
 APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
 DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
-NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/cli/")  # neither ui nor Qt
+# Neither ui nor Qt.
+NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/server/", "app/cli/")
 UI_MAY = {
     "ui",
     "app.domain",

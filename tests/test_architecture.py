@@ -101,6 +101,8 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
             "app.hub may not import app.controllers",
         ),
         (rules.wrong_directions, "app/hub/a.py", "import ui.view", "app.hub may not import ui.view"),
+        (rules.wrong_directions, "app/server/a.py", "import app.cli.run", "app.server may not import app.cli"),
+        (rules.wrong_directions, "app/server/a.py", "import PySide6", "app.server may not import PySide6"),
         (rules.wrong_directions, "app/cli/a.py", "from PySide6 import QtCore", "app.cli may not import PySide6"),
         (rules.mutual_imports, "engine/b/a.py", "import engine.c.a", "engine.b and engine.c import each other"),
         (rules.wrong_doors, "engine/a.py", "import llama_cpp", "engine/llama/ only"),

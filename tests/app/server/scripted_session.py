@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,7 +87,7 @@ class ScriptedSession:
     ``echo``: the answer is the question instead.
     """
 
-    def __init__(self, pieces: tuple[str, ...] = ("Good ", "day"), *, echo: bool = False) -> None:
+    def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
         self.pieces = pieces
         self.echo = echo
         self.gate = threading.Event()
@@ -117,8 +117,7 @@ class ScriptedSession:
         try:
             if self.failure is not None:
                 raise self.failure
-            pieces = tuple(request.messages[-1].content) if self.echo else self.pieces
-            for piece in pieces:
+            for piece in request.messages[-1].content if self.echo else self.pieces:
                 while not self.gate.wait(0.005) and not should_stop():
                     pass
                 if should_stop():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.server.access import AllowedHosts, is_loopback
+from app.server.access import WILDCARDS, AllowedHosts, is_loopback
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, Bench
 
 PATHS = ["/v1/models", "/metrics", "/no/such/path"]
@@ -20,7 +20,7 @@ def test_loopback_is_always_allowed(header: str) -> None:
 @pytest.mark.parametrize(
     "header",
     ["", "evil.example", "evil.example:8080", "localhost.evil.example", "192.0.2.8", "[::2]", "::1", "[::1", "[::1]x",
-     "127.0.0.1@evil.example", "localhost:80:80", "2130706433", "0.0.0.0"],
+     "127.0.0.1@evil.example", "localhost:80:80", "2130706433", *sorted(WILDCARDS)],
 )  # fmt: skip
 def test_other_names_are_refused(header: str) -> None:
     assert not AllowedHosts("192.0.2.7").allows(header)
@@ -31,7 +31,7 @@ def test_the_bound_address_is_allowed() -> None:
     assert AllowedHosts("desk.example").allows("Desk.example:8080")
 
 
-@pytest.mark.parametrize("bound", ["0.0.0.0", "::"])
+@pytest.mark.parametrize("bound", sorted(WILDCARDS))
 def test_on_all_addresses_any_address_is_allowed_but_no_name(bound: str) -> None:
     hosts = AllowedHosts(bound)
     assert hosts.allows("192.0.2.7:8080")
@@ -71,7 +71,8 @@ def test_a_name_that_is_not_ours_is_refused_with_the_key_as_well(bench: Bench, p
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:8080", "http://127.0.0.1:9090", "http://localhost:8080"]
+    "origin",
+    ["http://evil.example", "null", "https://127.0.0.1:8080", "http://127.0.0.1:9090", "http://localhost:8080"],
 )
 def test_pages_of_other_origins_are_refused(bench: Bench, origin: str) -> None:
     for response in (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from app.server.errors import ApiError
@@ -12,11 +10,11 @@ from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingPara
 from tests.app.server.scripted_session import HELLO, info, served
 
 
-def chat(model: ServedModel | None = None, /, **fields: Any) -> ChatRequest:
+def chat(model: ServedModel | None = None, /, **fields: object) -> ChatRequest:
     return parse_request({**HELLO, **fields}, model or served(), chat=True).request
 
 
-def refused(model: ServedModel | None = None, /, **fields: Any) -> ApiError:
+def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
     with pytest.raises(ApiError) as caught:
         chat(model, **fields)
     return caught.value
