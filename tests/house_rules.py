@@ -61,6 +61,7 @@ UI_MAY = {
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
 KEYRING_DOOR = "app/hub/tokens.py"
+SERVER_DOOR = "app/server/"
 FORMULA_DOOR = "ui/formulas/formula.py"
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
@@ -187,6 +188,8 @@ def wrong_doors(root: Path) -> list[str]:
                 found.append(f"{place}:{line} keyring is imported in {KEYRING_DOOR} only")
             if within(name, {"ziamath"}) and place != FORMULA_DOOR:
                 found.append(f"{place}:{line} ziamath is imported in {FORMULA_DOOR} only")
+            if within(name, {"starlette", "uvicorn"}) and not place.startswith(SERVER_DOOR):
+                found.append(f"{place}:{line} {name.partition('.')[0]} is imported in {SERVER_DOOR} only")
             if within(name, {"huggingface_hub"}):
                 hub_files.add(place)
     if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):

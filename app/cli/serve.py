@@ -44,7 +44,7 @@ def command(options: argparse.Namespace) -> int:
         return fail(error.problem)
     except ValueError as error:
         return fail(Problem("This cannot be served", str(error), "Change the option."))
-    with listener, ended_by_sigterm(), _errors_on_stderr():
+    with listener, _errors_on_stderr():
         session = open_session()
         try:
             ready = load_models(session, load_request(options))
@@ -84,7 +84,8 @@ def _serve(session: Session, model: ServedModel, listener: socket.socket, key: s
         notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
         if not is_loopback(options.host):
             notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
-        Server(app, scheduler.close).run([listener])
+        with ended_by_sigterm():
+            Server(app, scheduler.close).run([listener])
     finally:
         scheduler.close()
         # What the session holds is freed next, which must not happen under a pass.
