@@ -77,6 +77,7 @@ def _serve(session: Session, model: ServedModel, listener: socket.socket, key: s
     """Answer requests. A signal ends it, as an exception of this thread."""
     metrics = Metrics()
     scheduler = Scheduler(session, model.ready.target.n_ctx, metrics.count_answer, options.queue)
+    session.on_trace = metrics.count_pass
     app = make_application(model, scheduler, metrics, key, AllowedHosts(options.host))
     scheduler.start()
     try:

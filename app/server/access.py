@@ -18,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.server.errors import ApiError
 
 OPEN_PATHS = {"/health"}  # they need no key
-WILDCARDS = {"0.0.0.0", "::"}  # noqa: S104  (they are recognised here, not bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +33,24 @@ class AllowedHosts:
         """Whether a Host header names this server; its port counts for nothing."""
         name = _name_of(header)
         if name in {"localhost", self.bound.lower()}:
-            return True
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
+            return bool(name)
+        address, bound = _address(name), _address(self.bound)
+        if address is None or address.is_unspecified:
             return False
-        return address.is_loopback or self.bound in WILDCARDS
+        return address.is_loopback or (bound is not None and bound.is_unspecified)
 
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a bound address."""
+    address = _address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(text)
     except ValueError:
-        return False
+        return None
 
 
 def _name_of(header: str) -> str:

@@ -28,8 +28,10 @@ def bind(host: str, port: int) -> socket.socket:
     """Make a listening socket; port 0 is any free one.
 
     Raises:
-        AppError: the address is not of this machine, or is taken.
+        AppError: there is none, or it is not of this machine, or is taken.
     """
+    if not host:
+        raise AppError("There is no address to listen on.", "Give one with --host.")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 
+from engine.pacing.pass_trace import TracedPass
 from engine.records import RunStats, Source
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -21,7 +22,8 @@ class Metrics:
         self._requests: Counter[tuple[str, int]] = Counter()
         self._sums: Counter[str] = Counter()
         self._seconds = {"prompt": 0.0, "predicted": 0.0}
-        self._proposed: Counter[str] = Counter()
+        self._proposed: Counter[Source] = Counter()
+        self._accepted: Counter[Source] = Counter()
         self._tokens: Counter[Source] = Counter()
 
     def count_request(self, endpoint: str, status: int) -> None:
@@ -41,8 +43,14 @@ class Metrics:
             self._sums["accepted"] += stats.accepted
             self._seconds["prompt"] += stats.prompt_s
             self._seconds["predicted"] += stats.decode_s
-            self._proposed[stats.mode.value] += stats.proposed
             self._tokens.update(stats.provenance)
+
+    def count_pass(self, traced: TracedPass) -> None:
+        """Count what was proposed for a pass and kept, by its source."""
+        if traced.sources:
+            with self._lock:
+                self._proposed.update(traced.sources)
+                self._accepted.update(traced.sources[: traced.accepted])
 
     def render(self, num_waiting: int, num_running: int) -> str:
         """Write all of them down; of the queue only the server knows."""
@@ -75,14 +83,13 @@ class Metrics:
 
     def _of_speculation(self) -> list[str]:
         sums = self._sums
-        proposed = [(f'{{mode="{mode}"}}', float(count)) for mode, count in sorted(self._proposed.items())]
-        accepted = [(f'{{source="{source.value}"}}', float(self._tokens[source])) for source in _DRAFTED]
-        by_source = [(f'{{source="{source.value}"}}', float(self._tokens[source])) for source in Source]
+        proposed, accepted = _by_source(self._proposed, _DRAFTED), _by_source(self._accepted, _DRAFTED)
+        by_source = _by_source(self._tokens, Source)
         per_pass = [("", sums["predicted"] / sums["passes"])] if sums["passes"] else []
         rate = [("", sums["accepted"] / sums["proposed"])] if sums["proposed"] else []
         return [
-            *_metric("drafted_tokens_total", "counter", "Tokens proposed to the target, by mode.", proposed),
-            *_metric("accepted_tokens_total", "counter", "Proposed tokens in answers, by drafter.", accepted),
+            *_metric("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
+            *_metric("accepted_tokens_total", "counter", "Proposed tokens that were kept, by drafter.", accepted),
             *_metric("emitted_tokens_total", "counter", "Tokens of answers by where they came from.", by_source),
             *_metric("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
             *_metric("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", rate),
@@ -90,6 +97,10 @@ class Metrics:
 
     def _sum(self, name: str) -> list[_Sample]:
         return [("", float(self._sums[name]))]
+
+
+def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Sample]:
+    return [(f'{{source="{source.value}"}}', float(counts[source])) for source in sources]
 
 
 def _metric(name: str, kind: str, words: str, samples: Iterable[_Sample]) -> list[str]:

@@ -35,6 +35,7 @@ class Running:
 
     port: int
     scheduler: Scheduler
+    metrics: Metrics
     stats: list[RunStats]  # of the answers so far
 
     def connect(self) -> http.client.HTTPConnection:
@@ -60,13 +61,14 @@ def said(answer: dict[str, Any]) -> str:
 
 @contextmanager
 def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
-    listener, session, stats = bind(LOCAL, 0), open_session(), list[RunStats]()
+    listener, session, metrics, stats = bind(LOCAL, 0), open_session(), Metrics(), list[RunStats]()
+    session.on_trace = metrics.count_pass
     ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
     scheduler = Scheduler(session, ready.target.n_ctx, stats.append)
-    app = make_application(ServedModel("tiny", ready, defaults), scheduler, Metrics(), KEY, AllowedHosts(LOCAL))
+    app = make_application(ServedModel("tiny", ready, defaults), scheduler, metrics, KEY, AllowedHosts(LOCAL))
     server = Server(app, scheduler.close)
     thread = threading.Thread(target=server.run, args=([listener],))
-    found = Running(listener.getsockname()[1], scheduler, stats)
+    found = Running(listener.getsockname()[1], scheduler, metrics, stats)
     scheduler.start()
     thread.start()
     try:
@@ -93,6 +95,9 @@ def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
     drafted = server.ask(question, speculation={"mode": "draft", "depth": 3})
     assert said(drafted) == said(alone), "drafting changes no answer at temperature 0"
     assert drafted["timings"]["draft_n_accepted"] > 0
+    counted = server.metrics.render(0, 0).splitlines()
+    assert f'paceline_drafted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n"]}' in counted
+    assert f'paceline_accepted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n_accepted"]}' in counted
     assert drafted["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
 
     connection = server.connect()
@@ -160,5 +165,7 @@ def test_an_address_that_is_taken_or_elsewhere_is_told() -> None:
         assert address_of(listener) == f"http://127.0.0.1:{port}"
         with pytest.raises(AppError, match=f"{LOCAL} cannot be listened on at port {port}"):
             bind(LOCAL, port)
+    with pytest.raises(AppError, match="There is no address"):
+        bind("", 0)
     with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
         bind("192.0.2.1", 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from app.server.metrics import CONTENT_TYPE, Metrics
-from engine.records import Mode, RunStats
+from engine.pacing.pass_trace import TracedPass
+from engine.records import Mode, RunStats, Source
 from tests.app.server.scripted_session import CHAT, HELLO, STATS, Bench
 
 LINE = re.compile(
@@ -20,7 +21,7 @@ def values(text: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
 
 
-def test_answers_add_up_by_mode_and_source() -> None:
+def test_answers_add_up() -> None:
     metrics = Metrics()
     metrics.count_answer(STATS)
     metrics.count_answer(STATS)
@@ -33,13 +34,21 @@ def test_answers_add_up_by_mode_and_source() -> None:
     assert found["paceline_prompt_tokens_cached_total"] == 8
     assert found["paceline_predicted_tokens_total"] == 20
     assert found["paceline_passes_total"] == 8
-    assert found['paceline_drafted_tokens_total{mode="hybrid"}'] == 16
-    assert found['paceline_drafted_tokens_total{mode="ngram"}'] == 4
-    assert found['paceline_accepted_tokens_total{source="draft"}'] == 8
-    assert found['paceline_accepted_tokens_total{source="ngram"}'] == 4
     assert found['paceline_emitted_tokens_total{source="recovered"}'] == 6
     assert found["paceline_tokens_per_pass"] == 2.5
     assert found["paceline_acceptance_rate"] == 0.6
+
+
+def test_passes_add_up_by_drafter() -> None:
+    metrics = Metrics()
+    mixed = (Source.NGRAM, Source.NGRAM, Source.DRAFT)
+    for sources, accepted in ((mixed, 3), (mixed, 1), ((), 0), ((Source.DRAFT,), 0)):
+        metrics.count_pass(TracedPass(0, None, len(sources), accepted, 5.0, sources=sources))
+    found = values(metrics.render(0, 0))
+    assert found['paceline_drafted_tokens_total{source="ngram"}'] == 4
+    assert found['paceline_drafted_tokens_total{source="draft"}'] == 3
+    assert found['paceline_accepted_tokens_total{source="ngram"}'] == 3
+    assert found['paceline_accepted_tokens_total{source="draft"}'] == 1
 
 
 def test_rates_are_left_out_until_they_are_known() -> None:
