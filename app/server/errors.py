@@ -44,13 +44,16 @@ class ApiError(Exception):
         return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
 
 
-def api_error(error: EngineError) -> ApiError:
-    """Say whether the request is to blame for a failure of the engine, or the server."""
+def api_error(error: EngineError, prompt_field: str) -> ApiError:
+    """Say whether the request is to blame for a failure of the engine, or the server.
+
+    ``prompt_field`` is the field that the prompt was made of.
+    """
     text = f"{error.message} {error.advice}".strip()
     if isinstance(error, PromptTooLongError):
-        return ApiError(400, text, param="messages", code="context_length_exceeded")
+        return ApiError(400, text, param=prompt_field, code="context_length_exceeded")
     if isinstance(error, PromptError):
-        return ApiError(400, text, param="messages")
+        return ApiError(400, text, param=prompt_field)
     if isinstance(error, SettingError):
         return ApiError(400, text)
     return ApiError(500, text)

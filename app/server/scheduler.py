@@ -202,7 +202,7 @@ class Scheduler:
                 if isinstance(event, TextChunk | Finished):
                     job.on_event(event)
         except EngineError as error:
-            job.on_event(api_error(error))
+            job.on_event(api_error(error, "messages" if job.request.raw_prompt is None else "prompt"))
         except Exception:  # the thread must outlive every surprise, and the client must hear of it
             log.exception("unexpected error in the engine")
             job.on_event(ApiError(500, UNEXPECTED))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.app.server.scripted_session import Bench
+from tests.app.server.scripted_session import ScriptedServer
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
+def server() -> Iterator[ScriptedServer]:
     """One that answers "Good day"."""
-    opened = Bench()
+    opened = ScriptedServer()
     yield opened
     opened.close()

@@ -134,7 +134,7 @@ class ScriptedSession:
 
 
 @dataclass
-class Bench:
+class ScriptedServer:
     """A server without a socket: what it is made of, and a client that shows the key."""
 
     session: ScriptedSession = field(default_factory=ScriptedSession)

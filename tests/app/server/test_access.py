@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.server.access import AllowedHosts, is_loopback
-from tests.app.server.scripted_session import CHAT, HELLO, KEY, Bench
+from tests.app.server.scripted_session import CHAT, HELLO, KEY, ScriptedServer
 
 WILDCARDS = ["0.0.0.0", "::"]  # noqa: S104  (nothing is bound here)
 PATHS = ["/v1/models", "/metrics", "/no/such/path"]
@@ -55,42 +55,42 @@ def test_loopback_is_known(host: str, is_local: bool) -> None:
 @pytest.mark.parametrize(
     "given", ["", "Bearer", "Bearer wrong", f"Basic {KEY}", KEY, f"Bearer {KEY}x", f"Bearer {KEY} x", "Bearer grün"]
 )
-def test_without_the_key_nothing_is_told(bench: Bench, path: str, given: str) -> None:
-    response = bench.client.get(path, headers={"Authorization": given.encode()})
+def test_without_the_key_nothing_is_told(server: ScriptedServer, path: str, given: str) -> None:
+    response = server.client.get(path, headers={"Authorization": given.encode()})
     assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
     assert response.json()["error"]["code"] == "invalid_api_key"
 
 
-def test_the_word_bearer_is_read_in_any_case(bench: Bench) -> None:
-    assert bench.client.get("/v1/models", headers={"Authorization": f"bearer {KEY}"}).status_code == 200
+def test_the_word_bearer_is_read_in_any_case(server: ScriptedServer) -> None:
+    assert server.client.get("/v1/models", headers={"Authorization": f"bearer {KEY}"}).status_code == 200
 
 
-def test_health_needs_no_key(bench: Bench) -> None:
-    response = bench.client.get("/health", headers={"Authorization": ""})
+def test_health_needs_no_key(server: ScriptedServer) -> None:
+    response = server.client.get("/health", headers={"Authorization": ""})
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/health", CHAT])
-def test_a_name_that_is_not_ours_is_refused_with_the_key_as_well(bench: Bench, path: str) -> None:
-    response = bench.client.post(path, json=HELLO, headers={"Host": "evil.example:8080"})
+def test_a_name_that_is_not_ours_is_refused_with_the_key_as_well(server: ScriptedServer, path: str) -> None:
+    response = server.client.post(path, json=HELLO, headers={"Host": "evil.example:8080"})
     assert (response.status_code, response.json()["error"]["code"]) == (403, "host_not_allowed")
-    assert not bench.session.requests
+    assert not server.session.requests
 
 
 @pytest.mark.parametrize(
     "origin",
     ["http://evil.example", "null", "https://127.0.0.1:8080", "http://127.0.0.1:9090", "http://localhost:8080"],
 )
-def test_pages_of_other_origins_are_refused(bench: Bench, origin: str) -> None:
+def test_pages_of_other_origins_are_refused(server: ScriptedServer, origin: str) -> None:
     for response in (
-        bench.client.post(CHAT, json=HELLO, headers={"Origin": origin}),
-        bench.client.options(CHAT, headers={"Origin": origin, "Access-Control-Request-Method": "POST"}),
+        server.client.post(CHAT, json=HELLO, headers={"Origin": origin}),
+        server.client.options(CHAT, headers={"Origin": origin, "Access-Control-Request-Method": "POST"}),
     ):
         assert (response.status_code, response.json()["error"]["code"]) == (403, "origin_not_allowed")
         assert not [name for name in response.headers if name.startswith("access-control")]
-    assert not bench.session.requests
+    assert not server.session.requests
 
 
-def test_the_servers_own_origin_is_allowed(bench: Bench) -> None:
-    response = bench.client.post(CHAT, json=HELLO, headers={"Origin": "http://127.0.0.1:8080"})
+def test_the_servers_own_origin_is_allowed(server: ScriptedServer) -> None:
+    response = server.client.post(CHAT, json=HELLO, headers={"Origin": "http://127.0.0.1:8080"})
     assert response.status_code == 200

@@ -7,7 +7,7 @@ import re
 from app.server.metrics import CONTENT_TYPE, Metrics
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, RunStats, Source
-from tests.app.server.scripted_session import CHAT, HELLO, STATS, Bench
+from tests.app.server.scripted_session import CHAT, HELLO, STATS, ScriptedServer
 
 LINE = re.compile(
     r"# (HELP|TYPE) paceline_[a-z_]+ .+|paceline_[a-z_]+(\{[a-z]+=\"[\w/]+\"(,[a-z]+=\"\w+\")*\})? [\d.e+-]+"
@@ -57,12 +57,12 @@ def test_rates_are_left_out_until_they_are_known() -> None:
     assert not {"paceline_tokens_per_pass", "paceline_acceptance_rate"} & set(found)
 
 
-def test_responses_are_counted_by_path_and_status(bench: Bench) -> None:
-    bench.client.post(CHAT, json=HELLO)
-    bench.client.post(CHAT, json={**HELLO, "n": 2})
-    bench.client.get("/v1/models", headers={"Authorization": "Bearer wrong"})
-    bench.client.get('/"quoted"')
-    response = bench.client.get("/metrics")
+def test_responses_are_counted_by_path_and_status(server: ScriptedServer) -> None:
+    server.client.post(CHAT, json=HELLO)
+    server.client.post(CHAT, json={**HELLO, "n": 2})
+    server.client.get("/v1/models", headers={"Authorization": "Bearer wrong"})
+    server.client.get('/"quoted"')
+    response = server.client.get("/metrics")
     assert response.headers["content-type"] == CONTENT_TYPE
     found = values(response.text)
     assert found[f'paceline_requests_total{{endpoint="{CHAT}",status="200"}}'] == 1

@@ -11,7 +11,7 @@ from starlette.types import Message
 
 from app.server.errors import ApiError
 from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_DEPTH, parse_object, read_object
-from tests.app.server.scripted_session import CHAT, Bench
+from tests.app.server.scripted_session import CHAT, ScriptedServer
 
 
 def read(*messages: Message, **headers: str) -> dict[str, object]:
@@ -80,10 +80,10 @@ def test_depth_has_a_limit() -> None:
                 parse_object(raw)
 
 
-def test_the_server_refuses_a_large_body_and_a_broken_one(bench: Bench) -> None:
-    large = bench.client.post(CHAT, content=b" " * (MAX_BODY_BYTES + 1))
+def test_the_server_refuses_a_large_body_and_a_broken_one(server: ScriptedServer) -> None:
+    large = server.client.post(CHAT, content=b" " * (MAX_BODY_BYTES + 1))
     assert (large.status_code, large.json()["error"]["type"]) == (413, "invalid_request_error")
-    broken = bench.client.post(CHAT, content=json.dumps({"messages": "secret words"})[:-1])
+    broken = server.client.post(CHAT, content=json.dumps({"messages": "secret words"})[:-1])
     assert broken.status_code == 400
     assert "secret" not in broken.text
-    assert not bench.session.requests
+    assert not server.session.requests
