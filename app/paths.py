@@ -49,6 +49,11 @@ class Paths:
         return self.config / "prompts.toml"
 
     @property
+    def api_key_file(self) -> Path:
+        """The key that the server asks for."""
+        return self.config / "api-key"
+
+    @property
     def layout_file(self) -> Path:
         """The window's size and splitters, as the window wrote them."""
         return self.config / "layout.bin"

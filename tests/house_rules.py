@@ -30,12 +30,23 @@ APP_MAY = {
     "app.hub": {"app.domain", "app.storage", "app.hub"},
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
+    "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
     "app.controllers": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.controllers"},
-    "app.cli": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.benchmark", "app.cli", "app.startup"},
+    "app.cli": {
+        "app.domain",
+        "app.storage",
+        "app.hub",
+        "app.attachments",
+        "app.benchmark",
+        "app.server",
+        "app.cli",
+        "app.startup",
+    },
 }
 APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
 DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
-NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/cli/")  # neither ui nor Qt
+# Neither ui nor Qt.
+NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/server/", "app/cli/")
 UI_MAY = {
     "ui",
     "app.domain",
@@ -50,6 +61,7 @@ UI_MAY = {
 ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
 LLAMA_DOOR = "engine/llama/"
 KEYRING_DOOR = "app/hub/tokens.py"
+SERVER_DOOR = "app/server/"
 FORMULA_DOOR = "ui/formulas/formula.py"
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
@@ -176,6 +188,8 @@ def wrong_doors(root: Path) -> list[str]:
                 found.append(f"{place}:{line} keyring is imported in {KEYRING_DOOR} only")
             if within(name, {"ziamath"}) and place != FORMULA_DOOR:
                 found.append(f"{place}:{line} ziamath is imported in {FORMULA_DOOR} only")
+            if within(name, {"starlette", "uvicorn"}) and not place.startswith(SERVER_DOOR):
+                found.append(f"{place}:{line} {name.partition('.')[0]} is imported in {SERVER_DOOR} only")
             if within(name, {"huggingface_hub"}):
                 hub_files.add(place)
     if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):

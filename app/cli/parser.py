@@ -93,6 +93,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.set_defaults(module="window")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
+    _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
@@ -112,9 +113,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     decoding = parser.add_argument_group("decoding")
-    decoding.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
-    decoding.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
+    _add_mode_options(decoding)
     _add_decoding_options(decoding)
+    _add_ending_options(decoding)
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
@@ -129,6 +130,26 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--system", metavar="S", help="a system prompt")
     group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
+
+
+def _add_mode_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--mode", choices=[mode.value for mode in Mode], help="default: auto")
+    group.add_argument("--depth", type=int, metavar="K", help="tokens proposed per pass; default automatic")
+
+
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="serve")
+    where = parser.add_argument_group("where")
+    where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
+    where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
+    key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
+    where.add_argument("--key", metavar="K", help=key)
+    where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
+    _add_model_options(parser.add_argument_group("models"))
+    group = parser.add_argument_group("where a request says nothing")
+    group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
+    _add_mode_options(group)
+    _add_decoding_options(group)
 
 
 def _add_model_options(group: argparse._ArgumentGroup) -> None:
@@ -214,8 +235,10 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds at least; default 3")
     _add_precision_options(group, "every ratio is")
-    decoding = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
-    _add_decoding_options(parser.add_argument_group(decoding))
+    same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
+    decoding = parser.add_argument_group(same)
+    _add_decoding_options(decoding)
+    _add_ending_options(decoding)
     parser.set_defaults(max_tokens=256)
     _add_report_options(parser)
 
@@ -231,10 +254,13 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
-    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
-    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
     ties = "at temperature 0: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
+
+
+def _add_ending_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end at this text; repeatable")
+    group.add_argument("--ignore-eos", action="store_true", help="go on where the model would end")
 
 
 def _add_chats(parser: argparse.ArgumentParser) -> None:
@@ -342,6 +368,14 @@ def _context(text: str) -> int:
 
 def _threads(text: str) -> int:
     return _whole(text, 1, MOST_THREADS)
+
+
+def _port(text: str) -> int:
+    return _whole(text, 0, 65_535)
+
+
+def _queue(text: str) -> int:
+    return _whole(text, 0, 10_000)
 
 
 def _whole(text: str, least: int, most: int) -> int:

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -61,7 +62,7 @@ def command(options: argparse.Namespace) -> int:
         return fail(_refusal(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None)
     try:
-        ready = _loaded(session, load_request(options))
+        ready = load_models(session, load_request(options))
         if ready is None:
             return INTERRUPTED
         for notice in (*ready.notices, *library_notices()):
@@ -129,13 +130,30 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     """
     apply_layers(options)
     text = _prompt_text(options)
-    has_draft = options.draft is not None or options.model is None
-    mode = Mode(options.mode)
-    if mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
-        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
-    choose_pace(mode, options.depth, can_pace=True)
+    request = decoding_defaults(options)
     if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
         raise ValueError(f"--history names a folder, and {options.history} is none.")
+    system = (Message("system", options.system),) if options.system else ()
+    return replace(
+        request,
+        messages=() if options.raw else (*system, Message("user", text)),
+        raw_prompt=text if options.raw else None,
+        stop=tuple(options.stop),
+        ignore_eos=options.ignore_eos,
+        use_past=options.history is not None,
+    )
+
+
+def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
+    """Make a request without a prompt of the options of decoding, once `apply_layers` has filled them.
+
+    Raises:
+        ValueError: a value is outside its range, or the mode needs a draft that is not there.
+    """
+    mode = Mode(options.mode)
+    if mode in (Mode.DRAFT, Mode.HYBRID) and options.model is not None and options.draft is None:
+        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
+    choose_pace(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
     sampling = SamplingParams(
@@ -148,18 +166,8 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         presence_penalty=options.presence_penalty,
         seed=options.seed,
     )
-    system = (Message("system", options.system),) if options.system else ()
     return ChatRequest(
-        messages=() if options.raw else (*system, Message("user", text)),
-        raw_prompt=text if options.raw else None,
-        mode=mode,
-        depth=options.depth,
-        sampling=sampling,
-        max_tokens=options.max_tokens,
-        stop=tuple(options.stop),
-        ignore_eos=options.ignore_eos,
-        use_past=options.history is not None,
-        tie_safe=options.tie_safe,
+        mode=mode, depth=options.depth, sampling=sampling, max_tokens=options.max_tokens, tie_safe=options.tie_safe
     )
 
 
@@ -202,7 +210,7 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
     return [file.attachment for file in files]
 
 
-def _loaded(session: Session, request: LoadRequest) -> EngineReady | None:
+def load_models(session: Session, request: LoadRequest) -> EngineReady | None:
     """Load the models; None where Ctrl+C ended it: what it raises in the middle of llama.cpp would be printed and lost.
 
     Raises:

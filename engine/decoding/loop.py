@@ -151,7 +151,7 @@ class Speculation:
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
         if self._config.on_trace is not None:
-            self._trace(count, num_proposed, kept, (times[-1] - times[0]) * 1000.0, token_ms)
+            self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
         if self._config.on_pass is not None:
             self._config.on_pass(num_pending + len(ids), ((times[3] - times[2]) * 1000.0,))
@@ -214,7 +214,7 @@ class Speculation:
             passes_ms.append((row_at - start) * 1000.0)
             if self._config.on_trace is not None:
                 count = self._count - len(passed) + len(passes_ms) - 1
-                self._trace(count, 0, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
+                self._trace(count, None, 0, (end - start) * 1000.0, self._pacer.token_ms if self._pacer else None)
         if self._costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
@@ -223,14 +223,17 @@ class Speculation:
             self._config.on_pass(1, passes_ms)
 
     def _trace(
-        self, num_history: int, num_proposed: int, num_kept: int, milliseconds: float, token_ms: float | None
+        self, num_history: int, draft: Draft | None, num_kept: int, milliseconds: float, token_ms: float | None
     ) -> None:
         pacer = self._pacer
         if self._config.on_trace is None:
             return
         decision, plain_ms = (pacer.decision, pacer.plain_ms) if pacer is not None else (None, None)
         token = num_history - self._num_prompt
-        self._config.on_trace(TracedPass(token, decision, num_proposed, num_kept, milliseconds, plain_ms, token_ms))
+        sources = () if draft is None else tuple(draft.provenance)
+        self._config.on_trace(
+            TracedPass(token, decision, len(sources), num_kept, milliseconds, plain_ms, token_ms, sources)
+        )
 
     def _count_redecoding(self, num_tokens: int) -> None:
         """What near ties took in this pass, which gave so many tokens that are not in the plain shape."""

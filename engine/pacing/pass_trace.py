@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.pacing.pacer import Decision
+from engine.records import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class TracedPass:
         milliseconds: all of it, drafting included.
         plain_ms: what a plain pass is believed to take.
         token_ms: what one token more was worth.
+        sources: of the proposed tokens, one each.
     """
 
     token: int
@@ -30,6 +32,7 @@ class TracedPass:
     milliseconds: float
     plain_ms: float | None = None
     token_ms: float | None = None
+    sources: tuple[Source, ...] = ()
 
     def as_json(self) -> str:
         """As one line; times are milliseconds."""

@@ -1,0 +1,108 @@
+"""`paceline serve`: one loaded model over HTTP, with OpenAI's API, until Ctrl+C."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.cli.layers import apply_layers
+from app.cli.models.names import resolve_names
+from app.cli.output import INTERRUPTED, fail, fail_with, notify
+from app.cli.run import decoding_defaults, load_models, load_request, open_session
+from app.domain.errors import AppError
+from app.logs import RedactingFormatter
+from app.paths import find_paths
+from app.server.access import AllowedHosts, is_loopback
+from app.server.api_key import find_key
+from app.server.application import make_application
+from app.server.listening import Server, address_of, bind, ended_by_sigterm
+from app.server.metrics import Metrics
+from app.server.protocol import ServedModel
+from app.server.scheduler import Scheduler
+from engine.errors import EngineError
+from engine.llama.library import library_notices
+from engine.records import ChatRequest, EngineReady, Problem
+from engine.session.session import Session
+
+ENGINE_ENDS_S = 10.0
+
+
+def command(options: argparse.Namespace) -> int:
+    """Serve until Ctrl+C; the exit code as `main` says."""
+    try:
+        resolve_names(options)
+        apply_layers(options)
+        defaults = decoding_defaults(options)
+        key = _key(options.key)
+        listener = bind(options.host, options.port)
+    except AppError as error:
+        return fail(error.problem)
+    except ValueError as error:
+        return fail(Problem("This cannot be served", str(error), "Change the option."))
+    with listener, _errors_on_stderr():
+        session = open_session()
+        try:
+            ready = load_models(session, load_request(options))
+            if ready is None:
+                return INTERRUPTED
+            for notice in (*ready.notices, *library_notices()):
+                notify(notice)
+            if options.draft and ready.draft is None:
+                return 1
+            return _serve(session, _served(ready, defaults, options.system or ""), listener, key, options)
+        except EngineError as error:
+            return fail_with(error)
+        finally:
+            session.close()
+
+
+def _key(option: str | None) -> str:
+    file = find_paths().api_key_file
+    key, is_new = find_key(option, os.environ, file)
+    if is_new:
+        notify(f"a key was made for this server; it is in {file}")
+    return key
+
+
+def _served(ready: EngineReady, defaults: ChatRequest, system: str) -> ServedModel:
+    return ServedModel(Path(ready.target.path).stem, ready, defaults, system)
+
+
+def _serve(session: Session, model: ServedModel, listener: socket.socket, key: str, options: argparse.Namespace) -> int:
+    """Answer requests. A signal ends it, as an exception of this thread."""
+    metrics = Metrics()
+    scheduler = Scheduler(session, model.ready.target.n_ctx, metrics.count_answer, options.queue)
+    session.on_trace = metrics.count_pass
+    app = make_application(model, scheduler, metrics, key, AllowedHosts(options.host))
+    scheduler.start()
+    try:
+        draft = "" if model.ready.draft is None else f", drafted by {model.ready.draft.name}"
+        notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
+        if not is_loopback(options.host):
+            notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
+        with ended_by_sigterm():
+            Server(app, scheduler.close).run([listener])
+    finally:
+        scheduler.close()
+        # What the session holds is freed next, which must not happen under a pass.
+        while not scheduler.join(ENGINE_ENDS_S):
+            notify("waiting for the engine to end a pass")
+    return 0
+
+
+@contextlib.contextmanager
+def _errors_on_stderr() -> Iterator[None]:
+    """Show what goes wrong, without the messages of unknown exceptions, which may quote a prompt."""
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(RedactingFormatter())
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)

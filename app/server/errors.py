@@ -1,0 +1,64 @@
+"""Refusals and failures as OpenAI's API words them: an HTTP status, and ``{"error": {...}}`` as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.errors import EngineError, PromptError, PromptTooLongError, SettingError
+
+INVALID_REQUEST = "invalid_request_error"
+SERVER_ERROR = "server_error"
+UNEXPECTED = "An error that should not happen ended this answer; the server's standard error names it."
+
+
+class ApiError(Exception):
+    """A request that gets no answer, or an answer that could not be finished.
+
+    Attributes:
+        status: of the HTTP response.
+        param: the field of the request that is to blame, as ``messages[2].content``.
+        code: for programs: a word such as ``context_length_exceeded``.
+        headers: further ones of the response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.param = param
+        self.code = code
+        self.headers = dict(headers or {})
+
+    @property
+    def body(self) -> dict[str, object]:
+        """The JSON object of the response."""
+        kind = INVALID_REQUEST if self.status < 500 else SERVER_ERROR
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+def api_error(error: EngineError, prompt_field: str) -> ApiError:
+    """Say whether the request is to blame for a failure of the engine, or the server.
+
+    ``prompt_field`` is the field that the prompt was made of.
+    """
+    text = f"{error.message} {error.advice}".strip()
+    if isinstance(error, PromptTooLongError):
+        return ApiError(400, text, param=prompt_field, code="context_length_exceeded")
+    if isinstance(error, PromptError):
+        return ApiError(400, text, param=prompt_field)
+    if isinstance(error, SettingError):
+        return ApiError(400, text)
+    return ApiError(500, text)
+
+
+def closing_error() -> ApiError:
+    """For requests that wait, and answers in the making, where the server ends."""
+    return ApiError(503, "The server is closing.", code="server_closing")

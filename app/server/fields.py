@@ -1,0 +1,126 @@
+"""The fields of a JSON object, taken one by one with their types; what nobody took is refused by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from app.server.errors import ApiError
+
+_TYPE_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "a boolean"),
+    (str, "a string"),
+    (int, "a number"),
+    (float, "a number"),
+    (list, "an array"),
+    (dict, "an object"),
+)
+
+
+def wrong_type(param: str, wanted: str, value: object) -> ApiError:
+    """Give the error of a value of another type than ``wanted``."""
+    found = next((name for kind, name in _TYPE_NAMES if isinstance(value, kind)), "null")
+    return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
+
+
+def unsupported(param: str, message: str = "") -> ApiError:
+    """Give the error of something that OpenAI's API has and this server has not."""
+    return ApiError(
+        400, message or f"`{param}` is not supported by this server.", param=param, code="unsupported_parameter"
+    )
+
+
+def check_text(param: str, value: object) -> str:
+    """Check that a value is a text of whole characters.
+
+    Raises:
+        ApiError: it is no string, or has half a surrogate pair in it.
+    """
+    if not isinstance(value, str):
+        raise wrong_type(param, "a string", value)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ApiError(400, f"`{param}` has half a character in it.", param=param) from error
+    return value
+
+
+class Fields:
+    """An object's fields; ``null`` counts as not given. Each getter raises `ApiError` for another type.
+
+    ``prefix`` stands before the names in errors, as ``speculation.``.
+    """
+
+    def __init__(self, values: Mapping[str, object], prefix: str = "") -> None:
+        self._left = {name: value for name, value in values.items() if value is not None}
+        self._prefix = prefix
+
+    def take(self, name: str) -> object:
+        """The value of a field, whatever it is; None where it was not given."""
+        return self._left.pop(name, None)
+
+    def text(self, name: str) -> str | None:
+        """A string."""
+        value = self.take(name)
+        return None if value is None else check_text(self._prefix + name, value)
+
+    def flag(self, name: str) -> bool:
+        """A boolean; False where it was not given."""
+        value = self.take(name)
+        if value is not None and not isinstance(value, bool):
+            raise wrong_type(self._prefix + name, "a boolean", value)
+        return bool(value)
+
+    def whole(self, name: str) -> int | None:
+        """An integer."""
+        value = self.take(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise wrong_type(self._prefix + name, "an integer", value)
+        return value
+
+    def number(self, name: str) -> float | None:
+        """A finite number."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong_type(self._prefix + name, "a number", value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise ApiError(400, f"`{self._prefix}{name}` is too large.", param=self._prefix + name)
+        return number
+
+    def object(self, name: str) -> Fields | None:
+        """An object, as fields of its own."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise wrong_type(self._prefix + name, "an object", value)
+        return Fields(value, f"{self._prefix}{name}.")
+
+    def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
+        """Refuse fields whose value asks for something: each may have one of its ``neutral`` values.
+
+        Raises:
+            ApiError: one has another value.
+        """
+        for name, values in neutral.items():
+            value = self.take(name)
+            # By type as well: for Python, True is 1.
+            if value is not None and not any(type(value) is type(one) and value == one for one in values):
+                raise unsupported(self._prefix + name)
+
+    def end(self) -> None:
+        """Refuse what is left.
+
+        Raises:
+            ApiError: a field that nobody knows.
+        """
+        for name in self._left:
+            shown = self._prefix + name[:100]
+            message = f"`{shown}` is not a field that this server knows."
+            raise ApiError(400, message, param=shown, code="unknown_parameter")

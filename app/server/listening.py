@@ -1,0 +1,91 @@
+"""The socket, and uvicorn on it until Ctrl+C. This is the one place that listens on the network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from app.domain.errors import AppError
+
+BACKLOG = 128  # connections that nobody has accepted yet
+MAX_CONNECTIONS = 256  # more get a 503
+MAX_HEADER_BYTES = 16_384
+KEEP_ALIVE_S = 15
+SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
+TERMINATED = 143  # as a shell reports a program that SIGTERM ended
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Make a listening socket; port 0 is any free one.
+
+    Raises:
+        AppError: there is none, or it is not of this machine, or is taken.
+    """
+    if not host:
+        raise AppError("There is no address to listen on.", "Give one with --host.")
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        message = f"{host} cannot be listened on at port {port}: {error.strerror or error}."
+        raise AppError(message, "Choose another --host or --port.") from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """Where clients find it, as ``http://127.0.0.1:8080``."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server that has its answers ended before it waits for them."""
+
+    def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=SHUTDOWN_S,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        )
+        super().__init__(config)
+        self._on_shutdown = on_shutdown
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the answers, then wait for their clients to hear of it."""
+        await asyncio.to_thread(self._on_shutdown)
+        await super().shutdown(sockets)
+
+
+@contextlib.contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the program as Ctrl+C does, so that what was measured is still kept."""
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,119 @@
+"""`paceline serve` as a shell runs it: its first lines, its key, its end."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.cli.output import INTERRUPTED
+from app.cli.parser import main, make_parser
+from app.server.api_key import VARIABLE
+from app.server.listening import TERMINATED, bind
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE_S = 60.0
+Capture = pytest.CaptureFixture[str]
+
+
+@contextmanager
+def started(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
+    """The running server, what it said at its start, and its port."""
+    command = [sys.executable, "-m", "app", "serve", "--port", "0", *words]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        lines: list[str] = []
+        for line in process.stderr:
+            lines.append(line.strip())
+            if found := re.search(r"at http://127\.0\.0\.1:(\d+)/v1; Ctrl\+C ends it", line):
+                break
+        else:
+            pytest.fail("\n".join(lines))
+        try:
+            yield process, lines, int(found[1])
+        finally:
+            process.kill()
+
+
+def ask(port: int, key: str) -> tuple[int, dict[str, object]]:
+    """The status and the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    body = json.dumps({"messages": [{"role": "user", "content": "Repeat: red."}], "max_tokens": 2})
+    connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {key}"})
+    response = connection.getresponse()
+    answer = json.loads(response.read())
+    connection.close()
+    assert isinstance(answer, dict)
+    return response.status, answer
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_the_key_is_made_once_and_a_signal_ends_the_server(
+    paceline_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    file = paceline_home / "config" / "api-key"
+    for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
+        is_first = not file.exists()
+        with started() as (process, lines, port):
+            key = file.read_text("utf-8").strip()
+            assert (f"paceline: a key was made for this server; it is in {file}" in lines) is is_first
+            assert key not in "\n".join(lines)
+            assert ask(port, "wrong")[0] == 401
+            status, answer = ask(port, key)
+            assert (status, answer["model"]) == (200, "paceline-tiny-target")
+            assert answer["choices"]
+            process.send_signal(number)
+            assert process.wait(PATIENCE_S) == code
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
+
+
+def test_options_of_models_and_decoding_are_those_of_run() -> None:
+    words = ["--mode", "ngram", "--depth", "3", "--temperature", "0", "--ctx", "512", "--preset", "precise"]
+    served, ran = (vars(make_parser().parse_args([command, *words])) for command in ("serve", "run"))
+    assert {name: value for name, value in served.items() if name in ran and name != "module"}.items() <= ran.items()
+    assert (served["host"], served["port"], served["key"]) == ("127.0.0.1", 8080, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--depth", "99"], "The depth must be between 0 and 32"),
+        (["--temperature", "-1"], "The temperature must be between"),
+        (["--max-tokens", "0"], "--max-tokens must be 1 or more"),
+        (["--model", "/no/such.gguf", "--mode", "draft"], "needs a draft model"),
+        (["--key", "two words"], "is no key"),
+        (["--key", ""], "The key is empty"),
+        (["--preset", "nobody's"], "There is no preset nobody's"),
+        (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
+    ],
+)
+def test_what_cannot_be_served_is_one_sentence_and_exit_1(capsys: Capture, words: list[str], sentence: str) -> None:
+    assert main(["serve", *words]) == 1
+    error = capsys.readouterr().err.strip()
+    assert sentence in error
+    assert "\n" not in error
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_loaded(capsys: Capture) -> None:
+    with bind("127.0.0.1", 0) as listener:
+        port = str(listener.getsockname()[1])
+        assert main(["serve", "--key", "k", "--port", port]) == 1
+    assert f"cannot be listened on at port {port}" in capsys.readouterr().err
+
+
+def test_a_port_is_a_number_that_there_is(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["serve", "--port", "70000"])
+    assert "--port: must be a number from 0 to 65,535" in capsys.readouterr().err

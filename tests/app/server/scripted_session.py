@@ -1,0 +1,160 @@
+"""An engine that says what a test wants, when the test wants it, and the application around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from app.server.access import AllowedHosts
+from app.server.application import make_application
+from app.server.metrics import Metrics
+from app.server.protocol import ServedModel
+from app.server.scheduler import Scheduler
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    Mode,
+    ModelInfo,
+    RunStats,
+    Source,
+    TextChunk,
+)
+
+KEY = "the-key-of-these-tests"
+N_CTX = 1000
+PATIENCE_S = 30.0
+CHAT = "/v1/chat/completions"
+HELLO: dict[str, object] = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}]}
+STATS = RunStats(
+    mode=Mode.HYBRID,
+    prompt_tokens=10,
+    prompt_cached_tokens=4,
+    prompt_s=0.5,
+    tokens=9,
+    passes=3,
+    proposed=8,
+    accepted=6,
+    provenance={Source.NGRAM: 2, Source.DRAFT: 4, Source.RECOVERED: 3},
+    decode_s=2.0,
+    decisions=("hybrid at depth 3",),
+)
+
+
+def info(name: str) -> ModelInfo:
+    return ModelInfo(
+        path=str(Path("models") / f"{name}.gguf"),
+        name=name,
+        architecture="llama",
+        num_params=1000,
+        size_bytes=2000,
+        n_vocab=100,
+        n_ctx=N_CTX,
+        n_ctx_train=N_CTX,
+        threads=1,
+        gpu_layers=0,
+        template_name="from the model",
+    )
+
+
+def served(**unavailable: str) -> ServedModel:
+    ready = EngineReady(info("tiny"), info("tinier"), {Mode(word): reason for word, reason in unavailable.items()})
+    return ServedModel("tiny", ready, ChatRequest(mode=Mode.AUTO))
+
+
+class ScriptedInterrupt:
+    """Says whether it is set."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+
+    def set(self) -> None:
+        self.event.set()
+
+    def clear(self) -> None:
+        self.event.clear()
+
+
+class ScriptedSession:
+    """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
+
+    ``echo``: the answer is the question instead.
+    """
+
+    def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
+        self.pieces = pieces
+        self.echo = echo
+        self.gate = threading.Event()
+        self.gate.set()
+        self.begun = threading.Semaphore(0)
+        self.ended = threading.Semaphore(0)
+        self.requests: list[ChatRequest] = []
+        self.reasons: list[FinishReason] = []
+        self.failure: Exception | None = None
+        self.late_failure: Exception | None = None
+        self.interrupt = ScriptedInterrupt()
+        self.needs_measuring = False
+        self.measured = threading.Semaphore(0)
+        self.num_prompt_tokens = 10
+
+    def measure(self, *, should_stop: Callable[[], bool]) -> None:
+        self.measured.release()
+        while not should_stop() and not self.interrupt.event.wait(0.005):
+            pass
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        return [1] * self.num_prompt_tokens
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        self.requests.append(request)
+        self.begun.release()
+        try:
+            if self.failure is not None:
+                raise self.failure
+            for piece in request.messages[-1].content if self.echo else self.pieces:
+                while not self.gate.wait(0.005) and not should_stop():
+                    pass
+                if should_stop():
+                    self.reasons.append(FinishReason.CANCELLED)
+                    yield Finished(0, FinishReason.CANCELLED, STATS)
+                    return
+                yield TextChunk(0, piece, ())
+            if self.late_failure is not None:
+                raise self.late_failure
+            self.reasons.append(FinishReason.END)
+            yield Finished(0, FinishReason.END, STATS)
+        finally:
+            self.ended.release()
+
+
+@dataclass
+class ScriptedServer:
+    """A server without a socket: what it is made of, and a client that shows the key."""
+
+    session: ScriptedSession = field(default_factory=ScriptedSession)
+    model: ServedModel = field(default_factory=served)
+    max_waiting: int = 4
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics()
+        self.scheduler = Scheduler(self.session, N_CTX, self.metrics.count_answer, self.max_waiting)
+        self.app = make_application(self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
+        self.scheduler.start()
+        self.client = TestClient(
+            self.app,
+            base_url="http://127.0.0.1:8080",
+            headers={"Authorization": f"Bearer {KEY}"},
+            raise_server_exceptions=False,
+        )
+
+    def close(self) -> None:
+        self.scheduler.close()
+        self.session.gate.set()
+        assert self.scheduler.join(PATIENCE_S)
+        self.client.close()

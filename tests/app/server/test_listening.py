@@ -1,0 +1,171 @@
+"""The whole server over a real socket, with the built-in pair."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from app.cli.run import open_session
+from app.domain.errors import AppError
+from app.paths import builtin_draft, builtin_target
+from app.server.access import AllowedHosts
+from app.server.application import make_application
+from app.server.listening import Server, address_of, bind
+from app.server.metrics import Metrics
+from app.server.protocol import ServedModel
+from app.server.scheduler import Scheduler
+from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
+from tests.app.server.scripted_session import CHAT, KEY, PATIENCE_S
+
+LOCAL = "127.0.0.1"
+DEFAULTS = ChatRequest(mode=Mode.AUTO, sampling=SamplingParams(temperature=0.0), max_tokens=40)
+
+
+@dataclass
+class Running:
+    """A server on a port of its own."""
+
+    port: int
+    scheduler: Scheduler
+    metrics: Metrics
+    stats: list[RunStats]  # of the answers so far
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(LOCAL, self.port, timeout=PATIENCE_S)
+
+    def ask(self, words: str, **fields: object) -> dict[str, Any]:
+        connection = self.connect()
+        post(connection, words, **fields)
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        assert isinstance(answer, dict)
+        return answer
+
+
+def post(connection: http.client.HTTPConnection, words: str, **fields: object) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": words}], **fields})
+    connection.request("POST", CHAT, body, {"Authorization": f"Bearer {KEY}"})
+
+
+def said(answer: dict[str, Any]) -> str:
+    return str(answer["choices"][0]["message"]["content"])
+
+
+@contextmanager
+def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
+    listener, session, metrics, stats = bind(LOCAL, 0), open_session(), Metrics(), list[RunStats]()
+    session.on_trace = metrics.count_pass
+    ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
+    scheduler = Scheduler(session, ready.target.n_ctx, stats.append)
+    app = make_application(ServedModel("tiny", ready, defaults), scheduler, metrics, KEY, AllowedHosts(LOCAL))
+    server = Server(app, scheduler.close)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    found = Running(listener.getsockname()[1], scheduler, metrics, stats)
+    scheduler.start()
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+        assert scheduler.join(PATIENCE_S)
+        session.close()
+
+
+@pytest.fixture
+def server(tried: None) -> Iterator[Running]:
+    with running() as found:
+        yield found
+
+
+def test_answers_streams_and_stops_over_a_real_socket(server: Running) -> None:
+    question = "Repeat: red, green, blue."
+    alone = server.ask(question, speculation={"mode": "off"})
+    assert said(alone)
+    assert alone["timings"]["tokens_per_pass"] == 1.0
+    drafted = server.ask(question, speculation={"mode": "draft", "depth": 3})
+    assert said(drafted) == said(alone), "drafting changes no answer at temperature 0"
+    assert drafted["timings"]["draft_n_accepted"] > 0
+    counted = server.metrics.render(0, 0).splitlines()
+    assert f'paceline_drafted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n"]}' in counted
+    assert f'paceline_accepted_tokens_total{{source="draft"}} {drafted["timings"]["draft_n_accepted"]}' in counted
+    assert drafted["usage"]["prompt_tokens_details"]["cached_tokens"] > 0
+
+    connection = server.connect()
+    post(connection, question, stream=True, stream_options={"include_usage": True})
+    response = connection.getresponse()
+    assert response.getheader("content-type") == "text/event-stream; charset=utf-8"
+    *events, last = response.read().decode().removesuffix("\n\n").split("\n\n")
+    chunks = [json.loads(event.removeprefix("data: ")) for event in events]
+    assert last == "data: [DONE]"
+    assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]) == said(alone)
+    assert chunks[-1]["usage"]["completion_tokens"] == alone["usage"]["completion_tokens"]
+    connection.close()
+
+
+def test_several_clients_get_their_own_answers(server: Running) -> None:
+    words = ["red", "green", "blue", "seven", "moon", "tree"]
+    questions = [f"Repeat: {word}, {word}, {word}." for word in words]
+    alone = {question: said(server.ask(question)) for question in questions}
+    assert len(set(alone.values())) > 1
+    together: dict[str, str] = {}
+    threads = [
+        threading.Thread(target=lambda one=question: together.update({one: said(server.ask(one))}))
+        for question in questions
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert together == alone
+
+
+@pytest.mark.usefixtures("tried")
+def test_a_client_that_hangs_up_stops_its_answer() -> None:
+    with running(replace(DEFAULTS, ignore_eos=True, max_tokens=None)) as server:
+        connection = server.connect()
+        post(connection, "Tell a long story.", stream=True)
+        response = connection.getresponse()
+        assert response.readline().startswith(b"data: ")
+        response.close()
+        connection.close()
+        assert said(server.ask("Repeat: red.", max_tokens=5))
+        stopped, whole = server.stats
+        assert 0 < stopped.tokens < stopped.context_size - stopped.prompt_tokens, "the context was never filled"
+        assert whole.tokens == 5
+
+
+def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) -> None:
+    for raw in (
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000 + b"\r\n\r\n",
+        b"\x16\x03\x01\r\n\r\n",
+    ):
+        with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
+            try:
+                link.sendall(raw)
+                answer = link.recv(100)
+            except ConnectionError:  # it hung up before all was sent
+                continue
+            assert answer.startswith(b"HTTP/1.1 400")
+    assert said(server.ask("Repeat: red.", max_tokens=5))
+
+
+def test_an_address_that_is_taken_or_elsewhere_is_told() -> None:
+    with bind(LOCAL, 0) as listener:
+        port = listener.getsockname()[1]
+        assert address_of(listener) == f"http://127.0.0.1:{port}"
+        with pytest.raises(AppError, match=f"{LOCAL} cannot be listened on at port {port}"):
+            bind(LOCAL, port)
+    with pytest.raises(AppError, match="There is no address"):
+        bind("", 0)
+    with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
+        bind("192.0.2.1", 0)

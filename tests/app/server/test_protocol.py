@@ -1,0 +1,178 @@
+"""Every field of OpenAI's completion endpoints is followed, known to change nothing, or refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.server.errors import ApiError
+from app.server.protocol import ServedModel, parse_request
+from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams
+from tests.app.server.scripted_session import HELLO, info, served
+
+
+def chat(model: ServedModel | None = None, /, **fields: object) -> ChatRequest:
+    return parse_request({**HELLO, **fields}, model or served(), chat=True).request
+
+
+def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        chat(model, **fields)
+    return caught.value
+
+
+def test_what_is_asked_for_reaches_the_engine() -> None:
+    request = chat(
+        temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11,
+        max_tokens=5, stop=["\n", "END"], speculation={"mode": "ngram", "depth": 4},
+    )  # fmt: skip
+    sampling = SamplingParams(
+        temperature=0.5, top_k=7, top_p=0.9, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11
+    )
+    assert request == ChatRequest(
+        messages=(Message("user", "Hello"),),
+        mode=Mode.NGRAM,
+        depth=4,
+        sampling=sampling,
+        max_tokens=5,
+        stop=("\n", "END"),
+    )
+
+
+def test_what_is_not_said_is_the_servers() -> None:
+    defaults = ChatRequest(
+        mode=Mode.SUFFIX, depth=2, sampling=SamplingParams(temperature=0.0), max_tokens=9, tie_safe=True
+    )
+    model = ServedModel("tiny", EngineReady(info("tiny")), defaults, "Be brief.")
+    request = chat(model, top_p=0.5, temperature=None)
+    assert (request.mode, request.depth, request.max_tokens, request.tie_safe) == (Mode.SUFFIX, 2, 9, True)
+    assert (request.sampling.temperature, request.sampling.top_p) == (0.0, 0.5)
+    assert request.messages == (Message("system", "Be brief."), Message("user", "Hello"))
+    own = [{"role": "developer", "content": "Rhyme."}, {"role": "user", "content": "Hello"}]
+    assert chat(model, messages=own).messages == (Message("system", "Rhyme."), Message("user", "Hello"))
+
+
+def test_a_text_in_parts_is_one_text() -> None:
+    parts = [{"type": "text", "text": "One"}, {"type": "text", "text": "two"}]
+    assert chat(messages=[{"role": "user", "content": parts}]).messages == (Message("user", "One\ntwo"),)
+
+
+def test_an_answer_may_come_back_as_the_client_library_keeps_it() -> None:
+    kept = {
+        "role": "assistant", "content": "Hi", "refusal": None, "annotations": [], "audio": None,
+        "function_call": None, "tool_calls": None,
+    }  # fmt: skip
+    messages = [{"role": "user", "content": "Hello"}, kept, {"role": "user", "content": "Go on"}]
+    assert chat(messages=messages).messages[1] == Message("assistant", "Hi")
+
+
+def test_both_names_of_the_limit_are_read() -> None:
+    assert chat(max_completion_tokens=3).max_tokens == 3
+    assert chat(max_completion_tokens=3, max_tokens=3).max_tokens == 3
+    assert refused(max_completion_tokens=3, max_tokens=4).param == "max_tokens"
+
+
+def test_a_text_goes_on_from_a_prompt() -> None:
+    asked = parse_request({"prompt": ["Once"], "stop": "."}, served(), chat=False)
+    assert (asked.request.raw_prompt, asked.request.messages, asked.request.stop) == ("Once", (), (".",))
+
+
+@pytest.mark.parametrize("prompt", [None, "", [], ["a", "b"], [1, 2], 5, {"text": "a"}])
+def test_a_prompt_is_one_text(prompt: object) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_request({"prompt": prompt}, served(), chat=False)
+    assert (caught.value.status, caught.value.param) == (400, "prompt")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tools", [{"type": "function", "function": {"name": "f"}}]),
+        ("tool_choice", "required"),
+        ("functions", [{"name": "f"}]),
+        ("logprobs", True),
+        ("logprobs", 0),  # of a text: probabilities, with no alternatives
+        ("top_logprobs", 3),
+        ("response_format", {"type": "json_object"}),
+        ("n", 2),
+        ("n", True),
+        ("best_of", 2),
+        ("echo", True),
+        ("suffix", "end"),
+        ("logit_bias", {"5": -100}),
+        ("modalities", ["text", "audio"]),
+        ("reasoning_effort", "high"),
+        ("store", True),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(field: str, value: object) -> None:
+    error = refused(**{field: value})
+    assert (error.status, error.param, error.code) == (400, field, "unsupported_parameter")
+    assert f"`{field}`" in error.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("n", 1), ("tools", []), ("logprobs", False), ("response_format", {"type": "text"}), ("logit_bias", {}),
+        ("user", "me"), ("metadata", {"a": "b"}), ("tools", None), ("store", False), ("service_tier", "auto"),
+    ],
+)  # fmt: skip
+def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
+    assert chat(**{field: value}) == chat()
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"temperature": "warm"}, "temperature"),
+        ({"temperature": -1}, "temperature"),
+        ({"temperature": True}, "temperature"),
+        ({"temperature": 10**400}, "temperature"),
+        ({"top_p": 0}, "top_p"),
+        ({"min_p": 1.5}, "min_p"),
+        ({"top_k": 1.5}, "top_k"),
+        ({"seed": -1}, "seed"),
+        ({"presence_penalty": 11}, "presence_penalty"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"stop": 5}, "stop"),
+        ({"stop": [""]}, "stop"),
+        ({"stop": ["a"] * 17}, "stop"),
+        ({"stream": "yes"}, "stream"),
+        ({"stream_options": {"include_usage": True}}, "stream_options"),
+        ({"stream": True, "stream_options": {"usage": True}}, "stream_options.usage"),
+        ({"model": 5}, "model"),
+        ({"frobnicate": 1}, "frobnicate"),
+        ({"speculation": "fast"}, "speculation"),
+        ({"speculation": {"mode": "fast"}}, "speculation.mode"),
+        ({"speculation": {"depth": 99}}, "speculation.depth"),
+        ({"speculation": {"width": 2}}, "speculation.width"),
+        ({"messages": None}, "messages"),
+        ({"messages": []}, "messages"),
+        ({"messages": "Hello"}, "messages"),
+        ({"messages": ["Hello"]}, "messages[0]"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "user"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": "a", "name": "Ann"}]}, "messages[0].name"),
+        ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
+        ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0].type"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
+        ({"messages": [{"role": "user", "content": ["a"]}]}, "messages[0].content[0]"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
+    error = refused(**fields)
+    assert (error.status, error.param) == (400, param)
+
+
+def test_another_model_is_not_found() -> None:
+    error = refused(model="gpt-4o")
+    assert (error.status, error.param, error.code) == (404, "model", "model_not_found")
+    assert "`tiny`" in error.message
+    assert parse_request({"messages": HELLO["messages"]}, served(), chat=True).request.messages
+
+
+def test_a_mode_that_cannot_run_here_is_refused_with_the_reason() -> None:
+    error = refused(served(draft="No draft model is chosen."), speculation={"mode": "draft"})
+    assert (error.param, error.code) == ("speculation.mode", "unsupported_value")
+    assert "No draft model is chosen." in error.message
