@@ -93,7 +93,7 @@ class Fields:
             raise ApiError(400, f"`{self._prefix}{name}` is too large.", param=self._prefix + name)
         return number
 
-    def object(self, name: str) -> Fields | None:
+    def nested(self, name: str) -> Fields | None:
         """An object, as fields of its own."""
         value = self.take(name)
         if value is None:

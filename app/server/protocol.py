@@ -209,7 +209,7 @@ def _stop(value: object) -> tuple[str, ...]:
 
 def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) -> ChatRequest:
     """How tokens are proposed: a field of our own, ``{"mode": ..., "depth": ...}``."""
-    given = fields.object("speculation")
+    given = fields.nested("speculation")
     if given is None:
         return request
     word, depth = given.text("mode"), given.whole("depth")
@@ -231,7 +231,7 @@ def _with_speculation(request: ChatRequest, fields: Fields, model: ServedModel) 
 
 
 def _include_usage(fields: Fields, *, stream: bool) -> bool:
-    options = fields.object("stream_options")
+    options = fields.nested("stream_options")
     if options is None:
         return False
     if not stream:

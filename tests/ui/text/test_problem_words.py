@@ -22,7 +22,7 @@ from ui.text.catalogues import ENGLISH, install_language
 from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent
-NOT_SHOWN = {"cli", "benchmark"}  # they speak in a terminal, in English
+NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to programs, in English
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught where they are told to a person
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
