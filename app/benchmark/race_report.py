@@ -19,7 +19,8 @@ WIDE = 4.0  # an interval that ends at so many times its start tells a person no
 DRAWN = "above temperature 0 each mode draws its tokens in its own way from the same distribution"
 NOTE = (
     "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "
-    "of a lane's own slices; rollback ms is what dropping rejected tokens took, with the bookkeeping after a pass, over all rounds."
+    "of a lane's own slices; rollback ms is what dropping rejected tokens took, with the bookkeeping after a pass, "
+    "over all rounds."
 )
 HEADS = ("lane", "tokens", "tokens/s", "tokens per pass", "accepted", "p50 ms", "p95 ms", "rollback ms")
 # By how many logits two tokens differ behind the start of an answer [num_tokens]; None where that is not known.
