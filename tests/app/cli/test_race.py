@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,20 @@ def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.
     told = capsys.readouterr()
     assert "All of 1 round\n" in told.out
     assert told.err.startswith("paceline: The model stopped computing: The lane auto: The pass failed.")
+
+
+def test_where_answers_part_the_target_says_how_close_it_was(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    whole = Race.events
+
+    def with_another_last_token(race: Race, *arguments: object) -> Iterator[object]:
+        yield from whole(race, *arguments)  # type: ignore[arg-type]
+        plain, auto = race.runs
+        race.runs[1] = replace(auto, token_ids=(*plain.token_ids[:-1], plain.token_ids[-1] + 1))
+
+    monkeypatch.setattr(Race, "events", with_another_last_token)
+    assert main([*QUESTION, "--rounds", "1"]) == 0
+    verdict = capsys.readouterr().out.splitlines()[-2]
+    assert re.search(r"; differs at token \d+: (a near tie of|the two tokens are) \d+\.\d{3}", verdict)
 
 
 def test_lanes_that_ended_with_other_numbers_of_threads_are_told(
