@@ -1527,6 +1527,10 @@
         <translation>{number} Token pro Durchlauf</translation>
     </message>
     <message>
+        <source>{number}%</source>
+        <translation>{number}&#xa0;%</translation>
+    </message>
+    <message>
         <source>Tokens for each forward pass of the target; plain decoding gives 1.0.</source>
         <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
     </message>
@@ -3645,8 +3649,8 @@ Chat-Vorlage: {template_name}
         <translation>Es passt, aber ein Token kostet so viel wie beim Zielmodell selbst oder mehr: Damit ist nichts zu gewinnen.</translation>
     </message>
     <message>
-        <source>It matches, but a token costs it {share:.0%} of the target&apos;s own pass: nothing can be gained.</source>
-        <translation>Es passt, aber ein Token kostet {share:.0%} eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
+        <source>It matches, but a token costs it {percent:.0f}% of the target&apos;s own pass: nothing can be gained.</source>
+        <translation>Es passt, aber ein Token kostet {percent:.0f}&#xa0;% eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
     </message>
     <message>
         <source>{number} of {all} can draft for {target}.</source>
@@ -4497,20 +4501,20 @@ Chat-Vorlage: {template_name}
         <translation>Entwurf pausiert: {why}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % accepted</source>
-        <translation>{percent:.0f} % akzeptiert</translation>
+        <source>{percent:.0f}% accepted</source>
+        <translation>{percent:.0f}&#xa0;% akzeptiert</translation>
     </message>
     <message>
         <source>text lookup paused: {share}, {needs}</source>
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % expected at depth 1</source>
-        <translation>{percent:.0f} % bei Tiefe 1 erwartet</translation>
+        <source>{percent:.0f}% expected at depth 1</source>
+        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
     </message>
     <message>
-        <source>needs {percent:.0f} % here</source>
-        <translation>nötig sind hier {percent:.0f} %</translation>
+        <source>needs {percent:.0f}% here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
     </message>
     <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
@@ -4521,12 +4525,12 @@ Chat-Vorlage: {template_name}
         <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % expected</source>
-        <translation>{percent:.0f} % erwartet</translation>
+        <source>{percent:.0f}% expected</source>
+        <translation>{percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
-        <source>{percent:.0f} % accepted at depth 1</source>
-        <translation>{percent:.0f} % bei Tiefe 1 akzeptiert</translation>
+        <source>{percent:.0f}% accepted at depth 1</source>
+        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
     </message>
     <message>
         <source>and cannot pay here at any acceptance</source>
@@ -6826,8 +6830,8 @@ Chat-Vorlage: {template_name}
         <translation>Die Zeit eines Durchlaufs ist auf seine Token verteilt.</translation>
     </message>
     <message>
-        <source>Over several answers it is known to within 2 %; those that did not count their times are left out.</source>
-        <translation>Über mehrere Antworten ist es auf 2 % genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
+        <source>Over several answers it is known to within 2%; those that did not count their times are left out.</source>
+        <translation>Über mehrere Antworten ist es auf 2&#xa0;% genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
     </message>
     <message>
         <source>answers</source>

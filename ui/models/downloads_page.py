@@ -41,7 +41,7 @@ _ACTIONS = {
 
 
 def progress_words(row: DownloadRow) -> str:
-    """``1.23 GB of 5.02 GB · 24 % · 12.3 MB/s · 5 min left``."""
+    """``1.23 GB of 5.02 GB · 24% · 12.3 MB/s · 5 min left``."""
     if row.state is DownloadState.DONE:
         return f"{_state_words(row)} · {size(row.total_bytes or row.done_bytes)}"
     of = translate("DownloadsPage", "{done} of {total}")

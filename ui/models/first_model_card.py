@@ -39,7 +39,7 @@ def origin_words(view: FirstModelView) -> str:
 
 
 def progress_words(view: FirstModelView) -> str:
-    """``45.0 MB of 92.9 MB · 48 % · from PyPI``."""
+    """``45.0 MB of 92.9 MB · 48% · from PyPI``."""
     if view.state is FirstState.CHECKING:
         return translate("FirstModelCard", "Unpacking and checking…")
     if view.fraction is None:

@@ -30,7 +30,7 @@ from ui.text.language import mark, translate
 
 _SPREAD = mark("StatsPanel", "A pass's time is spread over the tokens that it gave.")
 _TOGETHER = mark(
-    "StatsPanel", "Over several answers it is known to within 2 %; those that did not count their times are left out."
+    "StatsPanel", "Over several answers it is known to within 2%; those that did not count their times are left out."
 )
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _NAMES = {
@@ -254,7 +254,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
 
 
 def context_text(stats: RunStats) -> str:
-    """How much of the context is used: ``1,204 of 4,096, 29 %``."""
+    """How much of the context is used: ``1,204 of 4,096, 29%``."""
     if not stats.context_size:
         return UNKNOWN
     return translate("StatsPanel", "{used} of {size}, {share}").format(

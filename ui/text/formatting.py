@@ -71,11 +71,13 @@ def percent(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return UNKNOWN
     value = share * 100
+    number = f"{value:.0f}"
     if 0 < value < 1:
-        return "<1 %"
-    if 99 < value < 100:
-        return ">99 %"
-    return f"{value:.0f} %"
+        number = "<1"
+    elif 99 < value < 100:
+        number = ">99"
+    # Qt's locales know the sign, but not whether a space stands before it.
+    return translate("Figures", "{number}%").format(number=number)
 
 
 def duration(seconds: float | None) -> str:
@@ -111,7 +113,7 @@ def times_plain(speedup: float | None) -> str:
 
 
 def acceptance(stats: RunStats) -> str:
-    """The acceptance rate with what it is a share of: ``68 % of 210``."""
+    """The acceptance rate with what it is a share of: ``68% of 210``."""
     if not stats.proposed:
         return UNKNOWN
     of = translate("Figures", "{share} of {number}")

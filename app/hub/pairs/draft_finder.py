@@ -319,8 +319,8 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
             )
         else:
             reason = said(
-                "It matches, but a token costs it {share:.0%} of the target's own pass: nothing can be gained.",
-                share=share,
+                "It matches, but a token costs it {percent:.0f}% of the target's own pass: nothing can be gained.",
+                percent=share * 100,
             )
         return replace(candidate, reason=reason)
     return replace(candidate, matches=True)

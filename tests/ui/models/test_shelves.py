@@ -29,7 +29,7 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 
 def test_downloads_say_progress_speed_and_time_left() -> None:
     running, _, paused, failed, done = r.downloads()
-    assert progress_words(running) == "1.93 GB of 4.68 GB · 41 % · 18.4 MB/s · 2 min left"
+    assert progress_words(running) == "1.93 GB of 4.68 GB · 41% · 18.4 MB/s · 2 min left"
     assert progress_words(paused).startswith("Paused · 2.00 GB of 7.30 GB")
     assert progress_words(failed).startswith("Stopped")
     assert progress_words(done) == "Complete · 1.32 GB"
@@ -63,7 +63,7 @@ def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot:
     indicator.set_rows([])
     assert indicator.isHidden()
     indicator.set_rows(r.downloads())
-    assert indicator.text() == " 47 %"
+    assert indicator.text() == " 47%"
     assert "2 on the way" in indicator.accessibleName()
     indicator.set_rows([r.downloads()[3]])
     assert indicator.text() == " stopped"

@@ -56,7 +56,7 @@ def test_a_figure_is_close_and_short(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(None, "-"), (0.0, "0 %"), (0.004, "<1 %"), (0.68, "68 %"), (0.996, ">99 %"), (1.0, "100 %")],
+    [(None, "-"), (0.0, "0%"), (0.004, "<1%"), (0.68, "68%"), (0.996, ">99%"), (1.0, "100%")],
 )
 def test_percent_is_never_rounded_to_an_end(share: float | None, text: str) -> None:
     assert formatting.percent(share) == text
@@ -80,14 +80,14 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · draft"
+    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafted accepted · draft"
 
 
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         formatting.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68 % of 210 drafted accepted · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafted accepted · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
     said = meanings["1.62× plain"]
@@ -141,12 +141,12 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
 def test_the_footer_says_why_nothing_was_drafted() -> None:
     decisions = (
         "auto, paced by measured costs",
-        "token 1: draft paused: 31 % expected at depth 1, needs 44 % here",
+        "token 1: draft paused: 31% expected at depth 1, needs 44% here",
         "token 9: 2 to 1 thread: another program uses the cores",
     )
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(formatting.footer_parts(stats))
-    why = "Token 1: draft paused: 31 % expected at depth 1, needs 44 % here."
+    why = "Token 1: draft paused: 31% expected at depth 1, needs 44% here."
     assert meanings["nothing drafted"].endswith(f"the target's one token. {why}")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(formatting.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."

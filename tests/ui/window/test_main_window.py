@@ -63,7 +63,7 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
     window.set_engine(EngineView())
     assert button.text() == "No model"
     window.set_engine(EngineView(EngineState.LOADING, progress=0.25))
-    assert button.text() == "Loading a model, 25 %"
+    assert button.text() == "Loading a model, 25%"
     assert window.header.progress.isVisible()
 
 

