@@ -79,7 +79,7 @@ def not_paying(
             "{share}, {needs}, where a rejection costs {cost:.1f} ms", share=share, needs=needs, cost=rejection_ms
         )
     if as_asked:
-        return said("draft on as asked, but it does not pay: {why}", why=why)
+        return said("draft on as chosen, but it does not pay off: {why}", why=why)
     return said("draft paused: {why}", why=why)
 
 
@@ -101,5 +101,5 @@ def _at_first(share: float, *, is_observed: bool) -> Sentence:
 
 def _needs(acceptance: float | None) -> Sentence:
     if acceptance is None:
-        return said("and cannot pay here at any acceptance")
+        return said("and cannot pay off here at any acceptance rate")
     return said("needs {percent:.0f}% here", percent=acceptance * 100)

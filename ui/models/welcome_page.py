@@ -24,12 +24,11 @@ SIDE_PX = 24
 NUM_SUGGESTED = 3
 NONE_FITS = mark(
     "WelcomePage",
-    "None of the recommended pairs fits the memory and the disk that are free now. Begin with the built-in pair.",
+    "None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.",
 )
 NOT_CHECKED = mark(
     "WelcomePage",
-    "From a list that came with Paceline: these names and sizes were not checked with the hub. That is done before "
-    "anything is downloaded.",
+    "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.",
 )
 
 
@@ -56,7 +55,7 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
             (
                 "layers",
                 translate("WelcomePage", "Graphics"),
-                translate("WelcomePage", "none that this build can use: the processor computes"),
+                translate("WelcomePage", "No supported GPU; models run on the CPU"),
             )
         )
     lines.append(
@@ -78,13 +77,13 @@ class SuggestionCard(QFrame):
         pair = row.pair
         mark = StatusMark(theme)
         fits = (
-            translate("SuggestionCard", "Should fit, by its listed size")
+            translate("SuggestionCard", "Should fit, judging by its listed size")
             if row.checked and not pair.is_here
-            else translate("SuggestionCard", "Fits this machine")
+            else translate("SuggestionCard", "Fits this computer")
         )
         mark.show_fit(row.fit, fits if row.fit.value == "fits" else "")
         weight = label(
-            translate("SuggestionCard", "here already")
+            translate("SuggestionCard", "already downloaded")
             if pair.is_here
             else (
                 translate("SuggestionCard", "About {weight} to download")
@@ -142,9 +141,9 @@ class WelcomePage(QWidget):
         self.pairs.setSpacing(12)
         self.cards: list[SuggestionCard] = []
         self.is_looking = True  # for pairs
-        self.words = label(translate("WelcomePage", "Looking for pairs that fit this machine…"), "caption", wrap=True)
+        self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
         self.builtin_button = button(
-            translate("WelcomePage", "Use the built-in pair"),
+            translate("WelcomePage", "Quick demo"),
             requests.builtin_requested.emit,
             kind="primary",
         )
@@ -179,21 +178,22 @@ class WelcomePage(QWidget):
         column.addWidget(label(translate("WelcomePage", "Welcome to Paceline"), "title"))
         text = translate(
             "WelcomePage",
-            "Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner.",
+            "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
+            "answers, faster.",
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "At once, without a download"), "section"))
+        column.addWidget(label(translate("WelcomePage", "No download needed"), "section"))
         column.addWidget(others)
         column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
         column.addSpacing(16)
         column.addWidget(self.first_title)
         column.addWidget(self.first)
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
+        column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
         column.addWidget(frame)
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "Pairs for it, to download"), "section"))
+        column.addWidget(label(translate("WelcomePage", "Recommended for this computer"), "section"))
         column.addWidget(self.words)
         column.addLayout(self.pairs)
         column.addStretch(2)

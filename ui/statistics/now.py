@@ -63,8 +63,8 @@ class NowPage(StatsPage):
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
-        words = translate("StatsPanel", "Struck through above what the target put in their place.")
+        self.refused = QCheckBox(translate("StatsPanel", "Show rejected tokens"))
+        words = translate("StatsPanel", "Struck through above the tokens that replaced them.")
         self.refused.setToolTip(hover(words))
         self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_toggled)

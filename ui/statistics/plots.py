@@ -269,7 +269,7 @@ class LengthBars(_Plot):
     def describe(self) -> str:
         """Each length with its passes."""
         words = (
-            translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
+            translate("LengthBars", "{kept} accepted: {number} passes", None, number).format(kept=i, number=number)
             for i, number in enumerate(self._counts)
             if number
         )

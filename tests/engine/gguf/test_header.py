@@ -143,7 +143,7 @@ BAD_FILES = {
     "unknown tensor type": (GgufFile(tensors=(Tensor("one", (4,), 4, bytes(16)),)), "unknown type 4"),
     "half a block": (GgufFile(tensors=(Tensor("one", (16,), 2, bytes(18)),)), "no whole blocks of Q4_0"),
     "unaligned": (GgufFile(tensors=(Tensor("one", (4,), F32, bytes(64), offset=16),)), "not aligned"),
-    "two of one name": (GgufFile(tensors=(ONE, ONE)), "one name"),
+    "two of the same name": (GgufFile(tensors=(ONE, ONE)), "the same name"),
     "overlap": (GgufFile(tensors=(ONE, Tensor("two", (4,), F32, bytes(16), offset=0))), "overlaps"),
     "beyond the end": (GgufFile(tensors=(Tensor("one", (4,), F32, bytes(16), offset=2**40),)), "missing"),
     "too big": (GgufFile(tensors=(Tensor("one", (2**50,), F32, bytes(16)),)), "missing"),

@@ -64,7 +64,7 @@ def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot:
     assert indicator.isHidden()
     indicator.set_rows(r.downloads())
     assert indicator.text() == " 47%"
-    assert "2 on the way" in indicator.accessibleName()
+    assert "2 downloading" in indicator.accessibleName()
     indicator.set_rows([r.downloads()[3]])
     assert indicator.text() == " stopped"
 
@@ -173,11 +173,11 @@ def adders(place: ModelsPanel) -> list[QPushButton]:
 
 def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("welcome")
-    assert "Looking for pairs" in said(place.welcome)
+    assert "Looking for models" in said(place.welcome)
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
     shown = said(place.welcome)
-    assert "Looking for pairs" not in shown
+    assert "Looking for models" not in shown
     for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
         assert words in shown
     assert len(place.welcome.cards) == 3
@@ -204,10 +204,10 @@ def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
     assert not any(card.action_button.property("kind") for card in place.welcome.cards)
-    assert "were not checked with the hub" in place.welcome.words.text()
-    assert "Should fit, by its listed size" in said(unchecked)
+    assert "are checked with the hub before" in place.welcome.words.text()
+    assert "Should fit, judging by its listed size" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
-    assert "Fits this machine" in said(checked)
+    assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
     assert place.welcome.words.isHidden()
 
@@ -301,7 +301,7 @@ def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot)
         assert focus is not None
         seen.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    wanted = ["Search models", "Order", "Only models that fit this machine", "Results", "Open its page"]
+    wanted = ["Search models", "Sort by", "Only models that fit this computer", "Results", "Open the model's page"]
     assert [name for name in seen if name in wanted] == wanted
     assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
 

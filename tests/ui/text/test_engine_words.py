@@ -81,7 +81,7 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
         (_tokens(1), "1 token"),
         (
             _decoded_again(1, 0.002, "memory", 0.003),
-            "1 token is decoded again (about 2.0 ms): bringing it back from memory would take about 3.0 ms",
+            "1 token is decoded again (about 2.0 ms): restoring it from memory would take about 3.0 ms",
         ),
         (_changed(1, 3, said("that is faster here")), "1 thread to 3: that is faster here"),
     ],
@@ -118,7 +118,7 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet"),
         (
             reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
-            "Entwurf an wie verlangt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet, "
+            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet, "
             "nötig sind hier 70\N{NO-BREAK SPACE}%",
         ),
         (

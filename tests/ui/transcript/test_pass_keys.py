@@ -109,7 +109,7 @@ def test_where_nothing_is_noted_it_says_so(window: MainWindow, qtbot: QtBot) -> 
     window.show_conversation("Title", [MessageView(1, "user", "Q"), MessageView(2, "assistant", "Imported words.")])
     qtbot.waitUntil(lambda: len(window.transcript.cards) == 2, timeout=30_000)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_I, CTRL)
-    qtbot.waitUntil(lambda: QToolTip.text() == "No pass is noted for this place.", timeout=30_000)
+    qtbot.waitUntil(lambda: QToolTip.text() == "No pass is recorded here.", timeout=30_000)
 
 
 def test_arrow_keys_walk_through_the_whole_chat(page: MainWindow, qtbot: QtBot) -> None:

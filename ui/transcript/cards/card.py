@@ -92,7 +92,7 @@ class MessageCard(QFrame):
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
         """The button of the menu, after ``before``."""
         self._more = self.insert_action_after(
-            "ellipsis", translate("MessageCard", "More for this message"), before, row
+            "ellipsis", translate("MessageCard", "More actions for this message"), before, row
         )
         self._more.clicked.connect(lambda: self.menu_requested.emit(self))
 

@@ -220,7 +220,7 @@ def test_several_files_are_one_sentence_and_a_bad_one_keeps_no_other_out(store: 
         file.write_text(json.dumps(studio(file.name)))
     files[2].write_text("{")
     assert import_files(store, files[::-1]).sentence == "2 chats imported. 2.conversation.json could not be imported."
-    assert import_files(store, files[:2]).sentence == "0 chats imported. 2 were here already."
+    assert import_files(store, files[:2]).sentence == "0 chats imported. 2 already existed."
     with pytest.raises(ChatsImportError):
         import_files(store, files[2:])
 

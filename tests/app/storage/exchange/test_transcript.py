@@ -192,7 +192,7 @@ def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(transcript, "MAX_MESSAGES", 10)
     file = tmp_path / "chat.md"
     file.write_text("User: q\nAssistant: a\n" * 50, "utf-8")
-    with pytest.raises(ChatsImportError, match="more messages"):
+    with pytest.raises(ChatsImportError, match="too many messages"):
         read_chats(file)
     monkeypatch.setattr(reading, "MAX_TRANSCRIPT_BYTES", 100)
     with pytest.raises(ChatsImportError, match="larger than"):
