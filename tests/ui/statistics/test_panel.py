@@ -52,7 +52,7 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
     lengths = panel.now.acceptance.lengths
     assert lengths.counts == (12, 93, 25)
-    assert lengths.description == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
     lengths.set_counts([1] * 33)
     assert len(lengths.counts) == lengths.MOST_COLUMNS
     assert sum(lengths.counts) == 33
