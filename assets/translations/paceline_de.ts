@@ -6778,6 +6778,10 @@ Chat-Vorlage: {template_name}
         <translation>Durchgestrichen über den Token, die sie ersetzt haben.</translation>
     </message>
     <message>
+        <source>No answer yet. Its speed and what was drafted will appear here.</source>
+        <translation>Noch keine Antwort. Hier erscheinen ihr Tempo und was entworfen wurde.</translation>
+    </message>
+    <message>
         <source>Speed</source>
         <translation>Tempo</translation>
     </message>

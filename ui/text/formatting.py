@@ -170,11 +170,15 @@ def _speed_words(stats: RunStats) -> str:
     return f"{words} {why}"
 
 
+def nothing_drafted(stats: RunStats) -> str:
+    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
+    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
+    return f"{meaning} {_why(stats)}".rstrip()
+
+
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
-        words = translate("Figures", "nothing drafted")
-        meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
-        return words, f"{meaning} {_why(stats)}".rstrip()
+        return translate("Figures", "nothing drafted"), nothing_drafted(stats)
     words = translate("Figures", "{share} of {number} drafts accepted")
     meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning

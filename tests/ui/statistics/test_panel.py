@@ -103,6 +103,39 @@ def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
     assert set(values) == {"-"}
 
 
+def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: StatsPanel) -> None:
+    page = shown.now
+    assert not page.empty.isVisible()
+    shown.clear()
+    assert page.empty.isVisible()
+    assert "No answer yet." in page.empty.text()
+    figures = figure_widgets_in(page.content)
+    assert figures == list(page.memory.values())
+    assert [each for each in figures if each.focusPolicy() is Qt.FocusPolicy.StrongFocus] == figures[:1]
+    shown.begin()
+    assert page.speed.isVisible()
+    assert page.acceptance.by_depth.isVisible()
+    assert not page.empty.isVisible()
+    assert page.speed.focusPolicy() is Qt.FocusPolicy.StrongFocus
+
+
+def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> None:
+    page = shown.now
+    plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("plain decoding was chosen",))
+    shown.begin()
+    shown.show_stats(plain)
+    assert page.acceptance.by_depth.isVisible()  # nothing moves while the answer is made
+    shown.end(plain)
+    assert not page.acceptance.rate.isVisible()
+    assert not page.acceptance.by_depth.isVisible()
+    assert not page.acceptance.lengths.isVisible()
+    assert page.not_drafted.text().startswith("No tokens were proposed")
+    assert page.not_drafted.text().endswith("Plain decoding was chosen.")
+    shown.end(STATS)
+    assert page.acceptance.lengths.isVisible()
+    assert not page.not_drafted.isVisible()
+
+
 def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
     panel.begin()
     panel.show_stats(replace(STATS, tokens=10, passes=5))
