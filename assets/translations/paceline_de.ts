@@ -7096,8 +7096,8 @@ Chat-Vorlage: {template_name}
         <translation>schon heruntergeladen</translation>
     </message>
     <message>
-        <source>Should fit, judging by its listed size</source>
-        <translation>Sollte passen, der angegebenen Größe nach</translation>
+        <source>Should fit (by listed size)</source>
+        <translation>Sollte passen (laut Liste)</translation>
     </message>
     <message>
         <source>About {weight} to download</source>

@@ -76,7 +76,7 @@ class FirstModelCard(QFrame):
         self.weight = label(wrap=True)
         self.weight.setFont(theme.font(0))
         self.origin = label("", "caption", wrap=True)
-        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin)
+        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin, kind="primary")
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
@@ -97,15 +97,20 @@ class FirstModelCard(QFrame):
         row.setSpacing(GAP_PX)
         row.addLayout(beside, 1)
         row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        for part in (self.name, self.good_for, self.weight, self.origin):
+            words.addWidget(part)
+        top = QHBoxLayout()
+        top.setSpacing(GAP_PX)
+        top.addLayout(words, 1)
+        top.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(6)
-        for part in (self.name, self.good_for, self.weight, self.origin):
-            column.addWidget(part)
-        column.addSpacing(4)
+        column.setSpacing(10)
+        column.addLayout(top)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
-        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_view(self, view: FirstModelView) -> None:
         """Show how it stands."""

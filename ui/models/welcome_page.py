@@ -18,6 +18,7 @@ from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
 SIDE_PX = 24
@@ -77,7 +78,7 @@ class SuggestionCard(QFrame):
         pair = row.pair
         mark = StatusMark(theme)
         fits = (
-            translate("SuggestionCard", "Should fit, judging by its listed size")
+            translate("SuggestionCard", "Should fit (by listed size)")
             if row.checked and not pair.is_here
             else translate("SuggestionCard", "Fits this computer")
         )
@@ -117,7 +118,7 @@ class SuggestionCard(QFrame):
         column.addWidget(weight)
         column.addWidget(licence)
         column.addSpacing(4)
-        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignRight)  # as wide as its words, not as the card
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
@@ -142,15 +143,17 @@ class WelcomePage(QWidget):
         self.cards: list[SuggestionCard] = []
         self.is_looking = True  # for pairs
         self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        # The first choice until there is a real model to offer.
         self.builtin_button = button(
-            translate("WelcomePage", "Quick demo"),
-            requests.builtin_requested.emit,
-            kind="primary",
+            translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
+        self.first_gap = QWidget()
+        self.first_gap.setFixedHeight(16)
         self.first_title.hide()
+        self.first_gap.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
@@ -163,7 +166,6 @@ class WelcomePage(QWidget):
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
         others = WrappingRow()
-        others.add(self.builtin_button)
         others.add(self.own_button)
         others.add_gap()
         others.add(self.skip_button)
@@ -183,12 +185,12 @@ class WelcomePage(QWidget):
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "No download needed"), "section"))
-        column.addWidget(others)
-        column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
-        column.addSpacing(16)
         column.addWidget(self.first_title)
         column.addWidget(self.first)
+        column.addWidget(self.first_gap)
+        column.addWidget(label(translate("WelcomePage", "No download needed"), "section"))
+        column.addWidget(self._demo_card())
+        column.addWidget(others)
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
         column.addWidget(frame)
@@ -207,9 +209,20 @@ class WelcomePage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))
 
+    def _demo_card(self) -> QFrame:
+        card = QFrame()
+        card.setObjectName("card")
+        row = QHBoxLayout(card)
+        row.setContentsMargins(16, 14, 16, 14)
+        row.setSpacing(16)
+        row.addWidget(label(translate("Header", TINY_NOTE), "muted", wrap=True), 1)
+        row.addWidget(self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return card
+
     def start(self) -> None:
         """The page is seen."""
-        self.builtin_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        first = self.builtin_button if self.first.isHidden() else self.first.action_button
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_hardware(self, hardware: Hardware) -> None:
         """Say what was found."""
@@ -227,9 +240,15 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_first_model(self, view: FirstModelView) -> None:
-        """Offer the small real model, or show how far it is."""
+        """Offer the small real model, or show how far it is. It is the first choice then."""
+        is_new = self.first.isHidden()
         self.first_title.show()
+        self.first_gap.show()
         self.first.set_view(view)
+        if is_new:
+            set_style_property(self.builtin_button, "kind", "")
+            if self.builtin_button.hasFocus():
+                self.start()
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
         """Suggest up to three; ``words`` say why there are fewer, or what is not known."""

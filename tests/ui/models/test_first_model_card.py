@@ -107,8 +107,15 @@ def test_who_walks_by_keys_stays_at_the_card(welcome: ModelsPanel) -> None:
     assert card.action_button.hasFocus()
 
 
-def test_the_first_choice_stays_what_needs_no_network(welcome: ModelsPanel) -> None:
-    welcome.welcome.set_first_model(r.FIRST)
-    assert welcome.welcome.builtin_button.hasFocus()
-    assert welcome.welcome.builtin_button.property("kind") == "primary"
-    assert not welcome.welcome.first.action_button.property("kind")
+def test_the_real_model_is_the_first_choice_once_it_is_offered(welcome: ModelsPanel) -> None:
+    page = welcome.welcome
+    assert page.builtin_button.hasFocus()
+    assert page.builtin_button.property("kind") == "primary"
+    page.set_first_model(r.FIRST)
+    QApplication.processEvents()
+    assert page.first.action_button.hasFocus()
+    assert page.first.action_button.property("kind") == "primary"
+    assert not page.builtin_button.property("kind")
+    page.own_button.setFocus()
+    page.set_first_model(COMING)
+    assert page.own_button.hasFocus()

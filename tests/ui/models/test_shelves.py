@@ -123,7 +123,7 @@ def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPa
     assert place.library.add_button.hasFocus()
 
 
-@pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
+@pytest.mark.parametrize(("line", "words"), [(0, "This frees 4.68 GB"), (2, "No file is deleted")])
 def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: QtBot, line: int, words: str) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
@@ -196,7 +196,7 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     assert "None of the recommended pairs fits." in said(place.welcome)
 
 
-def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
+def test_without_a_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
@@ -205,7 +205,7 @@ def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     assert place.welcome.builtin_button.hasFocus()
     assert not any(card.action_button.property("kind") for card in place.welcome.cards)
     assert "are checked with the hub before" in place.welcome.words.text()
-    assert "Should fit, judging by its listed size" in said(unchecked)
+    assert "Should fit (by listed size)" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
     assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
