@@ -6778,8 +6778,8 @@ Chat-Vorlage: {template_name}
         <translation>Durchgestrichen über den Token, die sie ersetzt haben.</translation>
     </message>
     <message>
-        <source>No answer yet. Its speed and what was drafted will appear here.</source>
-        <translation>Noch keine Antwort. Hier erscheinen ihr Tempo und was entworfen wurde.</translation>
+        <source>No answer yet. Its statistics will appear here.</source>
+        <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
     </message>
     <message>
         <source>Speed</source>

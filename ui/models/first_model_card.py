@@ -99,7 +99,7 @@ class FirstModelCard(QFrame):
         row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
         words = QVBoxLayout()
         words.setSpacing(6)
-        for part in (self.name, self.good_for, self.weight, self.origin):
+        for part in (self.name, self.good_for, self.weight):
             words.addWidget(part)
         top = QHBoxLayout()
         top.setSpacing(GAP_PX)
@@ -107,8 +107,9 @@ class FirstModelCard(QFrame):
         top.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
+        column.setSpacing(6)
         column.addLayout(top)
+        column.addWidget(self.origin)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
 

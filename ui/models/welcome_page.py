@@ -151,7 +151,7 @@ class WelcomePage(QWidget):
         self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
         self.first_gap = QWidget()
-        self.first_gap.setFixedHeight(16)
+        self.first_gap.setFixedHeight(8)
         self.first_title.hide()
         self.first_gap.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)

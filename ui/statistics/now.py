@@ -84,11 +84,12 @@ class NowPage(StatsPage):
         )
         self._is_silent = False
         self.empty = _sentence()
-        self.empty.setText(translate("StatsPanel", "No answer yet. Its speed and what was drafted will appear here."))
+        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self.not_drafted = _sentence()
         self._of_answer: list[QWidget] = []  # out of sight until there is one
         self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
         self._shown_parts: tuple[bool, bool] | None = None  # whether there is an answer, with drafts
+        self._has_memory = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -115,7 +116,7 @@ class NowPage(StatsPage):
         self._add_of_answer(name_of("split"), self.split.widgets)
         self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
         self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        self._memory_heading = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
         self._add_of_answer(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
         self.column.addStretch(1)
 
@@ -189,6 +190,8 @@ class NowPage(StatsPage):
         """What is loaded, and what it takes."""
         texts = memory_texts(view.target, view.draft)
         uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        self._has_memory = bool(uses)
+        self._show_memory()
         source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
@@ -205,6 +208,11 @@ class NowPage(StatsPage):
         self._fill()
         self._set_state(state)
 
+    def _show_memory(self) -> None:
+        """Show what the models take; not a page of dashes where none is loaded and none has answered."""
+        for widget in (self._memory_heading, *self.memory.values()):
+            widget.setVisible(self._has_memory or self.empty.isHidden())
+
     def _show_parts(self, *, has_answer: bool) -> None:
         """Show what there is something to say about; of an answer in the making all, so that nothing moves."""
         stats = self.stats
@@ -220,6 +228,7 @@ class NowPage(StatsPage):
         for widget in self._of_drafts:
             widget.setVisible(has_answer and has_drafts)
         self.not_drafted.setVisible(has_answer and not has_drafts)
+        self._show_memory()
         self.move_tab_stop(self.speed if has_answer else next(iter(self.memory.values())))
         # At once: a frame with lines on one another must not be painted.
         self.column.activate()

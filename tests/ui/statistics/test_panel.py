@@ -109,6 +109,8 @@ def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: St
     shown.clear()
     assert page.empty.isVisible()
     assert "No answer yet." in page.empty.text()
+    assert figure_widgets_in(page.content) == []
+    shown.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
     figures = figure_widgets_in(page.content)
     assert figures == list(page.memory.values())
     assert [each for each in figures if each.focusPolicy() is Qt.FocusPolicy.StrongFocus] == figures[:1]
