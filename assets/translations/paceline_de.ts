@@ -6727,7 +6727,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Passes by accepted tokens</source>
-        <translation>Durchläufe nach akzeptierten Token</translation>
+        <translation>Akzeptiert pro Durchlauf</translation>
     </message>
     <message>
         <source>Why it drafts this way</source>

@@ -110,6 +110,7 @@ class FirstModelCard(QFrame):
         column.setSpacing(6)
         column.addLayout(top)
         column.addWidget(self.origin)
+        column.addSpacing(4)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
 

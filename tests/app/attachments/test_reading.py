@@ -170,7 +170,7 @@ def test_a_file_that_grows_shrinks_or_goes_while_it_is_read(tmp_path: Path, monk
 
         monkeypatch.setattr(reading, "_look", meanwhile)
         message = refusal(path).message
-        assert {None: "no longer exists", b"": "is empty"}.get(content, "may have") in message
+        assert {None: "no longer exists", b"": "is empty"}.get(content, "the limit") in message
 
 
 def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     shown = said(place.drafts)
     assert "No drafts found" in shown
     assert "Choose a draft" not in shown
-    assert "on the hub. N-grams need no draft" in shown
+    assert "on the hub. N-gram mode needs no draft" in shown
     place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
     assert said(place.drafts).lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)

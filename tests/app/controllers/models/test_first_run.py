@@ -156,7 +156,7 @@ def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
 ) -> None:
     click(place_of(desk).welcome, FETCH, qtbot)
     click(place_of(desk).welcome, "Quick demo", qtbot)
-    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct has come" in text for text in desk.window.notices))
+    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct is downloaded" in text for text in desk.window.notices))
     assert all(load.target != str(place_of_model(model)) for load in desk.engine.loads)
     desk.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)

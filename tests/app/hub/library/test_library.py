@@ -70,7 +70,7 @@ def test_a_file_in_place_is_only_forgotten(library: Library, tmp_path: Path) -> 
 
 def test_what_is_no_model_is_refused(library: Library, tmp_path: Path) -> None:
     for path, words in (
-        (put(tmp_path / "a.gguf", b"<html>"), "no GGUF file"),
+        (put(tmp_path / "a.gguf", b"<html>"), "not a GGUF file"),
         (tmp_path / "none.gguf", "does not exist"),
         (put(tmp_path / "m-00001-of-00002.gguf"), "00002-of-00002.gguf does not exist"),
         (tmp_path, "is not a regular file"),

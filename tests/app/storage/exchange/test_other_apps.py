@@ -260,5 +260,5 @@ def test_a_zip_of_cut_parts_alone_is_refused(store: ChatStore, tmp_path: Path) -
     file = tmp_path / "export.zip"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("conversations-000.json", '[{"mapping": {')
-    with pytest.raises(ChatsImportError, match=r"conversations-000\.json is no JSON file"):
+    with pytest.raises(ChatsImportError, match=r"conversations-000\.json is not a JSON file"):
         import_chats(store, file)
