@@ -141,7 +141,7 @@ BAD_FILES = {
     ),
     "negative dimension": (GgufFile(tensors=(Tensor("one", (2**64 - 1,), F32, bytes(16)),)), "values"),
     "unknown tensor type": (GgufFile(tensors=(Tensor("one", (4,), 4, bytes(16)),)), "unknown type 4"),
-    "half a block": (GgufFile(tensors=(Tensor("one", (16,), 2, bytes(18)),)), "no whole blocks of Q4_0"),
+    "half a block": (GgufFile(tensors=(Tensor("one", (16,), 2, bytes(18)),)), "not whole blocks of Q4_0"),
     "unaligned": (GgufFile(tensors=(Tensor("one", (4,), F32, bytes(64), offset=16),)), "not aligned"),
     "two of the same name": (GgufFile(tensors=(ONE, ONE)), "the same name"),
     "overlap": (GgufFile(tensors=(ONE, Tensor("two", (4,), F32, bytes(16), offset=0))), "overlaps"),

@@ -260,7 +260,7 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
 def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
-    found = re.fullmatch(r"text lookup paused: (\d+) % accepted, needs (\d+) % here", looked_up.pacer.reason)
+    found = re.fullmatch(r"text lookup paused: (\d+)% accepted, needs (\d+)% here", looked_up.pacer.reason)
     assert found is not None
     accepted, needed = map(int, found.groups())
     assert accepted < needed < 80

@@ -223,7 +223,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("2", "newer"), ("null", "does not name"), ('"1"', "does not say"), ("0", "valid version")]
+    ("version", "words"), [("2", "newer"), ("null", "does not name"), ('"1"', "does not name"), ("0", "valid version")]
 )
 def test_the_version_of_an_export_is_told_as_it_is(store: ChatStore, tmp_path: Path, version: str, words: str) -> None:
     file = tmp_path / "file.json"
