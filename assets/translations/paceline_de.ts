@@ -84,8 +84,8 @@
         <translation>Beendet, weil der Kontext voll ist. Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
-        <source>Stopped because this question alone fills the context. To continue, choose a larger context in the settings.</source>
-        <translation>Beendet, weil schon diese Frage den Kontext füllt. Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+        <source>Stopped because the context is full with this question alone. To continue, choose a larger context in the settings.</source>
+        <translation>Beendet, weil der Kontext schon mit dieser einen Frage voll ist. Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Only the last answer can be continued, if it was cut off.</source>
@@ -869,7 +869,7 @@
     </message>
     <message>
         <source>This does not fit in the context: the oldest messages will be left out, and the answer says so.</source>
-        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden weggelassen; die Antwort sagt es dazu.</translation>
+        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden weggelassen, und die Antwort sagt es dazu.</translation>
     </message>
     <message>
         <source>This does not fit in the context: the oldest messages will be summarised first, and the answer says so.</source>

@@ -61,7 +61,8 @@ FULL = {
 }
 FULL_OF_ONE_TURN = mark(
     "AnswerController",
-    "Stopped because this question alone fills the context. To continue, choose a larger context in the settings.",
+    "Stopped because the context is full with this question alone. To continue, choose a larger context in "
+    "the settings.",
 )
 
 

@@ -105,7 +105,7 @@ def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(desk: Des
 
 def test_with_one_turn_alone_a_larger_context_is_what_helps(desk: Desk, qtbot: QtBot) -> None:
     half = asked(desk, qtbot, Overflow.DROP, "", OLDER + "Blue. " * 14 + QUESTION)
-    assert "this question alone" in half.notice
+    assert "with this question alone" in half.notice
     assert go_on(desk, qtbot) == half
     assert "the answer needs room" in desk.window.problems[-1].message
     desk.window.settings_changed.emit({"n_ctx": 2 * NUM_TOKENS})

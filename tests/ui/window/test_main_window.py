@@ -294,7 +294,7 @@ def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
     assert not window.empty.demo_button.isVisible()
     assert not window.header.demo_action.isEnabled()
     assert not window.empty.demo_progress.isVisible()
-    assert "padded" in window.empty.demo_text.text()
+    assert "This is the speed demo" in window.empty.demo_text.text()
 
 
 def test_ctrl_slash_lists_the_shortcuts(window: MainWindow, qtbot: QtBot) -> None:
