@@ -3017,7 +3017,7 @@ Chat-Vorlage: {template_name}
         <translation>Importieren Sie sie mit jener Version.</translation>
     </message>
     <message>
-        <source>This export of Paceline holds no list of conversations.</source>
+        <source>This export of Paceline contains no list of conversations.</source>
         <translation>Dieser Paceline-Export enthält keine Liste von Unterhaltungen.</translation>
     </message>
     <message>
@@ -4241,8 +4241,8 @@ Chat-Vorlage: {template_name}
         <translation>Installieren Sie Paceline neu; die Suche im Hub geht auch ohne sie.</translation>
     </message>
     <message>
-        <source>{repo} holds no file {file}.</source>
-        <translation>{repo} enthält keine Datei {file}.</translation>
+        <source>{repo} does not contain {file}.</source>
+        <translation>{repo} enthält {file} nicht.</translation>
     </message>
     <message>
         <source>The built-in models are missing</source>
@@ -4973,7 +4973,7 @@ Chat-Vorlage: {template_name}
         <translation>ihre Architektur heißt {architecture!r}</translation>
     </message>
     <message>
-        <source>it holds no weights, only a vocabulary or metadata</source>
+        <source>it contains no weights, only a vocabulary or metadata</source>
         <translation>sie enthält keine Gewichte, nur ein Vokabular oder Metadaten</translation>
     </message>
     <message>
@@ -4989,7 +4989,7 @@ Chat-Vorlage: {template_name}
         <translation>eines ihrer Token ist {longest:,} Bytes lang</translation>
     </message>
     <message>
-        <source>its {key} is no whole number</source>
+        <source>its {key} is not a whole number</source>
         <translation>{key} ist darin keine ganze Zahl</translation>
     </message>
     <message>
@@ -5013,7 +5013,7 @@ Chat-Vorlage: {template_name}
         <translation>die Zahl ihrer Token ist {num_tokens:,}, die der Einträge in {key} aber {length:,}</translation>
     </message>
     <message>
-        <source>the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}</source>
+        <source>the number of its attention heads, {heads}, is not a multiple of that of its key and value heads, {kv_heads}</source>
         <translation>die Zahl ihrer Attention-Köpfe, {heads}, ist kein Vielfaches der Zahl ihrer Schlüssel- und Wertköpfe, {kv_heads}</translation>
     </message>
     <message>
@@ -5165,7 +5165,7 @@ Chat-Vorlage: {template_name}
         <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurf {theirs!r}.</translation>
     </message>
     <message>
-        <source>Install llama-cpp-python again on this machine.</source>
+        <source>Reinstall llama-cpp-python on this computer.</source>
         <translation>Installieren Sie llama-cpp-python auf diesem Rechner neu.</translation>
     </message>
     <message>

@@ -180,7 +180,7 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(
             said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
-            "Install llama-cpp-python again on this machine.",
+            "Reinstall llama-cpp-python on this computer.",
         )
     if status == 1:  # Python's own way to end after an error that nobody expected
         last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")

@@ -49,7 +49,7 @@ def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
     check_version(data.get("version"), VERSION)
     chats = data.get("conversations")
     if not isinstance(chats, list):
-        raise ChatsImportError("This export of Paceline holds no list of conversations.")
+        raise ChatsImportError("This export of Paceline contains no list of conversations.")
     return [_chat_from_data(chat) for chat in chats if isinstance(chat, dict)]
 
 
