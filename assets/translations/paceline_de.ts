@@ -578,12 +578,12 @@
         <translation>Letztes Löschen rückgängig machen</translation>
     </message>
     <message>
-        <source>Move the selected chat within its folder</source>
-        <translation>Gewählten Chat im Ordner verschieben</translation>
+        <source>Move the chat within its folder</source>
+        <translation>Chat im Ordner verschieben</translation>
     </message>
     <message>
-        <source>Show models, or return to the chat</source>
-        <translation>Modelle zeigen oder zurück zum Chat</translation>
+        <source>Show models or the chat</source>
+        <translation>Modelle oder den Chat zeigen</translation>
     </message>
     <message>
         <source>Choose the models</source>
@@ -650,8 +650,8 @@
         <translation>Vorlage einfügen (in leerer Nachricht)</translation>
     </message>
     <message>
-        <source>Show details of the pass at the cursor in an answer</source>
-        <translation>Einzelheiten zum Durchlauf an der Schreibmarke einer Antwort</translation>
+        <source>Show details of the pass at the cursor</source>
+        <translation>Einzelheiten zum Durchlauf an der Schreibmarke</translation>
     </message>
     <message>
         <source>Move the cursor through the messages</source>

@@ -27,7 +27,7 @@ class PassKeys(QObject):
         self._transcript = transcript
         self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is shown
         self._announced: PassView | None = None
-        words = mark("Commands", "Show details of the pass at the cursor in an answer")
+        words = mark("Commands", "Show details of the pass at the cursor")
         commands.add(CHAT, words, "Ctrl+I", self.show_pass)
         commands.describe(CHAT, mark("Commands", "Move the cursor through the messages"), ("Up", "Down"))
 

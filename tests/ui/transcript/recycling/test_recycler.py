@@ -110,7 +110,7 @@ def whole_in_sight(transcript: Transcript) -> list[int]:
     for card in in_sight:
         views = texts_of(card) if isinstance(card, AnswerCard) else [card.body]  # type: ignore[attr-defined]
         shown = "".join(view.toPlainText() for view in views)
-        assert (isinstance(card, UserCard) and shown == card.text) or shown.count("Search again") == 3
+        assert (isinstance(card, UserCard) and shown == card.text) or shown.count("Look again") == 3
     return ids
 
 
