@@ -128,7 +128,7 @@ def make_folders(paths: Paths) -> list[Problem]:
         variable=HOME_VARIABLE,
     )
     message = said("{folder}: {reason}.", folder=_named([folder for folder, _ in refused]), reason=reason)
-    return [Problem("A folder cannot be written", message, advice)]
+    return [Problem("Cannot write to a folder", message, advice)]
 
 
 def _named(folders: Sequence[Path]) -> str:

@@ -30,7 +30,7 @@ from engine.sentences import Sentence, said
 class PacelineError(Exception):
     """Base of the failures of every room; ``message`` says what happened and why, ``advice`` what to do."""
 
-    title = "Paceline could not go on"
+    title = "Paceline could not continue"
     default_advice = "Try again; if it happens again, restart Paceline."
 
     def __init__(self, message: str, advice: str | None = None) -> None:
@@ -55,7 +55,7 @@ class PacelineError(Exception):
 class EngineError(PacelineError):
     """Base of the engine's failures."""
 
-    title = "The engine could not go on"
+    title = "The engine could not continue"
 
 
 class ModelFileError(EngineError):
@@ -85,7 +85,7 @@ class ModelLoadError(ModelFileError):
 class LoadCancelledError(ModelLoadError):
     """It was asked to end: another model was chosen, somebody stopped it, or the app closes."""
 
-    default_advice = "Load it again when you want it."
+    default_advice = "Load it again if you need it."
 
 
 class TooSlowError(ModelLoadError):

@@ -48,9 +48,7 @@ def read_pdf(
         raise _refusal(str(kind), name, max_chars)
     text, empty, pages = str(answer["text"]), int(str(answer["empty_pages"])), int(str(answer["pages"]))
     if not text.strip():
-        raise NoTextError(
-            said("“{name}” has no text: its pages are pictures, as a scanner makes them.", name=name), _OCR
-        )
+        raise NoTextError(said("“{name}” has no text: its pages are scanned images.", name=name), _OCR)
     if not empty:
         return text, ""
     if empty == 1:
@@ -84,7 +82,7 @@ def _ask_child(
     except (ValueError, IndexError) as error:
         log.info("the reader of a PDF ended with %s and without an answer", child.returncode)
         raise PdfDamagedError(
-            said("“{name}” could not be read: reading it took too much memory, or broke off.", name=name)
+            said("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
         ) from error
     return answer
 
@@ -107,21 +105,21 @@ def _wait(child: subprocess.Popen[bytes], name: str, should_stop: Callable[[], b
                 raise PdfDamagedError(message, "Attach a PDF of the pages that matter.") from None
             if should_stop():
                 raise AttachmentError(
-                    said("Reading “{name}” was cancelled.", name=name), "Attach it again when you want it."
+                    said("Reading “{name}” was cancelled.", name=name), "Attach it again if you need it."
                 ) from None
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
     if kind == "locked":
-        return PdfLockedError(said("“{name}” is protected by a password.", name=name))
+        return PdfLockedError(said("“{name}” is password-protected.", name=name))
     if kind == "cipher":
-        return PdfDamagedError(said("“{name}” is encrypted in a way that cannot be read here.", name=name))
+        return PdfDamagedError(said("“{name}” uses a kind of encryption that is not supported.", name=name))
     if kind == "long":
         return FileTooLargeError(
             said("“{name}” has more than {limit:,} characters of text.", name=name, limit=max_chars)
         )
     if kind == "gone":
-        return FileUnreadableError(said("“{name}” is not there any more, or may not be read.", name=name))
+        return FileUnreadableError(said("“{name}” no longer exists or cannot be read.", name=name))
     if kind == "memory":
-        return PdfDamagedError(said("“{name}” needs more memory to be read than a PDF of its size should.", name=name))
-    return PdfDamagedError(said("“{name}” is damaged, or no PDF.", name=name))
+        return PdfDamagedError(said("Reading “{name}” takes more memory than a PDF of its size should.", name=name))
+    return PdfDamagedError(said("“{name}” is damaged or not a PDF.", name=name))

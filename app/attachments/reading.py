@@ -63,7 +63,7 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
     if len(text) > MAX_CHARS:
         raise FileTooLargeError(
             said(
-                "“{name}” has {num_text:,} characters; an attachment may have {limit:,}.",
+                "“{name}” has {num_text:,} characters; the limit for an attachment is {limit:,}.",
                 name=name,
                 num_text=len(text),
                 limit=MAX_CHARS,
@@ -102,7 +102,7 @@ def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise _unreadable(name, error) from error
     except ValueError as error:  # a NUL in a path
-        raise FileUnreadableError(said("“{name}” is no name that a file can have.", name=name)) from error
+        raise FileUnreadableError(said("“{name}” is not a valid file name.", name=name)) from error
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -113,13 +113,13 @@ def _check_kind(mode: int, name: str) -> None:
     if stat.S_ISDIR(mode):
         raise FileUnreadableError(said("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
     if not stat.S_ISREG(mode):
-        raise FileUnreadableError(said("“{name}” is no ordinary file.", name=name), "Attach a file.")
+        raise FileUnreadableError(said("“{name}” is not a regular file.", name=name), "Attach a file.")
 
 
 def _unreadable(name: str, error: OSError) -> FileUnreadableError:
     if isinstance(error, FileNotFoundError):
         return FileUnreadableError(
-            said("“{name}” is not there any more.", name=name), "Choose it again where it lies now."
+            said("“{name}” no longer exists.", name=name), "Choose it again in its new location."
         )
     return FileUnreadableError(said("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
 
@@ -127,7 +127,7 @@ def _unreadable(name: str, error: OSError) -> FileUnreadableError:
 def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
     return FileTooLargeError(
         said(
-            "“{name}” has {num_bytes}; a file of its kind may have {limit}.",
+            "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
             name=name,
             num_bytes=size(num_bytes),
             limit=size(limit),

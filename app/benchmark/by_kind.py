@@ -12,12 +12,12 @@ from app.benchmark.runs import AUTO, NO_DRAFT_AUTO, OURS, PLAIN, Variant
 from app.benchmark.summary import ALL, Row
 
 NOTE = (
-    "Each cell: tokens per second over our plain decoding of the same prompts, alternated (in brackets the 95 % "
+    "Each cell: tokens per second over our plain decoding of the same prompts, alternated (in brackets the 95% "
     "interval over prompts), tokens per pass, share of the proposed tokens that was accepted. For plain decoding: its "
     "tokens per second. A server tells no passes; of its tokens each one that was not drafted counts as one."
 )
 DERIVED_NOTE = (
-    "Behind the brackets the 95 % interval over rounds, where there were several. The best of several is picked on one "
+    "Behind the brackets the 95% interval over rounds, where there were several. The best of several is picked on one "
     "half of the prompts and compared on the other, both ways round."
 )
 _DERIVED = (

@@ -10,7 +10,7 @@ from app.benchmark.runs import OURS, Variant
 from app.benchmark.summary import ALL, Row
 
 _NOTES = (
-    "Speed-ups are over our plain decoding of the same prompts, in alternated runs. In brackets the 95 % interval over "
+    "Speed-ups are over our plain decoding of the same prompts, in alternated runs. In brackets the 95% interval over "
     "prompts, after it the one over rounds where there were several. The best of several is always picked on one half "
     "of the prompts and compared on the other.",
 )
@@ -172,7 +172,7 @@ def figure(value: float | None, digits: int) -> str:
 
 def percent(value: float | None, digits: int = 0) -> str:
     """A share; a dash for none."""
-    return "-" if value is None else f"{value * 100:.{digits}f} %"
+    return "-" if value is None else f"{value * 100:.{digits}f}%"
 
 
 def _plain(value: object) -> str:

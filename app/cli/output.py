@@ -180,4 +180,4 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value * 100:.0f} %"
+    return "-" if value is None else f"{value * 100:.0f}%"

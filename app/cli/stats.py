@@ -69,7 +69,7 @@ def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
         f"{stats.tokens:,}",
         _number(stats.tokens_per_second, 1),
         _number(stats.tokens_per_pass, 2),
-        UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f} %",
+        UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f}%",
         _number(sums.speedup, 2),
         *(_number(stats.interval_ms(percent), 1) for percent in (50, 95, 99)),
     )

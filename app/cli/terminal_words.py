@@ -26,7 +26,7 @@ WORDS = {
         "Give a smaller context with --ctx or a smaller model, or close other programs."
     ),
     "Change the message, or start a new chat.": "Change the prompt.",
-    "Begin a new chat.": "Shorten the prompt or what is attached.",
+    "Start a new chat.": "Shorten the prompt or what is attached.",
     "Switch tie-safe off.": "Leave --tie-safe out.",
     "Switch the mode to off.": "Give --mode off.",
     "Switch the mode to off for this model.": "Give --mode off for this model.",
@@ -38,7 +38,7 @@ WORDS = {
         "The stored chats can be read, but nothing can be added to them."
     ),
     "Close the other Paceline and start this one again.": "Close the other Paceline, or do it in its window.",
-    "Make some space, and start Paceline again.": "Make some space, and give the command again.",
+    "Free some space, and start Paceline again.": "Make some space, and give the command again.",
 }
 ONLY_IN_WINDOW = (
     "settings",

@@ -57,11 +57,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SHUTDOWN_S = 5.0
-NO_MODEL = Problem(
-    "No model is loaded", "Without a model nobody can answer.", "Open a GGUF file, or the built-in pair."
-)
+NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 
-AFTER_THE_ANSWER = mark("Controller", "This is done when the answer is finished; stop it to have it now.")
+AFTER_THE_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
 
 
 class Controller(QObject):

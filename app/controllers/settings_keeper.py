@@ -25,7 +25,7 @@ class SettingsKeeper:
         before = self.current.values
         self.current, complaints = self.current.changed(changes)
         for sentence in complaints:
-            self._on_problem(Problem("This setting was not taken", sentence, "Give a value in its range."))
+            self._on_problem(Problem("This setting was not accepted", sentence, "Enter a value in its range."))
         changed = frozenset(key for key, value in self.current.values.items() if value != before[key])
         if changed:
             self._saver.save(settings_document(self.current))

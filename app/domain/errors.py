@@ -32,7 +32,7 @@ class SettingsWriteError(AppError):
     """The settings could not be saved."""
 
     title = "The settings could not be saved"
-    default_advice = "They hold until Paceline is closed. Check the free space and the folder's permissions."
+    default_advice = "They apply until Paceline is closed. Check the free space and the folder's permissions."
 
 
 class PresetError(AppError):
@@ -52,14 +52,14 @@ class ChatsExportError(AppError):
     """Conversations could not be written to a file."""
 
     title = "The chats could not be exported"
-    default_advice = "Choose another place, or make some space."
+    default_advice = "Choose another location, or free some space."
 
 
 class StatisticsExportError(AppError):
     """Statistics could not be written to a file."""
 
     title = "The statistics could not be exported"
-    default_advice = "Choose another place, or make some space."
+    default_advice = "Choose another location, or free some space."
 
 
 class ChatsImportError(AppError):
@@ -86,7 +86,7 @@ class StorageFullError(StorageError):
     """No space is left where the chats live."""
 
     title = "The disk is full"
-    default_advice = "Make some space; what is not saved yet stays in memory and is saved then."
+    default_advice = "Free some space. Unsaved changes stay in memory and are saved then."
 
 
 class StorageBusyError(StorageError):

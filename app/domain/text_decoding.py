@@ -98,14 +98,12 @@ def _without_mark(raw: bytes, name: str, *, whole: bool) -> str:
     zeros = [sample[start::2].count(0) / max(len(sample[start::2]), 1) for start in (0, 1)]
     if max(zeros) > _WIDE_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
         return _strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
-    raise NotTextError(said("“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.", name=name))
+    raise NotTextError(said("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
 
 
 def _without_nul(text: str, name: str) -> str:
     if "\0" in text:
-        raise NotTextError(
-            said("“{name}” holds NUL characters, which no text has: it is a binary file, or damaged.", name=name)
-        )
+        raise NotTextError(said("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
     return text
 
 

@@ -29,7 +29,7 @@ def find_endpoint() -> str:
     try:
         origin(text)
     except HubAnswerError as error:
-        message = said("{variable} is set to something that is no http or https address.", variable=ENDPOINT_VARIABLE)
+        message = said("{variable} is not set to an http or https address.", variable=ENDPOINT_VARIABLE)
         raise HubUnreachableError(
             message, said("Correct {variable}, or unset it.", variable=ENDPOINT_VARIABLE)
         ) from error
@@ -45,7 +45,7 @@ def refuse_offline() -> None:
     for name in OFFLINE_VARIABLES:
         if os.environ.get(name, "").strip().upper() in ("1", "ON", "YES", "TRUE"):
             raise HubOfflineError(
-                said("{name} is set, so nothing is asked of the hub.", name=name),
+                said("{name} is set, so the hub is not contacted.", name=name),
                 said("Unset {name} to reach the hub.", name=name),
             )
 
@@ -60,9 +60,9 @@ def origin(url: str) -> tuple[str, str, int]:
         parts = urllib.parse.urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise HubAnswerError("The hub named an address that is none.") from error
+        raise HubAnswerError("The hub gave an invalid address.") from error
     if parts.scheme not in _PORTS or not _is_host(host) or "@" in parts.netloc or len(url) > MAX_URL_CHARS:
-        raise HubAnswerError("The hub named an address that is none.")
+        raise HubAnswerError("The hub gave an invalid address.")
     return parts.scheme, host, _PORTS[parts.scheme] if port is None else port
 
 
@@ -81,9 +81,9 @@ def redirected(url: str, target: str) -> str:
     try:
         joined = urllib.parse.urljoin(url, target)
     except ValueError as error:
-        raise HubAnswerError("The hub redirects to an address that is none.") from error
+        raise HubAnswerError("The hub redirects to an invalid address.") from error
     if origin(joined)[0] == "http" and origin(url)[0] == "https":
-        raise HubAnswerError("The hub redirects to an address without encryption.")
+        raise HubAnswerError("The hub redirects to an unencrypted address.")
     return joined
 
 

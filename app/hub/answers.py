@@ -45,7 +45,7 @@ def summaries_of(answer: object, limit: int) -> tuple[RepoSummary, ...]:
         HubAnswerError: it is no list.
     """
     if not isinstance(answer, list):
-        raise HubAnswerError("The hub's answer to the search is no list.")
+        raise HubAnswerError("The hub's answer to the search is not a list.")
     found = (summary_of(entry) for entry in answer[:MAX_REPOS])
     return tuple(summary for summary in found if summary is not None)[:limit]
 
@@ -84,7 +84,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
     """
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
-        raise HubAnswerError(said("The hub's answer about {repo_id} is no repository.", repo_id=repo_id))
+        raise HubAnswerError(said("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
     files = _files(answer.get("siblings"))
     models = group_models(files)
     siblings = answer.get("siblings")

@@ -207,7 +207,7 @@ class HubClient:
                             if len(body) > max_bytes:
                                 if max_bytes == MAX_README_BYTES:
                                     return bytes(body[:max_bytes])
-                                raise HubAnswerError(said("The hub's answer about {what} is absurdly long.", what=what))
+                                raise HubAnswerError(said("The hub's answer about {what} is far too long.", what=what))
                     return bytes(body)
                 url = redirected(url, answer.headers.get("Location", ""))
         raise HubAnswerError(said("The hub redirects without end for {what}.", what=what))
@@ -277,11 +277,11 @@ def _connection_errors() -> Iterator[None]:
     except httpx.TimeoutException as error:
         raise HubUnreachableError("The hub did not answer in time.") from error
     except httpx.ConnectError as error:
-        raise HubUnreachableError("No connection to the hub could be made.") from error
+        raise HubUnreachableError("Could not connect to the hub.") from error
     except httpx.ProxyError as error:
         raise HubUnreachableError("The proxy refused the connection to the hub.") from error
     except httpx.TransportError as error:
-        raise HubUnreachableError("The connection to the hub broke.") from error
+        raise HubUnreachableError("The connection to the hub was lost.") from error
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError) as error:
         raise HubAnswerError("The hub's answer could not be read.") from error
 
@@ -290,13 +290,13 @@ def _stream(answer: httpx.Response, start: int, size_bytes: int) -> ByteStream:
     """Check what the answer says of itself before a byte is used."""
     headers: Any = answer.headers
     if headers.get("Content-Encoding", "identity") != "identity":
-        raise HubAnswerError("The hub sent the file packed, although it was asked not to.")
+        raise HubAnswerError("The hub sent the file compressed, although it was asked not to.")
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise HubAnswerError("The hub sent other bytes than those that were asked for.")
+            raise HubAnswerError("The hub sent different bytes than requested.")
         return ByteStream(answer, start, span[2])
     length = headers.get("Content-Length")
     if length is not None and length != str(size_bytes):
-        raise HubAnswerError("The hub sends another number of bytes than it said.")
+        raise HubAnswerError("The hub sent a different number of bytes than announced.")
     return ByteStream(answer, 0, size_bytes if length else None)

@@ -27,21 +27,21 @@ from app.domain.errors import AppError
 class HubError(AppError):
     """The hub could not answer."""
 
-    title = "The hub could not be asked"
+    title = "The hub could not be contacted"
 
 
 class HubOfflineError(HubError):
     """Offline mode is on."""
 
     title = "Offline mode is on"
-    default_advice = "Unset HF_HUB_OFFLINE to reach the hub; models on this machine work without it."
+    default_advice = "Unset HF_HUB_OFFLINE to reach the hub; models on this computer work without it."
 
 
 class HubUnreachableError(HubError):
     """No connection, or it broke."""
 
     title = "The hub cannot be reached"
-    default_advice = "Check the network, the proxy and HF_ENDPOINT; downloads go on where they stopped."
+    default_advice = "Check the network, the proxy and HF_ENDPOINT; downloads continue where they stopped."
 
 
 class HubBusyError(HubError):
@@ -58,8 +58,8 @@ class HubBusyError(HubError):
 class HubAccessError(HubError):
     """A token, or the publisher's consent, is needed."""
 
-    title = "This repository asks for permission"
-    default_advice = "Accept its terms on its page at the hub, and give Paceline an access token (or set HF_TOKEN)."
+    title = "This repository is gated"
+    default_advice = "Accept its terms on its hub page, and give Paceline an access token (or set HF_TOKEN)."
 
 
 class HubNotFoundError(HubError):
@@ -93,14 +93,14 @@ class DiskFullError(DownloadError):
     """No space; what is here is kept."""
 
     title = "There is not enough space"
-    default_advice = "Make some space and resume: the part that is here is kept."
+    default_advice = "Free some space and resume; the part already downloaded is kept."
 
 
 class ChecksumError(DownloadError):
     """The bytes are not those that the hub promised."""
 
     title = "The file arrived damaged"
-    default_advice = "Try again; if it happens again, a proxy or a mirror on the way changes the bytes."
+    default_advice = "Try again; if it happens again, a proxy or a mirror may be changing the file."
 
 
 class PackageError(DownloadError):
@@ -113,7 +113,7 @@ class PackageError(DownloadError):
 class DownloadBusyError(DownloadError):
     """Another Paceline is fetching this file."""
 
-    title = "This file is being downloaded already"
+    title = "This file is already being downloaded"
     default_advice = "Wait for the other Paceline, or stop its download."
 
 
@@ -127,12 +127,12 @@ class LibraryError(AppError):
 class UnsafeNameError(LibraryError):
     """A name that would lead out of the library folder."""
 
-    title = "This name is refused"
-    default_advice = "Nothing was written. Report the repository to the hub: such names serve attacks only."
+    title = "This name is not allowed"
+    default_advice = "Nothing was written. Report the repository to the hub: such names are only used for attacks."
 
 
 class TokenStoreError(AppError):
     """The system keyring could not be used."""
 
-    title = "The token cannot be kept"
+    title = "The token cannot be stored"
     default_advice = "Set the environment variable HF_TOKEN instead; Paceline writes no token into a file."

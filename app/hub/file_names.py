@@ -132,7 +132,7 @@ def check_repo_id(repo_id: str) -> str:
     parts = repo_id.split("/")
     if len(parts) != 2 or not all(_REPO_PART.fullmatch(part) and ".." not in part for part in parts):
         raise UnsafeNameError(
-            said("{repo_id} is no repository of the form owner/name.", repo_id=short(repo_id)), "Check the spelling."
+            said("{repo_id} is not a repository of the form owner/name.", repo_id=short(repo_id)), "Check the spelling."
         )
     return repo_id
 
@@ -145,7 +145,7 @@ def safe_parts(path: str) -> tuple[str, ...]:
     """
     parts = PurePosixPath(path).parts if path and len(path) <= MAX_PATH_CHARS else ()
     if not parts or "/".join(parts) != path:
-        raise UnsafeNameError(said("The file name {path} is no plain relative path.", path=short(path)))
+        raise UnsafeNameError(said("The file name {path} is not a plain relative path.", path=short(path)))
     for part in parts:
         reason = _complaint(part)
         if reason:
@@ -174,11 +174,11 @@ def _complaint(part: str) -> str:
     if len(part.encode("utf-8", "replace")) > MAX_NAME_CHARS:
         return said("is too long")
     if any(char in _FORBIDDEN or not char.isprintable() for char in part):
-        return said("holds characters that do not belong into a name")
+        return said("contains characters that do not belong in a name")
     if part != part.strip(" .") or part.startswith(("-", "~")):
-        return said("begins or ends with a character that some systems drop or understand otherwise")
+        return said("begins or ends with a character that some systems drop or interpret differently")
     if part.partition(".")[0].rstrip().lower() in _RESERVED:
-        return said("is that of a device on Windows")
+        return said("is the name of a device on Windows")
     return ""
 
 

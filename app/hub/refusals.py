@@ -41,10 +41,10 @@ def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, 
         error = _absent(code, what)
     elif status == 429:
         error = HubBusyError(
-            said("The hub takes no more requests for now: {what} has to wait.", what=what), None, _wait_s(headers)
+            said("The hub accepts no more requests for now: {what} has to wait.", what=what), None, _wait_s(headers)
         )
     elif status == 408 or status >= 500:
-        error = HubBusyError(said("The hub is out of order (HTTP {status}).", status=status), None, _wait_s(headers))
+        error = HubBusyError(said("The hub is not working (HTTP {status}).", status=status), None, _wait_s(headers))
     else:
         error = HubAnswerError(said("The hub answered {what} with HTTP {status}.", what=what, status=status))
     return error
@@ -53,7 +53,7 @@ def of_status(status: int, headers: Mapping[str, str], what: str, *, own: bool, 
 def _absent(code: str, what: str) -> HubError:
     if code == "RevisionNotFound":
         return HubNotFoundError(said("{what} has no such revision.", what=what))
-    return HubNotFoundError(said("{what} is not there.", what=what))
+    return HubNotFoundError(said("{what} does not exist.", what=what))
 
 
 def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubError:
@@ -62,7 +62,7 @@ def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubErro
     if code == "GatedRepo":
         if had_token:
             reason = said(
-                "{what} is shared only with those who accepted its terms, and this account has not been admitted.",
+                "{what} is shared only with those who accepted its terms, and this account has no access.",
                 what=what,
             )
         else:
@@ -72,10 +72,10 @@ def _no_access(status: int, code: str, what: str, *, had_token: bool) -> HubErro
         return HubAccessError(reason)
     if had_token:
         return HubAccessError(
-            said("The hub does not take the access token for {what} (HTTP {status}).", what=what, status=status)
+            said("The hub does not accept the access token for {what} (HTTP {status}).", what=what, status=status)
         )
     return HubAccessError(
-        said("The hub gives {what} only with an access token (HTTP {status}).", what=what, status=status)
+        said("The hub requires an access token for {what} (HTTP {status}).", what=what, status=status)
     )
 
 
@@ -94,7 +94,7 @@ def location_of(
     if not size.isascii() or not size.isdecimal() or len(size) > 18 or int(size) > MAX_SIZE_BYTES:
         raise HubAnswerError(said("The hub does not say how big {what} is.", what=what))
     if not etag or len(etag) > _ETAG_CHARS or not etag.isascii() or not etag.isprintable():
-        raise HubAnswerError(said("The hub does not name the bytes of {what}.", what=what))
+        raise HubAnswerError(said("The hub does not give a checksum for {what}.", what=what))
     commit = headers.get("X-Repo-Commit", "").lower()
     if len(commit) != 40 or not set(commit) <= set("0123456789abcdef"):
         commit = ""

@@ -182,7 +182,7 @@ class _Ranges:
             skipped = start - stream.start  # a server that knows no ranges begins at the beginning
             self._spent_bytes += skipped + end - start
             if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
-                raise HubAnswerError("The hub cannot give parts of files, so the header cannot be read alone.")
+                raise HubAnswerError("The hub cannot send parts of files, so the header cannot be read on its own.")
             try:
                 for chunk in stream.chunks():
                     data += chunk

@@ -54,7 +54,7 @@ class TokenStore:
             TokenStoreError: it is no token, or there is no keyring.
         """
         if not _usable(token):
-            raise TokenStoreError("This is no access token: it is empty, or holds characters that no token has.", "")
+            raise TokenStoreError("This is not an access token: it is empty, or contains invalid characters.", "")
         keyring = _keyring()
         try:
             keyring.set_password(SERVICE, self._host, token.strip())

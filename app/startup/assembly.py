@@ -55,13 +55,13 @@ def _together(problems: Sequence[Problem]) -> Problem:
     if len(problems) == 1:
         return problems[0]
     message = " ".join(f"{problem.title}: {problem.message}" for problem in map(in_words, problems))
-    return Problem("Not everything is as it should be", message, problems[0].advice)
+    return Problem("Something needs your attention", message, problems[0].advice)
 
 
 def _crash_problem(name: str, paths: Paths) -> Problem:
     return Problem(
         "Something went wrong inside Paceline",
-        translate("Problems", "An error that should not happen ({name}) was written to the log in {logs}.").format(
+        translate("Problems", "An unexpected error ({name}) was written to the log in {logs}.").format(
             name=name, logs=paths.logs
         ),
         "Your chats are saved. If something looks odd, restart Paceline.",

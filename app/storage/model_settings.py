@@ -69,7 +69,7 @@ class ModelSettings:
 
 def model_settings_file(path: Path) -> TomlFile:
     """The file of what models remember."""
-    return TomlFile(path, said("model settings"), said("the usual settings for every model"))
+    return TomlFile(path, said("model settings"), said("the default settings for every model"))
 
 
 def _whole(model: str) -> str:

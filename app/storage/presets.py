@@ -53,7 +53,7 @@ class Presets:
         preset = Preset(self._good_name(name), valid_values(values, PRESET_KEYS))
         kept = [each for each in self._own if each.name.casefold() != preset.name.casefold()]
         if len(kept) >= MAX_PRESETS:
-            raise PresetError(said("There are {limit} presets already.", limit=MAX_PRESETS), "Delete one first.")
+            raise PresetError(said("There are already {limit} presets.", limit=MAX_PRESETS), "Delete one first.")
         self._keep([*kept, preset])
         return preset
 
@@ -66,7 +66,7 @@ class Presets:
         preset, good = self._of_user(name), self._good_name(new_name)
         taken = self.find(good)
         if taken is not None and taken is not preset:
-            raise PresetError(said("There is a preset {name} already.", name=taken.name), "Give another name.")
+            raise PresetError(said("There is already a preset named {name}.", name=taken.name), "Choose another name.")
         self._keep([Preset(good, each.values) if each is preset else each for each in self._own])
 
     def delete(self, name: str) -> None:
@@ -81,16 +81,18 @@ class Presets:
     def _of_user(self, name: str) -> Preset:
         preset = self.find(name)
         if preset is None or preset.builtin:
-            raise PresetError(said("There is no preset {name} of yours.", name=name), "Choose another one.")
+            raise PresetError(said("You have no preset named {name}.", name=name), "Choose another one.")
         return preset
 
     @staticmethod
     def _good_name(name: str) -> str:
         good = " ".join(name.split())
         if not good or len(good) > MAX_NAME_CHARS:
-            raise PresetError(said("A name has 1 to {limit} characters.", limit=MAX_NAME_CHARS), "Give another name.")
+            raise PresetError(said("A name has 1 to {limit} characters.", limit=MAX_NAME_CHARS), "Choose another name.")
         if any(preset.name.casefold() == good.casefold() for preset in BUILTIN):
-            raise PresetError(said("{name} comes with Paceline and stays as it is.", name=good), "Give another name.")
+            raise PresetError(
+                said("{name} comes with Paceline and cannot be changed.", name=good), "Choose another name."
+            )
         return good
 
     def _keep(self, own: list[Preset]) -> None:

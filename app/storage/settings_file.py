@@ -50,7 +50,7 @@ def write_settings(path: Path, settings: Settings) -> None:
 
 def settings_file(path: Path) -> TomlFile:
     """The file of the settings."""
-    return TomlFile(path, said("settings"), said("the usual settings"))
+    return TomlFile(path, said("settings"), said("the default settings"))
 
 
 def _from_document(document: dict[str, Any]) -> LoadedSettings:
@@ -62,12 +62,14 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
         value = section[row.key]
         sentence = complaint(row, value)
         if sentence:
-            notices.append(joined([sentence, said("The settings file says otherwise; the usual value is taken.")]))
+            notices.append(
+                joined([sentence, said("The value in the settings file is not valid; the default is used.")])
+            )
         else:
             values[row.key] = normalised(row, value)
     schema = document.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
-        notices.append(said("The settings are from a newer Paceline; what this one does not know is kept."))
+        notices.append(said("The settings are from a newer Paceline; those unknown to this one are kept."))
     return LoadedSettings(Settings(values, document), tuple(notices))
 
 

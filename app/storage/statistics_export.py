@@ -105,6 +105,6 @@ def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[AnswerRecord,
 def _not_empty(text: Iterator[str]) -> Iterator[str]:
     first = next(text, None)
     if first is None:
-        raise StatisticsExportError("No answer with figures is there yet.", "Ask something first.")
+        raise StatisticsExportError("There are no answers with statistics yet.", "Ask something first.")
     yield first
     yield from text

@@ -60,7 +60,7 @@ class TomlFile:
         except (ValueError, RecursionError) as error:  # not UTF-8, no TOML, or a number of thousands of digits
             return ReadResult(problem=self._set_aside(_first_line(str(error))))
         except OSError as error:
-            advice = said("Paceline goes on with {without}; check the file's permissions.", without=self.without)
+            advice = said("Paceline continues with {without}; check the file's permissions.", without=self.without)
             message = said("{path}: {reason}.", path=self.path, reason=error.strerror or error)
             return ReadResult(problem=Problem(said("The {what} could not be read", what=self.what), message, advice))
 
@@ -100,9 +100,9 @@ class TomlFile:
         else:
             kept = said("It is kept as {aside}.", aside=aside.name)
         return Problem(
-            said("The {what} file is broken", what=self.what),
+            said("The {what} file is damaged", what=self.what),
             said("{path} could not be read: {reason}. {kept}", path=path.name, reason=why, kept=kept),
-            said("Paceline goes on with {without}; set yours again, or repair the kept file.", without=self.without),
+            said("Paceline continues with {without}; set yours again, or repair the kept file.", without=self.without),
         )
 
 
@@ -136,7 +136,7 @@ def _size_of(path: Path) -> int:
     """
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, said("it is no ordinary file"))
+        raise OSError(errno.EINVAL, said("it is not a regular file"))
     return facts.st_size
 
 
@@ -149,9 +149,9 @@ def _parsed(text: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415  (a start without settings has none to read)
 
     if text.count("\n") > MAX_LINES or text.count(",") > MAX_COMMAS:
-        raise ValueError(said("it has more lines or lists than any file of Paceline's"))
+        raise ValueError(said("it has too many lines or lists"))
     if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
-        raise ValueError(said("it is no TOML"))
+        raise ValueError(said("it is not valid TOML"))
     return document
 
 
@@ -167,7 +167,7 @@ def _within(value: object) -> Iterable[object]:
 
 
 def _first_line(text: str) -> str:
-    return text.splitlines()[0][:200] if text else said("it is no TOML")
+    return text.splitlines()[0][:200] if text else said("it is not valid TOML")
 
 
 class DocumentSaver:

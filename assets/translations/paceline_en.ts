@@ -31,10 +31,10 @@
 <context>
     <name>ChatSettings</name>
     <message numerus="yes">
-        <source>%n values of this chat&apos;s own</source>
+        <source>%n values set for this chat</source>
         <translation>
-            <numerusform>%n value of this chat&apos;s own</numerusform>
-            <numerusform>%n values of this chat&apos;s own</numerusform>
+            <numerusform>%n value set for this chat</numerusform>
+            <numerusform>%n values set for this chat</numerusform>
         </translation>
     </message>
 </context>
@@ -92,20 +92,20 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Deleted the folder “{name}”; its %n chats stay.</source>
+        <source>Deleted the folder “{name}”; its %n chats were kept.</source>
         <translation>
-            <numerusform>Deleted the folder “{name}”; its %n chat stays.</numerusform>
-            <numerusform>Deleted the folder “{name}”; its %n chats stay.</numerusform>
+            <numerusform>Deleted the folder “{name}”; its chat was kept.</numerusform>
+            <numerusform>Deleted the folder “{name}”; its %n chats were kept.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>DownloadsPage</name>
     <message numerus="yes">
-        <source>%n on the way</source>
+        <source>%n downloading</source>
         <translation>
-            <numerusform>%n on the way</numerusform>
-            <numerusform>%n on the way</numerusform>
+            <numerusform>%n downloading</numerusform>
+            <numerusform>%n downloading</numerusform>
         </translation>
     </message>
 </context>
@@ -142,10 +142,10 @@
 <context>
     <name>LengthBars</name>
     <message numerus="yes">
-        <source>{kept} kept: {number} passes</source>
+        <source>{kept} accepted: {number} passes</source>
         <translation>
-            <numerusform>{kept} kept: {number} pass</numerusform>
-            <numerusform>{kept} kept: {number} passes</numerusform>
+            <numerusform>{kept} accepted: {number} pass</numerusform>
+            <numerusform>{kept} accepted: {number} passes</numerusform>
         </translation>
     </message>
 </context>

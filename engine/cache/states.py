@@ -240,7 +240,7 @@ class StateCache:
         self._speeds.note(identity, SAVE, state.num_bytes, took)
         self._note(
             said(
-                "kept {tokens} {of_model} for the chat before in {took}",
+                "saved {tokens} {of_model} for the previous chat in {took}",
                 tokens=_tokens(num_past),
                 of_model=_OF_MODEL[slot.role],
                 took=_time(took),
@@ -267,7 +267,7 @@ class StateCache:
             state = self._files.read(found.key)
         if state is None or not slot.sequence.adopt(state):
             self._drop(found.key)
-            self._note(said("a kept cache could not be brought back; its tokens are decoded again"))
+            self._note(said("a saved cache could not be restored; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
         self._speeds.note(found.key.identity, found.place, found.num_bytes, took)
@@ -279,7 +279,7 @@ class StateCache:
                 self._stats.restored_tokens = found.num_usable
         self._note(
             said(
-                "brought back {tokens} {of_model} {source} in {took}",
+                "restored {tokens} {of_model} {source} in {took}",
                 tokens=_tokens(found.num_usable),
                 of_model=_OF_MODEL[slot.role],
                 source=_SOURCES[found.place],
@@ -305,12 +305,11 @@ def _decoded_again(num_tokens: int, decoding_s: float, place: str, restoring_s: 
     fields = {"decoding": _time(decoding_s), "source": _SOURCES[place], "restoring": _time(restoring_s)}
     if num_tokens == 1:
         return said(
-            "1 token is decoded again (about {decoding}): bringing it back {source} would take about {restoring}",
+            "1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}",
             **fields,
         )
     return said(
-        "{number:,} tokens are decoded again (about {decoding}): bringing them back {source} would take about "
-        "{restoring}",
+        "{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}",
         number=num_tokens,
         **fields,
     )

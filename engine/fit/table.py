@@ -202,7 +202,7 @@ def _quantized(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
             return Change(
                 ChangeKind.CACHE_TYPE,
                 cache_type,
-                said("Keep the context as {kind}: it takes less memory.", kind=cache_type),
+                said("Use the cache type {kind}: it takes less memory.", kind=cache_type),
             )
     return None
 
@@ -239,4 +239,4 @@ def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
 def _without_draft(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     if pair.draft is None or not _helps(replace(pair, draft=None), room, before):
         return None
-    return Change(ChangeKind.NO_DRAFT, "", said("Go without the draft: the n-gram mode takes no memory."))
+    return Change(ChangeKind.NO_DRAFT, "", said("Do without the draft: the n-gram mode takes no memory."))

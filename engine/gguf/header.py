@@ -234,7 +234,7 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
     )
     check(
         dims[0] % block.num_values == 0,
-        "the rows of {name!r} are no whole blocks of {block}",
+        "the rows of {name!r} are not whole blocks of {block}",
         name=name,
         block=block.name,
     )
@@ -244,7 +244,7 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
 
 def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
     """No tensor twice, none beyond the file's end, no two in one place."""
-    check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have one name")
+    check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have the same name")
     end = 0
     for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
         check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)

@@ -81,7 +81,7 @@ def check_header(header: GgufHeader) -> None:
     check(bool(header.architecture), "it does not say which architecture it has")
     good = _ARCHITECTURE.fullmatch(header.architecture) is not None
     check(good, "its architecture is called {architecture!r}", architecture=header.architecture[:80])
-    check(bool(header.tensors) or _is_part(header), "it holds no weights, only a vocabulary or metadata")
+    check(bool(header.tensors) or _is_part(header), "it contains no weights, only a vocabulary or metadata")
     for key in _NEEDED:
         check(
             header.own(key) is not None,
@@ -140,7 +140,7 @@ def _numbers(value: Value | None, key: str) -> tuple[int, ...]:
         return ()
     numbers = value if isinstance(value, tuple) else (value,)
     good = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
-    check(good and len(numbers) > 0, "its {key} is no whole number", key=key)
+    check(good and len(numbers) > 0, "its {key} is not a whole number", key=key)
     return tuple(number for number in numbers if isinstance(number, int))
 
 
@@ -164,7 +164,8 @@ def _check_heads(header: GgufHeader) -> None:
         shared = heads[0] % kv_heads[0] == 0
         check(
             shared,
-            "the number of its attention heads, {heads}, is no multiple of that of its key and value heads, {kv_heads}",
+            "the number of its attention heads, {heads}, is not a multiple of that of its key and value "
+            "heads, {kv_heads}",
             heads=heads[0],
             kv_heads=kv_heads[0],
         )

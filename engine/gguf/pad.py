@@ -148,7 +148,7 @@ def _check_room(folder: Path, num_bytes: int) -> None:
                 free=free / 1000000.0,
                 folder=folder,
             ),
-            "Make some room, or choose another folder.",
+            "Free some space, or choose another folder.",
         )
 
 
@@ -218,7 +218,7 @@ def _reporter(
         nonlocal done
         done += num_bytes
         if should_stop is not None and should_stop():
-            raise ToolError("Making the padded model was cancelled.", "Start it again when you want it.")
+            raise ToolError("Making the padded model was cancelled.", "Start it again if you need it.")
         if progress is not None:
             progress(done / total)
 

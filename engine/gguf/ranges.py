@@ -21,7 +21,7 @@ class CancelledReadError(ModelHeaderError):
     """Whoever asked for the header wants it no more."""
 
     title = "Cancelled"
-    default_advice = "Ask again when you want it."
+    default_advice = "Ask again if you need it."
 
 
 class RangeSource:

@@ -39,7 +39,7 @@ def open_ordinary(path: Path) -> BinaryIO:
     """
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system tells better
-        raise OSError(errno.EINVAL, said("it is no ordinary file"))
+        raise OSError(errno.EINVAL, said("it is not a regular file"))
     return path.open("rb")
 
 

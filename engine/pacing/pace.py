@@ -32,7 +32,7 @@ def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
     if depth is not None and not 0 <= depth <= MAX_DEPTH:
         raise SettingError(said("The depth must be between 0 and {most}.", most=MAX_DEPTH))
     if mode is Mode.OFF:
-        return Pace(0, paced=False, reason=said("plain decoding was asked for"))
+        return Pace(0, paced=False, reason=said("plain decoding was chosen"))
     name = phrase("Modes", mode.value)
     if depth is not None:
         return Pace(depth, False, said("{mode} at the chosen depth of {depth}", mode=name, depth=depth))

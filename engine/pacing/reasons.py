@@ -79,27 +79,27 @@ def not_paying(
             "{share}, {needs}, where a rejection costs {cost:.1f} ms", share=share, needs=needs, cost=rejection_ms
         )
     if as_asked:
-        return said("draft on as asked, but it does not pay: {why}", why=why)
+        return said("draft on as chosen, but it does not pay off: {why}", why=why)
     return said("draft paused: {why}", why=why)
 
 
 def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool) -> Sentence:
     """Text that came before does not pay below the acceptance ``needed``."""
     percent = accepted * 100
-    share = said("{percent:.0f} % accepted", percent=percent)
+    share = said("{percent:.0f}% accepted", percent=percent)
     if not is_observed:
-        share = said("{percent:.0f} % expected", percent=percent)
+        share = said("{percent:.0f}% expected", percent=percent)
     return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
 
 
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
     """What nobody has seen yet is not told as seen."""
     if is_observed:
-        return said("{percent:.0f} % accepted at depth 1", percent=share * 100)
-    return said("{percent:.0f} % expected at depth 1", percent=share * 100)
+        return said("{percent:.0f}% accepted at depth 1", percent=share * 100)
+    return said("{percent:.0f}% expected at depth 1", percent=share * 100)
 
 
 def _needs(acceptance: float | None) -> Sentence:
     if acceptance is None:
-        return said("and cannot pay here at any acceptance")
-    return said("needs {percent:.0f} % here", percent=acceptance * 100)
+        return said("and cannot pay off here at any acceptance rate")
+    return said("needs {percent:.0f}% here", percent=acceptance * 100)

@@ -170,8 +170,8 @@ class PromptBuilder:
             return
         self._wants_parts = None
         raise TemplateError(
-            "The chat template of this model leaves the words of messages out.",
-            "Take another file of this model, or one with another template.",
+            "The chat template of this model leaves out the text of messages.",
+            "Use another file of this model, or one with another template.",
         )
 
     def _system_is_used(self) -> bool:

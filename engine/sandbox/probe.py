@@ -165,7 +165,7 @@ def _wait(
                 ) from None
             if should_stop():
                 raise LoadCancelledError(
-                    said("Opening {name} was cancelled.", name=name), "Open it again when you want it."
+                    said("Opening {name} was cancelled.", name=name), "Open it again if you need it."
                 ) from None
         else:
             return output.decode("utf-8", "replace"), complaints.decode("utf-8", "replace")
@@ -175,12 +175,12 @@ def _crash(name: str, status: int, complaints: str) -> EngineError:
     """One sentence for a child that died."""
     if status == -getattr(signal, "SIGKILL", 9):
         return NotEnoughMemoryError(
-            said("The system ended the process that opened {name}, most likely for want of memory.", name=name)
+            said("The system ended the process that opened {name}, most likely because memory ran out.", name=name)
         )
     if status == -getattr(signal, "SIGILL", 4):
         return ModelLoadError(
             said("{name} could not be opened: llama.cpp was built for another processor.", name=name),
-            "Install llama-cpp-python again on this machine.",
+            "Reinstall llama-cpp-python on this computer.",
         )
     if status == 1:  # Python's own way to end after an error that nobody expected
         last_line = (complaints.strip().splitlines() or [""])[-1][:200].rstrip(".")

@@ -50,7 +50,7 @@ class TemplateRenderer:
         """
         request = json.dumps({"source": source, "variables": variables}).encode() + b"\n"
         if len(request) > _MAX_LINE_BYTES:
-            raise TemplateError("The conversation is longer than any context holds.", "Begin a new chat.")
+            raise TemplateError("The conversation is longer than any context holds.", "Start a new chat.")
         with self._lock:
             process = self._start()
             line, reason = _exchange(process, request, TIME_LIMIT_S)

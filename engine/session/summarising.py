@@ -91,7 +91,7 @@ class Summariser:
             return dropping  # it is enough to leave questions out that had no answer, and so the answer will
         plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
-            yield self._failed(request, 0, said("The oldest turns are too long to be summarised."))
+            yield self._failed(request, 0, said("The oldest messages are too long to be summarised."))
             return dropping
         try:
             summary, why = yield from self._write(plan, run)

@@ -32,7 +32,7 @@ IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than t
 OnEvent = Callable[[Event], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
-    "An error that should not happen stopped this step; the log has the details.",
+    "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
 

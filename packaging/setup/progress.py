@@ -50,7 +50,7 @@ class CompileProgress:
         if self.started is None or now - self.shown_at < (1.0 if self.on_terminal else 60.0):
             return
         self.shown_at = now
-        self.write_line(f"{percent:3d} %  {duration(now - self.started)}", last=not self.on_terminal)
+        self.write_line(f"{percent:3d}%  {duration(now - self.started)}", last=not self.on_terminal)
 
     def stop(self) -> None:
         """Say how long it took, whether it went well or not."""

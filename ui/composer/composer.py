@@ -39,17 +39,15 @@ MAX_DEPTH = 16
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
-    "drop": mark("Composer", "When it is full, the oldest turns are left out, and the answer says so."),
-    "summarise": mark("Composer", "When it is full, the oldest turns are summarised first, and the answer says so."),
-    "stop": mark(
-        "Composer", "When it is full, no answer is made until a new chat is started or the context is made larger."
-    ),
+    "drop": mark("Composer", "When it is full, the oldest messages are left out, and the answer says so."),
+    "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
+    "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
 }
 NOT_READY = {
-    EngineState.EMPTY: mark("Composer", "No model is loaded; open one or use the built-in pair."),
-    EngineState.LOADING: mark("Composer", "The model is loading; the message can be sent in a moment."),
+    EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
+    EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
 }
-DEPTH_HELP = mark("Composer", "How many tokens are proposed per pass. Auto lets Paceline choose from what it measures.")
+DEPTH_HELP = mark("Composer", "Tokens proposed per pass. With Auto, Paceline adapts it to measured speed.")
 
 
 class Composer(QWidget):
@@ -310,7 +308,7 @@ class Composer(QWidget):
         self.send_button.setVisible(not self.is_busy)
         self.send_button.setEnabled(self._can_send)
         self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
-        reading = translate("Composer", "A file is still being read; the message can be sent in a moment.")
+        reading = translate("Composer", "A file is still being read. You can send your message in a moment.")
         self.reason.setText((reading if self._reading else self.modes.reason) if self._ready else self._not_ready)
         self.reason.setToolTip(hover(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):

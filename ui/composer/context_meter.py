@@ -32,16 +32,16 @@ SWATCH = QSize(14, 10)
 PANEL_PX = 320
 BORDERS_PX = 2  # of the panel, both sides
 POLICIES = {
-    "drop": mark("ContextMeter", "Leave the oldest turns out"),
-    "summarise": mark("ContextMeter", "Summarise the oldest turns"),
-    "stop": mark("ContextMeter", "Stop and say so"),
+    "drop": mark("ContextMeter", "Leave out the oldest messages"),
+    "summarise": mark("ContextMeter", "Summarise the oldest messages"),
+    "stop": mark("ContextMeter", "Stop and tell me"),
 }
 POLICY_HELP = {
-    "drop": mark("ContextMeter", "The answer says how many messages it was given without."),
+    "drop": mark("ContextMeter", "The answer says how many messages were left out."),
     "summarise": mark(
-        "ContextMeter", "The model writes a summary first, which is sent in their place. It can be read and undone."
+        "ContextMeter", "The model first writes a summary that is sent in their place. You can read and undo it."
     ),
-    "stop": mark("ContextMeter", "No answer is made until there is room."),
+    "stop": mark("ContextMeter", "No more answers until there is room."),
 }
 SYSTEM, CONVERSATION, LAST, FREE, REFUSED = range(5)
 
@@ -80,7 +80,7 @@ def refused_words(parts: ContextParts) -> str:
     """What the last question would have taken."""
     words = translate(
         "ContextMeter",
-        "Too long: with the last question the conversation takes {needed} tokens, but the context holds {size}.",
+        "Too long: with the last question, the conversation takes {needed} tokens, but the context holds only {size}.",
     )
     return words.format(needed=count(parts.refused), size=count(parts.size))
 

@@ -13,21 +13,21 @@ from ui.text.language import mark, translate
 LEAST_ROOM = 16  # tokens that the engine leaves for the answer at least
 _TOO_LONG = mark(
     "ContextSum",
-    "This message alone is more than the context holds, so no answer can be made. Remove an attachment, shorten the "
-    "text, or choose a larger context in the settings.",
+    "This message alone does not fit in the context. Remove an attachment, shorten the text, or choose a "
+    "larger context in the settings.",
 )
 _POLICIES = {
     "stop": mark(
         "ContextSum",
-        "This is more than the context holds, so no answer can be made. Remove an attachment, start a new chat, or "
-        "choose a larger context in the settings.",
+        "This does not fit in the context. Remove an attachment, start a new chat, or choose a larger "
+        "context in the settings.",
     ),
     "drop": mark(
-        "ContextSum", "This is more than the context holds: the oldest turns will be left out, and the answer says so."
+        "ContextSum", "This does not fit in the context: the oldest messages will be left out, and the answer says so."
     ),
     "summarise": mark(
         "ContextSum",
-        "This is more than the context holds: the oldest turns will be summarised first, and the answer says so.",
+        "This does not fit in the context: the oldest messages will be summarised first, and the answer says so.",
     ),
 }
 

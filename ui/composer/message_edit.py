@@ -20,7 +20,7 @@ HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
 LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
-PICTURES = mark("Composer", "Pictures cannot be attached: the models read text only.")
+PICTURES = mark("Composer", "Images cannot be attached: the models only read text.")
 
 
 def fits_box(text: str) -> bool:

@@ -14,7 +14,7 @@ from ui.text.language import mark, translate
 LEAST_BUTTON_PX = 36  # six whole labels would not let the window get narrow
 
 MODE_HELP: dict[str, str] = {
-    "off": mark("ModeSwitch", "Plain decoding: one token per pass of the target. The baseline of every comparison."),
+    "off": mark("ModeSwitch", "Plain decoding: one token per pass of the target. The baseline for comparisons."),
     "ngram": mark(
         "ModeSwitch", "Drafts what followed the same words earlier in this conversation; needs no second model."
     ),
@@ -25,7 +25,7 @@ MODE_HELP: dict[str, str] = {
     "hybrid": mark(
         "ModeSwitch", "Drafts from text where it matches well, and with the draft model elsewhere or before a match."
     ),
-    "auto": mark("ModeSwitch", "Takes whatever is expected to be fastest at each pass, plain decoding included."),
+    "auto": mark("ModeSwitch", "Picks what should be fastest for each pass, plain decoding included."),
 }
 
 
@@ -136,7 +136,7 @@ class ModeSwitch(QFrame):
             button.setToolTip(
                 hover(
                     reason
-                    or translate("ModeSwitch", "{words} Ctrl+D takes the next mode.").format(
+                    or translate("ModeSwitch", "{words} Press Ctrl+D for the next mode.").format(
                         words=translate("ModeSwitch", MODE_HELP[mode])
                     )
                 )

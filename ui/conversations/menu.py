@@ -43,11 +43,7 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
         theme.icon("copy"), translate("ConversationMenu", "Duplicate"), partial(library_signals.duplicated.emit, row.id)
     )
     _add_export(menu, theme, partial(library_signals.exported.emit, row.id), translate("ConversationMenu", "Export"))
-    archive = (
-        translate("ConversationMenu", "Take back from the archive")
-        if row.archived
-        else translate("ConversationMenu", "Archive")
-    )
+    archive = translate("ConversationMenu", "Unarchive") if row.archived else translate("ConversationMenu", "Archive")
     menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))
     menu.addSeparator()
     menu.addAction(
@@ -105,7 +101,7 @@ def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -
 def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str) -> None:
     formats = menu.addMenu(theme.icon("upload"), words)
     formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
-    formats.addAction(translate("ConversationMenu", "As JSON, with branches and figures…"), partial(export, "json"))
+    formats.addAction(translate("ConversationMenu", "As JSON, with branches and statistics…"), partial(export, "json"))
 
 
 def _now(index: QPersistentModelIndex) -> QModelIndex:

@@ -21,8 +21,8 @@ FOLDER_MIME = "application/x-paceline-folder"
 TODAY, YESTERDAY = mark("ConversationModel", "Today"), mark("ConversationModel", "Yesterday")
 EARLIER = mark("ConversationModel", "Earlier")
 PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel", "Archived")
-ANSWERING = mark("ConversationModel", "an answer is being made")
-UNSEEN = mark("ConversationModel", "an answer that was not seen yet")
+ANSWERING = mark("ConversationModel", "writing an answer")
+UNSEEN = mark("ConversationModel", "unread answer")
 _NO_PARENT = QModelIndex()
 
 

@@ -74,14 +74,14 @@ class Sidebar(QFrame):
         self.settings_button.setToolTip(translate("Sidebar", "Open the settings (Ctrl+,)"))
         self.models_button.setProperty("kind", "side")
         self.models_button.setAccessibleName(translate("Sidebar", "Models"))
-        self.models_button.setToolTip(translate("Sidebar", "Find, judge and download models (Ctrl+M)"))
+        self.models_button.setToolTip(translate("Sidebar", "Find and download models (Ctrl+M)"))
         for button in (self.new_button, self.models_button, self.settings_button):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
         self.search.setPlaceholderText(translate("Sidebar", "Search chats"))
         self.search.setAccessibleName(translate("Sidebar", "Search chats"))
-        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and what is attached to them.")))
+        self.search.setToolTip(hover(translate("Sidebar", "Searches titles, messages and attachments.")))
         self.search.setClearButtonEnabled(False)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
@@ -171,9 +171,9 @@ class Sidebar(QFrame):
         searching = self.lists.currentWidget() is self.results
         nothing = not self.results.hits if searching else self.list.rows.rowCount() == 0
         self.empty.setText(
-            translate("Sidebar", "These words are in no chat.")
+            translate("Sidebar", "No chats found.")
             if searching
-            else translate("Sidebar", "Your chats appear here.")
+            else translate("Sidebar", "Your chats will appear here.")
         )
         self.empty.setVisible(nothing)
 

@@ -21,27 +21,27 @@ WIDTH_PX = 860  # as the library
 _ACTIONS = {
     DownloadState.WAITING: (
         ("pause", "pause", mark("DownloadsPage", "Pause")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
     ),
     DownloadState.RUNNING: (
         ("pause", "pause", mark("DownloadsPage", "Pause")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
     ),
-    DownloadState.CHECKING: (("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),),
+    DownloadState.CHECKING: (("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),),
     DownloadState.PAUSED: (
         ("resume", "play", mark("DownloadsPage", "Resume")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
     ),
     DownloadState.FAILED: (
         ("retry", "refresh-cw", mark("DownloadsPage", "Try again")),
-        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the part")),
+        ("cancel", "x", mark("DownloadsPage", "Cancel and delete the partial file")),
     ),
-    DownloadState.DONE: (("forget", "x", mark("DownloadsPage", "Take off this list; the model stays")),),
+    DownloadState.DONE: (("forget", "x", mark("DownloadsPage", "Remove from this list; the model is kept")),),
 }
 
 
 def progress_words(row: DownloadRow) -> str:
-    """``1.23 GB of 5.02 GB · 24 % · 12.3 MB/s · 5 min left``."""
+    """``1.23 GB of 5.02 GB · 24% · 12.3 MB/s · 5 min left``."""
     if row.state is DownloadState.DONE:
         return f"{_state_words(row)} · {size(row.total_bytes or row.done_bytes)}"
     of = translate("DownloadsPage", "{done} of {total}")
@@ -174,7 +174,7 @@ class DownloadsPage(QWidget):
         )
         self.empty.say(
             translate("DownloadsPage", "Nothing is downloading"),
-            translate("DownloadsPage", "Downloads go on where they stopped, also after a restart."),
+            translate("DownloadsPage", "Downloads continue where they stopped, even after a restart."),
             pairs,
             search,
         )
@@ -226,11 +226,11 @@ def summary(rows: Sequence[DownloadRow]) -> str:
     """How much is under way, in a few words."""
     running = [row for row in rows if row.state in (DownloadState.RUNNING, DownloadState.WAITING)]
     if not running:
-        return translate("DownloadsPage", "Nothing is on its way just now.")
+        return translate("DownloadsPage", "No downloads right now.")
     speeds = [row.bytes_per_s for row in running if row.bytes_per_s is not None]
     left = [row.left_s for row in running if row.left_s is not None]
     number = len(running)
-    pieces = [translate("DownloadsPage", "%n on the way", None, number)]
+    pieces = [translate("DownloadsPage", "%n downloading", None, number)]
     if speeds:
         pieces.append(rate(sum(speeds)))
     if left and len(left) == len(running):

@@ -29,7 +29,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     groups = (
         (translate("DraftsPage", "Matching"), (Match.YES,)),
         (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
-        (translate("DraftsPage", "Rejected, and why"), (Match.NO,)),
+        (translate("DraftsPage", "Not suitable"), (Match.NO,)),
     )
     return grouped((heading, [_choice(row) for row in rows if row.match in matches]) for heading, matches in groups)
 
@@ -110,11 +110,11 @@ class DraftsPage(QWidget):
         if found.rows or found.busy:
             self.empty.say(
                 translate("DraftsPage", "Choose a draft"),
-                translate("DraftsPage", "Whether it matches, and whether the pair fits this machine, is shown here."),
+                translate("DraftsPage", "See here whether it matches and whether the pair fits this computer."),
             )
         else:
             self.empty.say(
-                translate("DraftsPage", "Nothing to pair yet"),
+                translate("DraftsPage", "No models to pair yet"),
                 translate("DraftsPage", "A draft is a small model that proposes words for a large one."),
             )
 
@@ -126,7 +126,7 @@ class DraftsPage(QWidget):
         if found.target is None:
             self.nothing.say(
                 translate("DraftsPage", "No target chosen"),
-                translate("DraftsPage", "Choose a model that answers; its drafts are found here."),
+                translate("DraftsPage", "Choose a target model to find drafts for it."),
                 library,
             )
         elif found.busy:
@@ -136,13 +136,13 @@ class DraftsPage(QWidget):
             )
         else:
             none = translate(
-                "DraftsPage", "No candidate was found on this computer, among the recommendations or on the hub."
+                "DraftsPage", "Nothing was found on this computer, among the recommendations or on the hub."
             )
             self.words.hide()
             self.nothing.say(
                 translate("DraftsPage", "No drafts found"),
                 found.words  # which says the same of n-grams
-                or translate("DraftsPage", "{words} N-grams need no draft: they work with every model.").format(
+                or translate("DraftsPage", "{words} N-gram mode needs no draft and works with every model.").format(
                     words=none
                 ),
                 search,

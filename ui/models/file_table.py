@@ -46,7 +46,9 @@ class FileTable(QWidget):
         for file in models:
             line = self._add_model(line, file)
         if others:
-            self.grid.addWidget(self._section(translate("FileTable", "Goes with a model")), line, 0, 1, NUM_COLUMNS)
+            self.grid.addWidget(
+                self._section(translate("FileTable", "Files that go with a model")), line, 0, 1, NUM_COLUMNS
+            )
             line += 1
         for file in others:
             line = self._add_other(line, file)
@@ -88,7 +90,7 @@ class FileTable(QWidget):
             name=translate("FileTable", "Find a draft for {what}").format(what=what),
             tip=translate(
                 "FileTable",
-                "Lists the drafts that match this model, and says why others do not, before anything is downloaded.",
+                "Lists the drafts that match this model, and why others do not, before anything is downloaded.",
             ),
         )
         if file.presence is Presence.HERE:

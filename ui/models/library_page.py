@@ -54,7 +54,9 @@ class LibraryLine(QFrame):
             name=translate("LibraryLine", "Chat with {name}").format(name=row.name),
         )
         self.chat.setEnabled(not row.missing)
-        self.more = IconButton(theme, "ellipsis", translate("LibraryLine", "More for {name}").format(name=row.name))
+        self.more = IconButton(
+            theme, "ellipsis", translate("LibraryLine", "More actions for {name}").format(name=row.name)
+        )
         self.menu = QMenu(self.more)
         self._fill_menu()
         self._show_mark()
@@ -81,7 +83,10 @@ class LibraryLine(QFrame):
         if self.row.missing:
             self.mark.show_mark("triangle-alert", translate("LibraryLine", "Missing"), "bad")
             self.mark.setToolTip(
-                translate("LibraryLine", "The file is not where it was. Plug in its disk, or remove it from the list.")
+                translate(
+                    "LibraryLine",
+                    "The file has moved or its disk is missing. Connect the disk, or remove the model from the list.",
+                )
             )
         elif self.row.in_use:
             self.mark.show_mark("circle-check", _use_words(self.row.in_use), "good")
@@ -123,7 +128,9 @@ class LibraryLine(QFrame):
         """Ask before the files go, and say how much space that frees."""
         row = self.row
         if row.in_place or row.missing:
-            text = translate("LibraryLine", "“{name}” is taken off the list. No file is deleted.").format(name=row.name)
+            text = translate("LibraryLine", "“{name}” is removed from the list. No file is deleted.").format(
+                name=row.name
+            )
             question = ConfirmDialog(
                 self.window(),
                 translate("LibraryLine", "Remove this model from the list?"),
@@ -132,7 +139,7 @@ class LibraryLine(QFrame):
                 danger=True,
             )
         else:
-            text = translate("LibraryLine", "“{name}” is deleted from this computer; {size} become free.").format(
+            text = translate("LibraryLine", "“{name}” is deleted from this computer. This frees {size}.").format(
                 name=row.name, size=size(row.size_bytes)
             )
             question = ConfirmDialog(
@@ -163,7 +170,7 @@ class LibraryPage(QWidget):
             tip=translate("LibraryPage", "The file stays where it is; nothing is copied."),
         )
         self.look_button = button(
-            translate("LibraryPage", "Look again"),
+            translate("LibraryPage", "Search again"),
             requests.rescan_requested.emit,
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
@@ -188,7 +195,7 @@ class LibraryPage(QWidget):
         )
         self.empty.say(
             translate("LibraryPage", "No models yet"),
-            translate("LibraryPage", "Download a pair, or add a GGUF file that you have; it is not copied."),
+            translate("LibraryPage", "Download a pair, or add a GGUF file you already have. It is not copied."),
             pairs,
             self.own_button,
         )

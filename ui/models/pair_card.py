@@ -18,7 +18,7 @@ from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import rule
 
-ALONE = mark("PairCard", "So only the target is offered: it needs no draft model, and n-grams work with it.")
+ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
 _TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

@@ -78,7 +78,7 @@ class ModelsPanel(QWidget):
             WELCOME: self.welcome,
         }
         self.back_button = QPushButton(translate("ModelsPanel", " Back to the chat"))
-        self.welcome_button = QPushButton(translate("ModelsPanel", " First steps"))
+        self.welcome_button = QPushButton(translate("ModelsPanel", " Get started"))
         self.nav = QListWidget()
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -91,8 +91,8 @@ class ModelsPanel(QWidget):
     def _make(self) -> None:
         self.back_button.setAccessibleName(translate("ModelsPanel", "Back to the chat"))
         self.back_button.setToolTip(translate("ModelsPanel", "Back to the chat (Esc)"))
-        self.welcome_button.setAccessibleName(translate("ModelsPanel", "First steps"))
-        self.welcome_button.setToolTip(translate("ModelsPanel", "What this machine has, and which pairs suit it"))
+        self.welcome_button.setAccessibleName(translate("ModelsPanel", "Get started"))
+        self.welcome_button.setToolTip(translate("ModelsPanel", "This computer and the models that suit it"))
         for made in (self.back_button, self.welcome_button):
             made.setProperty("kind", "side")
             made.setIconSize(QSize(16, 16))
@@ -199,7 +199,7 @@ class ModelsPanel(QWidget):
         self.side.setFixedWidth(NARROW_NAV_PX if narrow else self._nav_px())
         self.heading.setVisible(not narrow)
         self.back_button.setText("" if narrow else translate("ModelsPanel", " Back to the chat"))
-        self.welcome_button.setText("" if narrow else translate("ModelsPanel", " First steps"))
+        self.welcome_button.setText("" if narrow else translate("ModelsPanel", " Get started"))
         for row, (key, english, _icon) in enumerate(PAGES):
             name = translate("Place", english)
             words = f"{name}  {self._num_open}" if key == "downloads" and self._num_open else name
@@ -211,7 +211,7 @@ class ModelsPanel(QWidget):
     def _nav_px(self) -> int:
         """As wide as the longest name: text and language decide."""
         words = [translate("Place", english) for _key, english, _icon in PAGES]
-        words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " First steps")]
+        words += [translate("ModelsPanel", " Back to the chat"), translate("ModelsPanel", " Get started")]
         return max(NAV_PX, ceil(max(self._theme.text_width(name) for name in words)) + BESIDE_NAME_PX)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

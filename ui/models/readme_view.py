@@ -14,7 +14,7 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 
 MAX_CHARS = 60_000
-CUT = mark("ReadmeView", "The rest is on the page of the repository.")
+CUT = mark("ReadmeView", "Read the rest on the repository's page.")
 _FRONT_MATTER = re.compile(r"\A---\s*\n.*?\n---\s*\n", re.DOTALL)
 _MAX_FRONT_CHARS = 20_000
 

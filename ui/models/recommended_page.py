@@ -26,10 +26,10 @@ _TOP = Qt.AlignmentFlag.AlignTop
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
     """Pairs that fit first, then the rest."""
     groups = (
-        (translate("RecommendedPage", "Fit this machine"), FitLevel.FITS),
+        (translate("RecommendedPage", "Fit this computer"), FitLevel.FITS),
         (translate("RecommendedPage", "A tight fit"), FitLevel.TIGHT),
-        (translate("RecommendedPage", "Not judged yet"), FitLevel.UNKNOWN),
-        (translate("RecommendedPage", "Too large for this machine"), FitLevel.TOO_LARGE),
+        (translate("RecommendedPage", "Not checked yet"), FitLevel.UNKNOWN),
+        (translate("RecommendedPage", "Too large for this computer"), FitLevel.TOO_LARGE),
     )
     return grouped((heading, [_choice(row) for row in rows if row.fit is level]) for heading, level in groups)
 
@@ -39,7 +39,9 @@ def _choice(row: CatalogRow) -> Choice:
         key=row.key,
         title=row.name,
         lines=(row.good_for,),
-        side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else translate("RecommendedPage", "here"),
+        side=bytes_or_unknown(row.pair.missing_bytes)
+        if not row.pair.is_here
+        else translate("RecommendedPage", "downloaded"),
         icon=FIT_ICONS[row.fit],
         tone=_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
@@ -55,7 +57,7 @@ class RecommendedPage(QWidget):
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
-            translate("RecommendedPage", "A large model, a small one as its draft."), "caption", wrap=True
+            translate("RecommendedPage", "A large model with a small one as its draft."), "caption", wrap=True
         )
         self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
@@ -71,7 +73,7 @@ class RecommendedPage(QWidget):
         self._arrange()
         self.empty.say(
             translate("RecommendedPage", "Choose a pair"),
-            translate("RecommendedPage", "What it is good for, whether it matches and fits, is shown here."),
+            translate("RecommendedPage", "See here what it is good for and whether it fits."),
         )
 
     def _arrange(self) -> None:
@@ -103,9 +105,7 @@ class RecommendedPage(QWidget):
                 lambda: self._requests.page_requested.emit("search"),
                 kind="primary",
             )
-            text = translate(
-                "RecommendedPage", "The list of recommended pairs is empty. Search for models of your own choice."
-            )
+            text = translate("RecommendedPage", "The list of recommended pairs is empty. Search for models yourself.")
             self.empty.say(translate("RecommendedPage", "No recommendations"), text, search)
             self.right.setCurrentIndex(0)
 

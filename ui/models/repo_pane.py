@@ -54,13 +54,14 @@ class RepoPane(QStackedWidget):
         self.readme = ReadmeView(theme)
         self.readme.link_activated.connect(requests.link_requested)
         self.page_button = button(
-            translate("RepoPane", "Open its page"), lambda: requests.link_requested.emit(self._page_url + self._repo)
+            translate("RepoPane", "Open the model's page"),
+            lambda: requests.link_requested.emit(self._page_url + self._repo),
         )
         self.addWidget(self.empty)
         self.addWidget(self._page())
         self.say(
             translate("RepoPane", "Choose a model"),
-            translate("RepoPane", "Its files, sizes and whether they fit this machine are shown here."),
+            translate("RepoPane", "See here its files, their sizes and whether they fit this computer."),
         )
 
     def _page(self) -> QWidget:
@@ -117,7 +118,7 @@ class RepoPane(QStackedWidget):
         self.files.set_files(details.files)
         self.files.setVisible(bool(details.files))
         self.no_files.setText(
-            translate("RepoPane", "This repository holds no GGUF file. Look at its page for another format.")
+            translate("RepoPane", "This repository contains no GGUF files. See its page for other formats.")
         )
         self.no_files.setVisible(not details.files)
         self.readme.set_markdown(details.readme)

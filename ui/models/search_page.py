@@ -61,7 +61,7 @@ class SearchPage(QWidget):
         self._asked: SearchQuery | None = None
         self.field = QLineEdit()
         self.sort = NoWheelComboBox()
-        self.fitting = QCheckBox(translate("SearchPage", "Fits this machine"))
+        self.fitting = QCheckBox(translate("SearchPage", "Fits this computer"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, translate("SearchPage", "Results"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
@@ -85,8 +85,8 @@ class SearchPage(QWidget):
         self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
         for key, words in SORTS:
             self.sort.addItem(translate("SearchPage", words), key)
-        self.sort.setAccessibleName(translate("SearchPage", "Order"))
-        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this machine"))
+        self.sort.setAccessibleName(translate("SearchPage", "Sort by"))
+        self.fitting.setAccessibleName(translate("SearchPage", "Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
         self._typing.timeout.connect(self.search)
@@ -165,7 +165,7 @@ class SearchPage(QWidget):
             self.search()
 
     def _on_chosen(self, repo: str) -> None:
-        self.pane.say(translate("SearchPage", "Asking the hub"), repo)
+        self.pane.say(translate("SearchPage", "Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
 
     def _recolor(self) -> None:
@@ -176,13 +176,13 @@ class SearchPage(QWidget):
 def _advice(query: SearchQuery) -> str:
     if not query.text:
         if query.only_fitting:
-            return translate("SearchPage", "The hub names no repository with GGUF files that fits this machine.")
-        return translate("SearchPage", "The hub names no repository with GGUF files.")
+            return translate("SearchPage", "The hub has no repository with GGUF files that fits this computer.")
+        return translate("SearchPage", "The hub has no repository with GGUF files.")
     if query.only_fitting:
         words = translate(
             "SearchPage",
-            "No repository with GGUF files that fits this machine answers to “{text}”. Try fewer or other words.",
+            "No repository with GGUF files that fits this computer matches “{text}”. Try fewer or different words.",
         )
     else:
-        words = translate("SearchPage", "No repository with GGUF files answers to “{text}”. Try fewer or other words.")
+        words = translate("SearchPage", "No repository with GGUF files matches “{text}”. Try fewer or different words.")
     return one_stop(words, {"text": query.text}).format(text=query.text)

@@ -10,7 +10,7 @@ from ui.models.requests import ModelsRequests
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 
-KEPT = mark("TokenBox", "The token is kept in the system's keyring and sent to the hub only.")
+KEPT = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
 
 
 class TokenBox(QFrame):
@@ -33,7 +33,7 @@ class TokenBox(QFrame):
         self.field.returnPressed.connect(self._give)
         self.give_button = button(translate("TokenBox", "Use this token"), self._give)
         self.page_button = button(
-            translate("TokenBox", "Open its page"), lambda: requests.link_requested.emit(self._page)
+            translate("TokenBox", "Open the model's page"), lambda: requests.link_requested.emit(self._page)
         )
         self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
         self._arrange()

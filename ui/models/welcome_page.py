@@ -18,18 +18,18 @@ from ui.text.builtin_models import TINY_NOTE
 from ui.text.formatting import size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
 SIDE_PX = 24
 NUM_SUGGESTED = 3
 NONE_FITS = mark(
     "WelcomePage",
-    "None of the recommended pairs fits the memory and the disk that are free now. Begin with the built-in pair.",
+    "None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.",
 )
 NOT_CHECKED = mark(
     "WelcomePage",
-    "From a list that came with Paceline: these names and sizes were not checked with the hub. That is done before "
-    "anything is downloaded.",
+    "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.",
 )
 
 
@@ -56,7 +56,7 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
             (
                 "layers",
                 translate("WelcomePage", "Graphics"),
-                translate("WelcomePage", "none that this build can use: the processor computes"),
+                translate("WelcomePage", "No supported GPU; models run on the CPU"),
             )
         )
     lines.append(
@@ -78,13 +78,13 @@ class SuggestionCard(QFrame):
         pair = row.pair
         mark = StatusMark(theme)
         fits = (
-            translate("SuggestionCard", "Should fit, by its listed size")
+            translate("SuggestionCard", "Should fit (by listed size)")
             if row.checked and not pair.is_here
-            else translate("SuggestionCard", "Fits this machine")
+            else translate("SuggestionCard", "Fits this computer")
         )
         mark.show_fit(row.fit, fits if row.fit.value == "fits" else "")
         weight = label(
-            translate("SuggestionCard", "here already")
+            translate("SuggestionCard", "already downloaded")
             if pair.is_here
             else (
                 translate("SuggestionCard", "About {weight} to download")
@@ -118,7 +118,7 @@ class SuggestionCard(QFrame):
         column.addWidget(weight)
         column.addWidget(licence)
         column.addSpacing(4)
-        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignLeft)  # as wide as its words, not as the card
+        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignRight)  # as wide as its words, not as the card
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
@@ -142,16 +142,18 @@ class WelcomePage(QWidget):
         self.pairs.setSpacing(12)
         self.cards: list[SuggestionCard] = []
         self.is_looking = True  # for pairs
-        self.words = label(translate("WelcomePage", "Looking for pairs that fit this machine…"), "caption", wrap=True)
+        self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        # The first choice until there is a real model to offer.
         self.builtin_button = button(
-            translate("WelcomePage", "Use the built-in pair"),
-            requests.builtin_requested.emit,
-            kind="primary",
+            translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
+        self.first_gap = QWidget()
+        self.first_gap.setFixedHeight(8)
         self.first_title.hide()
+        self.first_gap.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
@@ -164,7 +166,6 @@ class WelcomePage(QWidget):
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
         others = WrappingRow()
-        others.add(self.builtin_button)
         others.add(self.own_button)
         others.add_gap()
         others.add(self.skip_button)
@@ -179,21 +180,22 @@ class WelcomePage(QWidget):
         column.addWidget(label(translate("WelcomePage", "Welcome to Paceline"), "title"))
         text = translate(
             "WelcomePage",
-            "Choose what answers you. A small model drafts, the large one checks every word: the same answers, sooner.",
+            "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
+            "answers, faster.",
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "At once, without a download"), "section"))
-        column.addWidget(others)
-        column.addWidget(label(translate("Header", TINY_NOTE), "caption", wrap=True))
-        column.addSpacing(16)
         column.addWidget(self.first_title)
         column.addWidget(self.first)
+        column.addWidget(self.first_gap)
+        column.addWidget(label(translate("WelcomePage", "No download needed"), "section"))
+        column.addWidget(self._demo_card())
+        column.addWidget(others)
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "This machine"), "section"))
+        column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
         column.addWidget(frame)
         column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "Pairs for it, to download"), "section"))
+        column.addWidget(label(translate("WelcomePage", "Recommended for this computer"), "section"))
         column.addWidget(self.words)
         column.addLayout(self.pairs)
         column.addStretch(2)
@@ -207,9 +209,20 @@ class WelcomePage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))
 
+    def _demo_card(self) -> QFrame:
+        card = QFrame()
+        card.setObjectName("card")
+        row = QHBoxLayout(card)
+        row.setContentsMargins(16, 14, 16, 14)
+        row.setSpacing(16)
+        row.addWidget(label(translate("Header", TINY_NOTE), "muted", wrap=True), 1)
+        row.addWidget(self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return card
+
     def start(self) -> None:
         """The page is seen."""
-        self.builtin_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        first = self.builtin_button if self.first.isHidden() else self.first.action_button
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_hardware(self, hardware: Hardware) -> None:
         """Say what was found."""
@@ -227,9 +240,15 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_first_model(self, view: FirstModelView) -> None:
-        """Offer the small real model, or show how far it is."""
+        """Offer the small real model, or show how far it is. It is the first choice then."""
+        is_new = self.first.isHidden()
         self.first_title.show()
+        self.first_gap.show()
         self.first.set_view(view)
+        if is_new:
+            set_style_property(self.builtin_button, "kind", "")
+            if self.builtin_button.hasFocus():
+                self.start()
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
         """Suggest up to three; ``words`` say why there are fewer, or what is not known."""

@@ -25,7 +25,7 @@ FIT_ICONS = {
 KIND_WORDS = {
     FileKind.MODEL: mark("Words", "Model"),
     FileKind.DRAFTER: mark("Words", "Draft model"),
-    FileKind.MMPROJ: mark("Words", "Image reader (mmproj)"),
+    FileKind.MMPROJ: mark("Words", "Image projector (mmproj)"),
     FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
     FileKind.EAGLE: mark("Words", "EAGLE head"),
     FileKind.DFLASH: mark("Words", "DFlash head"),
@@ -37,18 +37,18 @@ KIND_WORDS = {
 KIND_HELP = {
     FileKind.MODEL: mark("Words", "A model that can answer."),
     FileKind.DRAFTER: mark(
-        "Words", "A small model made to draft for a large one. Use it as a draft, not to chat with."
+        "Words", "A small model made to draft for a large one. Use it as a draft, not for chatting."
     ),
-    FileKind.MMPROJ: mark("Words", "Lets a model see images. It is no model of its own and cannot be chatted with."),
+    FileKind.MMPROJ: mark("Words", "Lets a model see images. It is not a model itself and cannot chat."),
     FileKind.MTP: mark(
         "Words", "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
     ),
     FileKind.EAGLE: mark("Words", "A drafting head that reads the target's inner state. It cannot be used on its own."),
     FileKind.DFLASH: mark("Words", "A drafting head that proposes a block at once. It cannot be used on its own."),
-    FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Nothing to chat with."),
-    FileKind.VOCAB: mark("Words", "A vocabulary without weights. Nothing to chat with."),
+    FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Not for chatting."),
+    FileKind.VOCAB: mark("Words", "A vocabulary without weights. Not for chatting."),
     FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
-    FileKind.OTHER: mark("Words", "Not a model as far as its name and header tell."),
+    FileKind.OTHER: mark("Words", "Not a model, judging by its name and header."),
 }
 MATCH_WORDS = {
     Match.YES: mark("Words", "The draft matches"),
@@ -63,7 +63,7 @@ MATCH_ICONS = {
     Match.UNCHECKED: "circle-question-mark",
 }
 STATE_WORDS = {
-    DownloadState.WAITING: mark("Words", "Waiting for its turn"),
+    DownloadState.WAITING: mark("Words", "Waiting"),
     DownloadState.RUNNING: mark("Words", "Downloading"),
     DownloadState.CHECKING: mark("Words", "Checking the file"),
     DownloadState.PAUSED: mark("Words", "Paused"),
@@ -99,7 +99,7 @@ def rate(bytes_per_s: float | None) -> str:
 def time_left(seconds: float | None) -> str:
     """How long it will still take, no finer than it can be known."""
     if seconds is None:
-        return translate("Words", "time left not known")
+        return translate("Words", "time left unknown")
     if seconds < 60:
         return translate("Words", "{seconds} s left").format(seconds=max(round(seconds), 1))
     minutes = round(seconds / 60)

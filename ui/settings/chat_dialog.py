@@ -44,11 +44,9 @@ _TITLES: dict[Layer, str] = {
     Layer.GLOBAL: mark("ChatSettings", "All chats"),
 }
 _EXPLAINED: dict[Layer, str] = {
-    Layer.CHAT: mark(
-        "ChatSettings", "For this chat alone. What is not set here comes from the model, else from the settings."
-    ),
-    Layer.MODEL: mark("ChatSettings", "For every chat with {model} that has no value of its own."),
-    Layer.GLOBAL: mark("ChatSettings", "For every chat where neither the chat nor its model has a value of its own."),
+    Layer.CHAT: mark("ChatSettings", "Only for this chat. Anything not set here comes from the model or the settings."),
+    Layer.MODEL: mark("ChatSettings", "For every chat with {model} that does not set its own value."),
+    Layer.GLOBAL: mark("ChatSettings", "For every chat, unless the chat or its model sets its own value."),
 }
 
 
@@ -112,7 +110,7 @@ class ChatSettingsDialog(QDialog):
     def _make_switch(self) -> QFrame:
         switch = QFrame()
         switch.setObjectName("modeSwitch")
-        switch.setAccessibleName(translate("ChatSettings", "What is changed"))
+        switch.setAccessibleName(translate("ChatSettings", "Applies to"))
         row = QHBoxLayout(switch)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -179,7 +177,7 @@ class ChatSettingsDialog(QDialog):
         row.addWidget(self.keep_button)
         row.addStretch(1)
         row.addWidget(self.close_button)
-        self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then begins with them"))
+        self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then uses these values"))
         for button in (self.reset_button, self.keep_button, self.close_button, self.recommend_button):
             button.setAutoDefault(False)
             button.setAccessibleName(button.text())
@@ -232,7 +230,7 @@ class ChatSettingsDialog(QDialog):
             for key, value in news.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         )
-        text = translate("ChatSettings", "The makers of {model} recommend: {values}.")
+        text = translate("ChatSettings", "Recommended by the makers of {model}: {values}.")
         self.recommended_words.setText(text.format(model=model, values=listed))
         self.recommended.setVisible(bool(news))
 

@@ -150,7 +150,7 @@ class SettingsDialog(QDialog):
         self.defaults_button.setAutoDefault(False)
         self.cancel_button.setAutoDefault(False)
         self.defaults_button.setToolTip(
-            translate("SettingsDialog", "Put every setting back; nothing is saved until you save")
+            translate("SettingsDialog", "Resets every setting; nothing is saved until you click Save")
         )
         for button in (self.save_button, self.cancel_button, self.defaults_button):
             button.setAccessibleName(button.text())

@@ -26,8 +26,8 @@ _OWN: dict[Layer, str] = {
     Layer.GLOBAL: mark("ChatSettings", "set for all"),
 }
 _HIDDEN: dict[Layer, str] = {
-    Layer.CHAT: mark("ChatSettings", "this chat has its own"),
-    Layer.MODEL: mark("ChatSettings", "the model has its own"),
+    Layer.CHAT: mark("ChatSettings", "overridden by this chat"),
+    Layer.MODEL: mark("ChatSettings", "overridden by the model"),
 }
 
 

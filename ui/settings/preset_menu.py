@@ -80,10 +80,10 @@ class PresetMenu(QToolButton):
 
     def _show(self) -> None:
         chosen = self.in_force
-        name = _shown_name(chosen) if chosen else translate("Presets", "none of them")
+        name = _shown_name(chosen) if chosen else translate("Presets", "none")
         named = translate("Presets", "Preset: {name}").format(name=on_button(name))
         self.setText(named if chosen else self._plain())
-        self.setAccessibleName(translate("Presets", "Presets, in force: {name}").format(name=name))
+        self.setAccessibleName(translate("Presets", "Presets, active: {name}").format(name=name))
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fill(self) -> None:
@@ -116,7 +116,7 @@ class PresetMenu(QToolButton):
     def _ask_save(self) -> None:
         text = translate(
             "Presets",
-            "The sampling and the system prompt as they are shown here. A preset of yours with this name is replaced.",
+            "Saves the sampling settings and the system prompt shown here. It replaces your preset of the same name.",
         )
         title, accept_text = translate("Presets", "Save as a preset"), translate("Presets", "Save")
         question, edit = self._question(title, text, accept_text, self._complaint)
@@ -133,7 +133,7 @@ class PresetMenu(QToolButton):
         question.open()
 
     def _ask_delete(self, name: str) -> None:
-        text = translate("Presets", "“{name}” will be gone. Chats that use its values keep them.").format(name=name)
+        text = translate("Presets", "“{name}” will be deleted. Chats that use its values keep them.").format(name=name)
         accept_text = translate("Presets", "Delete")
         question = ConfirmDialog(self, translate("Presets", "Delete this preset?"), text, accept_text, danger=True)
         question.accepted.connect(lambda: self.deleted.emit(name))
@@ -143,9 +143,9 @@ class PresetMenu(QToolButton):
         """Why a preset cannot have this name, if it cannot. A new one may take another's place, a renamed one not."""
         same = [one for one in self._presets if name.casefold() in (one.name.casefold(), _shown_name(one).casefold())]
         if any(one.builtin for one in same):
-            return in_language(said("{name} comes with Paceline and stays as it is.", name=name))
+            return in_language(said("{name} comes with Paceline and cannot be changed.", name=name))
         if instead_of is not None and any(one.name != instead_of for one in same):
-            return in_language(said("There is a preset {name} already.", name=name))
+            return in_language(said("There is already a preset named {name}.", name=name))
         return ""
 
     def _question(

@@ -83,7 +83,7 @@ class PromptsPage(SettingsPage):
         heading = QLabel(self.title)
         heading.setProperty("kind", "heading")
         words = translate(
-            "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in turn."
+            "PromptsPage", "Type / in an empty message to insert one. Words in {braces} are filled in one by one."
         )
         explanation = QLabel(words.format(braces="{" + translate("PromptsPage", "braces") + "}"))
         explanation.setProperty("kind", "caption")
@@ -126,7 +126,7 @@ class PromptsPage(SettingsPage):
             if not name:
                 return translate("PromptsPage", "Give every prompt a name.")
             if names.count(name.casefold()) > 1:
-                return translate("PromptsPage", "{name} is there twice.").format(name=shown)
+                return translate("PromptsPage", "{name} appears twice.").format(name=shown)
             if not text.strip() or len(text) > MAX_TEXT_CHARS:
                 words = translate("PromptsPage", "{name} needs a text of at most {number} characters.")
                 return words.format(name=shown, number=count(MAX_TEXT_CHARS))

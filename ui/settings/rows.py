@@ -104,12 +104,14 @@ class NumberRow(SettingRow):
                 if self.field.kind is FieldKind.NUMBER
                 else translate("NumberRow", "a whole number")
             )
-            return translate("NumberRow", "Give {what}, {range}.").format(what=what, range=_range_words(self.field))
+            return translate("NumberRow", "Enter {what}, {range}.").format(what=what, range=_range_words(self.field))
         if value is None or isinstance(value, str):
             return ""
         low, high = self.field.minimum, self.field.maximum
         outside = not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high)
-        return translate("NumberRow", "Give a value {range}.").format(range=_range_words(self.field)) if outside else ""
+        return (
+            translate("NumberRow", "Enter a value, {range}.").format(range=_range_words(self.field)) if outside else ""
+        )
 
 
 class TextRow(SettingRow):

@@ -221,9 +221,10 @@ class TotalsTable(_Dialog):
     def _ask_reset(self) -> None:
         question = ConfirmDialog(
             self,
-            translate("StatsDialogs", "Count anew?"),
+            translate("StatsDialogs", "Reset the totals?"),
             translate(
-                "StatsDialogs", "The totals of all time will be gone for good. Your chats and their figures stay."
+                "StatsDialogs",
+                "The all-time totals will be deleted permanently. Your chats and their statistics are kept.",
             ),
             translate("StatsDialogs", "Reset"),
             danger=True,

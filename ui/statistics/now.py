@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel
+from PySide6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLabel, QWidget
 
 from app.domain.engine_view import EngineView
 from engine.records import RunStats, Source
@@ -14,7 +14,7 @@ from ui.statistics.page import StatsPage, heading
 from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
 from ui.statistics.plots import Part, Sparkline, StackedBar
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.formatting import UNKNOWN, hover
+from ui.text.formatting import UNKNOWN, hover, nothing_drafted
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
@@ -63,18 +63,15 @@ class NowPage(StatsPage):
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.refused = QCheckBox(translate("StatsPanel", "Show refused proposals"))
-        words = translate("StatsPanel", "Struck through above what the target put in their place.")
+        self.refused = QCheckBox(translate("StatsPanel", "Show rejected tokens"))
+        words = translate("StatsPanel", "Struck through above the tokens that replaced them.")
         self.refused.setToolTip(hover(words))
         self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
         self.context = line(theme, "context")
         self.memory = {key: line(theme, key) for key in MEMORY_KEYS}
-        self.why = QLabel()
-        self.why.setWordWrap(True)
-        self.why.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
-        self.why.setProperty("kind", "caption")
+        self.why = _sentence()
         self.why.setAccessibleName(name_of("why"))
         self._shown_decisions: tuple[str, ...] | None = None
         self._plots = (
@@ -86,39 +83,57 @@ class NowPage(StatsPage):
             self.context_bar,
         )
         self._is_silent = False
+        self.empty = _sentence()
+        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
+        self.not_drafted = _sentence()
+        self._of_answer: list[QWidget] = []  # out of sight until there is one
+        self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
+        self._shown_parts: tuple[bool, bool] | None = None  # whether there is an answer, with drafts
+        self._has_memory = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
 
     def _arrange(self) -> None:
         top = QHBoxLayout()
-        top.addWidget(heading(translate("StatsPanel", "Speed")))
+        speed = heading(translate("StatsPanel", "Speed"))
+        top.addWidget(speed)
         top.addStretch(1)
         top.addWidget(self.state)
         top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
+        self.add([self.empty])
         self.column.addLayout(top)
         cells = (self.speed, self.speedup, self.per_pass, self.spark)
         self.column.addLayout(grid(cells))
         self.add_to_navigation(cells)
-        self.add_section(translate("StatsPanel", "Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
-        self.add_section(name_of("lengths"), [self.acceptance.lengths])
-        self.add_section(translate("StatsPanel", "This answer"), list(self.rows.values()))
-        self.add_section(name_of("split"), self.split.widgets)
-        self.add_section(name_of("source"), [self.origin, *self.sources.values(), self.refused])
-        self.add_section(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
-        self.add_section(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
+        self._of_answer += [speed, self.state, *cells]
+        self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
+        accepted = [self.acceptance.rate, self.acceptance.by_depth]
+        self.add(accepted)
+        lengths = self.add_section(name_of("lengths"), [self.acceptance.lengths])
+        self._of_drafts += [*accepted, lengths, self.acceptance.lengths]
+        self._add_of_answer(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        self._add_of_answer(name_of("split"), self.split.widgets)
+        self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
+        self._memory_heading = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        self._add_of_answer(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
         self.column.addStretch(1)
+
+    def _add_of_answer(self, title: str, widgets: list[QWidget]) -> None:
+        self._of_answer += [self.add_section(title, widgets), *widgets]
 
     # ---- values ------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         """Nothing is known."""
         self._begin(translate("StatsPanel", "no answer yet"), live=False)
+        self._show_parts(has_answer=False)
 
     def begin(self) -> None:
         """A new answer begins."""
         self._begin(translate("StatsPanel", "live"), live=True)
+        self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
         """Show the counters so far."""
@@ -128,6 +143,7 @@ class NowPage(StatsPage):
             self.spark.add((stats.tokens - before.tokens) / passes)
         self._previous = stats
         self.stats = stats
+        self._show_parts(has_answer=True)
         self._num_filled = 0
         self._set_silent(self._live and not QAccessible.isActive())
         if not self._live:
@@ -174,6 +190,8 @@ class NowPage(StatsPage):
         """What is loaded, and what it takes."""
         texts = memory_texts(view.target, view.draft)
         uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        self._has_memory = bool(uses)
+        self._show_memory()
         source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
@@ -189,6 +207,32 @@ class NowPage(StatsPage):
         self.stats = RunStats()
         self._fill()
         self._set_state(state)
+
+    def _show_memory(self) -> None:
+        """Show what the models take; not a page of dashes where none is loaded and none has answered."""
+        for widget in (self._memory_heading, *self.memory.values()):
+            widget.setVisible(self._has_memory or self.empty.isHidden())
+
+    def _show_parts(self, *, has_answer: bool) -> None:
+        """Show what there is something to say about; of an answer in the making all, so that nothing moves."""
+        stats = self.stats
+        has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
+        if not has_drafts:
+            self.not_drafted.setText(nothing_drafted(stats))
+        if (has_answer, has_drafts) == self._shown_parts:
+            return
+        self._shown_parts = has_answer, has_drafts
+        self.empty.setVisible(not has_answer)
+        for widget in self._of_answer:
+            widget.setVisible(has_answer)
+        for widget in self._of_drafts:
+            widget.setVisible(has_answer and has_drafts)
+        self.not_drafted.setVisible(has_answer and not has_drafts)
+        self._show_memory()
+        self.move_tab_stop(self.speed if has_answer else next(iter(self.memory.values())))
+        # At once: a frame with lines on one another must not be painted.
+        self.column.activate()
+        QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
 
     def _set_state(self, text: str) -> None:
         self.state.setText(f"● {text}" if self._live else text)
@@ -254,3 +298,12 @@ class NowPage(StatsPage):
             words = " ".join([help_of("why"), *(f"{reason}." for reason in reasons)])
             self.why.setToolTip(hover(words))
             self.why.setAccessibleDescription(words)
+
+
+def _sentence() -> QLabel:
+    """A line of words among the figures."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)  # a decision may quote what a file says
+    label.setProperty("kind", "caption")
+    return label

@@ -50,9 +50,8 @@ class StatsPage(QScrollArea):
     def add_section(self, title: str, widgets: Sequence[QWidget]) -> QLabel:
         """Add a heading and what stands below it."""
         label = heading(title)
-        self.column.addSpacing(10)
+        label.setContentsMargins(0, 10, 0, 2)  # its own, so that they are hidden with it
         self.column.addLayout(inset(label))
-        self.column.addSpacing(2)
         self.add(widgets)
         return label
 
@@ -76,6 +75,13 @@ class StatsPage(QScrollArea):
         found = figure_widgets_in(self.content)
         if found and not any(each.focusPolicy() is Qt.FocusPolicy.StrongFocus for each in found):
             found[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def move_tab_stop(self, figure: FigureWidget) -> None:
+        """Give a figure the Tab stop, where none has the focus: after others were shown or hidden."""
+        figures = self.content.findChildren(FigureWidget)
+        if not any(each.hasFocus() for each in figures):
+            for each in figures:
+                each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if each is figure else Qt.FocusPolicy.ClickFocus)
 
     def on_focused(self, figure: FigureWidget) -> None:
         """The one that has the focus keeps the Tab stop."""

@@ -169,14 +169,14 @@ class StatsPanel(QFrame):
     def chat(self) -> TotalsPage:
         """The sums of the open chat."""
         name = translate("StatsPanel", "Statistics of this chat")
-        empty = translate("StatsPanel", "No answer in this chat yet. Its figures are added up here.")
+        empty = translate("StatsPanel", "No answers in this chat yet. Its statistics will be added up here.")
         return self._ensure_page(CHAT, name, empty)
 
     @property
     def all(self) -> TotalsPage:
         """The sums of all time."""
         name = translate("StatsPanel", "Statistics of all time")
-        empty = translate("StatsPanel", "Nothing was counted yet. The totals outlive the chats they count.")
+        empty = translate("StatsPanel", "Nothing counted yet. The totals remain even when chats are deleted.")
         return self._ensure_page(ALL, name, empty)
 
     def _ensure_page(self, key: str, name: str, empty: str) -> TotalsPage:

@@ -179,7 +179,7 @@ class DepthBars(_Plot):
         metrics = self.theme.paint_cache.metrics(-1)
         self._row_px = max(DEPTH_ROW_PX, math.ceil(metrics.height()) + 2)
         self._left = metrics.horizontalAdvance("16") + 8
-        self._right = metrics.horizontalAdvance("100 %") + 8
+        self._right = metrics.horizontalAdvance(percent(1.0)) + 8
         self._left_px = math.floor(self._left) - 1  # to the left of it there are the depths
         self._baseline = baseline(0.0, self._row_px, metrics)
         self.setFixedHeight(max(len(self._lines), 1) * self._row_px)
@@ -269,7 +269,7 @@ class LengthBars(_Plot):
     def describe(self) -> str:
         """Each length with its passes."""
         words = (
-            translate("LengthBars", "{kept} kept: {number} passes", None, number).format(kept=i, number=number)
+            translate("LengthBars", "{kept} accepted: {number} passes", None, number).format(kept=i, number=number)
             for i, number in enumerate(self._counts)
             if number
         )

@@ -28,9 +28,9 @@ from ui.text.formatting import (
 )
 from ui.text.language import mark, translate
 
-_SPREAD = mark("StatsPanel", "A pass's time is spread over the tokens that it gave.")
+_SPREAD = mark("StatsPanel", "The time of a pass is spread over its tokens.")
 _TOGETHER = mark(
-    "StatsPanel", "Over several answers it is known to within 2 %; those that did not count their times are left out."
+    "StatsPanel", "Over several answers it is accurate to within 2%; answers without recorded times are left out."
 )
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _NAMES = {
@@ -40,7 +40,7 @@ _NAMES = {
     "spark": mark("StatsPanel", "Tokens per pass over time"),
     "accepted": mark("StatsPanel", "Accepted"),
     "depth": mark("StatsPanel", "Acceptance by depth"),
-    "lengths": mark("StatsPanel", "Passes by tokens kept"),
+    "lengths": mark("StatsPanel", "Passes by accepted tokens"),
     "answers": mark("StatsPanel", "answers"),
     "tokens": mark("StatsPanel", "Tokens"),
     "passes": mark("StatsPanel", "Passes"),
@@ -51,7 +51,7 @@ _NAMES = {
     "between": mark("StatsPanel", "p50/95/99"),
     "prompt": mark("StatsPanel", "Prompt"),
     "time": mark("StatsPanel", "Time spent"),
-    "saved": mark("StatsPanel", "Saved against plain"),
+    "saved": mark("StatsPanel", "Saved vs. plain"),
     "split": mark("StatsPanel", "Time of a pass"),
     "context": mark("StatsPanel", "Context used"),
     "source": mark("StatsPanel", "Where tokens came from"),
@@ -61,51 +61,48 @@ _NAMES = {
     "draft_cache": mark("StatsPanel", "Draft, cache"),
     "compute": mark("StatsPanel", "Working buffers"),
     "memory": mark("StatsPanel", "All models"),
-    "why": mark("StatsPanel", "Why it drafts as it does"),
+    "why": mark("StatsPanel", "Why it drafts this way"),
     "pair": mark("StatsPanel", "By models and mode"),
 }
 _HELP = {
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
     "speedup": mark(
         "StatsPanel",
-        "Speed against plain decoding, whose cost was measured on this model and machine while the window was at rest, "
-        "after the model was loaded or at an earlier start, and is corrected by the passes since. Painting the window "
-        "takes a share of the time that this cost leaves out: where a plain pass takes less than 5 ms the figure is "
-        "rather too low, and below 2 ms it is not shown, for it would tell more of the window than of drafting. Nor is "
-        "it shown where nothing was drafted, or where the machine became much slower or faster during the answer, as "
-        "beside another busy program.",
+        "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
+        "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
+        "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
+        "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
+        "or faster during the answer, such as beside another busy program.",
     ),
-    "per_pass": mark("StatsPanel", "Tokens gained per forward pass of the target; plain decoding is exactly 1."),
+    "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
-    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target kept, and how many were drafted."),
-    "depth": mark(
-        "StatsPanel", "Of the passes that drafted this far, the share in which every token up to here was kept."
-    ),
-    "lengths": mark("StatsPanel", "How many passes kept exactly so many of the drafted tokens."),
-    "answers": mark("StatsPanel", "Answers that gave at least one token, those stopped or given again among them."),
-    "tokens": mark("StatsPanel", "Tokens given, the end-of-answer token included."),
+    "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
+    "depth": mark("StatsPanel", "Of the passes that drafted this far, the share that accepted every token up to here."),
+    "lengths": mark("StatsPanel", "How many passes accepted exactly this many of the drafted tokens."),
+    "answers": mark("StatsPanel", "Answers with at least one token, including stopped and regenerated ones."),
+    "tokens": mark("StatsPanel", "Tokens generated, including the end-of-answer token."),
     "passes": mark("StatsPanel", "Forward passes of the target."),
     "first": mark("StatsPanel", "Time from the start of the request to the first token, reading the prompt included."),
     "p50": mark("StatsPanel", "Half of the tokens came faster than this."),
     "p95": mark("StatsPanel", "19 of 20 tokens came faster than this."),
     "p99": mark("StatsPanel", "99 of 100 tokens came faster than this."),
     "between": mark("StatsPanel", "Time between tokens as p50, p95 and p99, all modes of these models together."),
-    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were kept from the turn before."),
+    "prompt": mark("StatsPanel", "Tokens of the prompt, and how many of them were still in the cache."),
     "time": mark("StatsPanel", "Time from the end of reading the prompts to the last tokens, all answers together."),
     "saved": mark(
         "StatsPanel",
-        "Time less than plain decoding would have taken for the same tokens at its measured cost; with a minus, more.",
+        "Time saved compared with plain decoding of the same tokens at its measured cost; a minus means more time.",
     ),
-    "split": mark("StatsPanel", "Where the time of a pass goes, summed up and measured around each step."),
-    "context": mark("StatsPanel", "Tokens of the conversation that the model holds, of those it has room for."),
+    "split": mark("StatsPanel", "Where the time of a pass goes, measured around each step and added up."),
+    "context": mark("StatsPanel", "Tokens of the conversation in the context, out of those it has room for."),
     "source": mark("StatsPanel", "Where each token came from."),
     "target_weights": mark("StatsPanel", "Memory of the target's weights, main and GPU memory together."),
     "target_cache": mark("StatsPanel", "Memory for what the target remembers of the conversation, at full length."),
     "draft_weights": mark("StatsPanel", "Memory of the draft model's weights, main and GPU memory together."),
     "draft_cache": mark("StatsPanel", "Memory for what the draft model remembers of the conversation, at full length."),
-    "compute": mark("StatsPanel", "Memory in which both models compute a pass and hand out its results."),
+    "compute": mark("StatsPanel", "Memory in which both models compute their passes."),
     "memory": mark("StatsPanel", "Weights, caches and working buffers of target and draft together."),
-    "why": mark("StatsPanel", "Why the engine drafts as it does now. Earlier reasons of this answer:"),
+    "why": mark("StatsPanel", "Why the engine drafts the way it does now. Earlier reasons in this answer:"),
     "pair": mark(
         "StatsPanel",
         "For each target and draft, and each mode: tokens per second, and speed against plain decoding. Sums are "
@@ -119,45 +116,45 @@ SOURCES = {
     Source.DRAFT: (
         mark("StatsPanel", "Draft"),
         "draft",
-        mark("StatsPanel", "Proposed by the draft model and kept by the target."),
+        mark("StatsPanel", "Proposed by the draft model and accepted by the target."),
     ),
     Source.NGRAM: (
         mark("StatsPanel", "N-gram"),
         "ngram",
-        mark("StatsPanel", "Proposed from earlier text of this conversation and kept by the target."),
+        mark("StatsPanel", "Proposed from earlier text of this conversation and accepted by the target."),
     ),
     Source.RECOVERED: (
         mark("StatsPanel", "Recovered"),
         "recovered",
-        mark("StatsPanel", "Drawn by the target in place of a drafted token it refused."),
+        mark("StatsPanel", "Sampled by the target in place of a rejected token."),
     ),
     Source.BONUS: (
         mark("StatsPanel", "Bonus"),
         "bonus",
-        mark("StatsPanel", "The extra token of a pass in which every drafted token was kept."),
+        mark("StatsPanel", "The extra token of a pass in which every drafted token was accepted."),
     ),
     Source.TARGET: (
         mark("StatsPanel", "Target"),
         "target",
-        mark("StatsPanel", "Drawn by the target alone, nothing was drafted."),
+        mark("StatsPanel", "Sampled by the target alone; nothing was drafted."),
     ),
 }
 SPLIT = {
     "draft": (
         mark("StatsPanel", "Draft"),
-        mark("StatsPanel", "Share of the time in which tokens were drafted."),
+        mark("StatsPanel", "Share of the time spent drafting tokens."),
     ),
     "verify": (
         mark("StatsPanel", "Verify"),
-        mark("StatsPanel", "Share of the time in which the target computed its passes."),
+        mark("StatsPanel", "Share of the time spent on passes of the target."),
     ),
     "sample": (
         mark("StatsPanel", "Sample"),
-        mark("StatsPanel", "Share of the time in which tokens were drawn and drafted ones were judged."),
+        mark("StatsPanel", "Share of the time spent sampling tokens and checking drafted ones."),
     ),
     "rest": (
         mark("StatsPanel", "Rest"),
-        mark("StatsPanel", "Share of the time for everything else: taking back, text, handing over."),
+        mark("StatsPanel", "Share of the time spent on everything else, such as rollback and text."),
     ),
 }
 
@@ -208,7 +205,7 @@ def _named(key: str) -> str:
 def answer_texts(stats: RunStats) -> dict[str, str]:
     """The figures of one answer by key; a dash for what is not known."""
     known = stats.passes > 0
-    prompt = translate("StatsPanel", "{tokens}, {cached} kept").format(
+    prompt = translate("StatsPanel", "{tokens} tokens ({cached} cached)").format(
         tokens=count(stats.prompt_tokens), cached=count(stats.prompt_cached_tokens)
     )
     return {
@@ -254,7 +251,7 @@ def sums_texts(sums: Sums) -> dict[str, str]:
 
 
 def context_text(stats: RunStats) -> str:
-    """How much of the context is used: ``1,204 of 4,096, 29 %``."""
+    """How much of the context is used: ``1,204 of 4,096, 29%``."""
     if not stats.context_size:
         return UNKNOWN
     return translate("StatsPanel", "{used} of {size}, {share}").format(
@@ -297,7 +294,7 @@ def pair_title(row: PairSums) -> str:
 
 def target_title(row: PairSums) -> str:
     """The target of a row; answers of older versions did not note theirs."""
-    return row.target or translate("StatsPanel", "Model not noted")
+    return row.target or translate("StatsPanel", "Model not recorded")
 
 
 def draft_title(row: PairSums) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ui.text.language import mark
 
 TINY_NOTE = mark(
-    "Header", "The built-in pair is tiny: it shows how speculative decoding works, not what a large model knows."
+    "Header",
+    "The quick demo uses two tiny models: it shows how speculative decoding works, not what a large model knows.",
 )
 
 
 DEMO_NOTE = mark(
-    "Header", "The same tiny model made as slow as a large one, so that speculation shows its real gain here."
+    "Header", "The same tiny model, made as slow as a large one to show the real gain of drafting on this computer."
 )

@@ -71,11 +71,13 @@ def percent(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return UNKNOWN
     value = share * 100
+    number = f"{value:.0f}"
     if 0 < value < 1:
-        return "<1 %"
-    if 99 < value < 100:
-        return ">99 %"
-    return f"{value:.0f} %"
+        number = "<1"
+    elif 99 < value < 100:
+        number = ">99"
+    # Qt's locales know the sign, but not whether a space stands before it.
+    return translate("Figures", "{number}%").format(number=number)
 
 
 def duration(seconds: float | None) -> str:
@@ -111,7 +113,7 @@ def times_plain(speedup: float | None) -> str:
 
 
 def acceptance(stats: RunStats) -> str:
-    """The acceptance rate with what it is a share of: ``68 % of 210``."""
+    """The acceptance rate with what it is a share of: ``68% of 210``."""
     if not stats.proposed:
         return UNKNOWN
     of = translate("Figures", "{share} of {number}")
@@ -132,7 +134,7 @@ def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
         (speed(stats.tokens_per_second), _speed_words(stats)),
         (
             translate("Figures", "{number} tokens per pass").format(number=passes),
-            translate("Figures", "Tokens for each forward pass of the target; plain decoding gives 1.0."),
+            translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
         ),
     ]
     speedup = shown_speedup(stats)
@@ -156,25 +158,29 @@ def _speed_words(stats: RunStats) -> str:
     if stats.plain_ms is None:
         why = translate(
             "Figures",
-            "It is not compared with plain decoding, whose cost was not known: it is measured while the window is at "
-            "rest, and left out where the machine became much slower or faster during the answer.",
+            "There is no comparison with plain decoding, whose cost was not known: it is measured while the "
+            "window is idle, and dropped if the computer became much slower or faster during the answer.",
         )
     else:
         why = translate(
             "Figures",
-            "It is not compared with plain decoding: a pass of that takes only {cost} here, so the comparison would "
-            "tell more of the painting of the window than of drafting.",
+            "There is no comparison with plain decoding: its passes take only {cost} here, so the result "
+            "would say more about drawing the window than about drafting.",
         ).format(cost=milliseconds(stats.plain_ms))
     return f"{words} {why}"
 
 
+def nothing_drafted(stats: RunStats) -> str:
+    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
+    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
+    return f"{meaning} {_why(stats)}".rstrip()
+
+
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
-        words = translate("Figures", "nothing drafted")
-        meaning = translate("Figures", "No token was proposed: every pass gave the target's one token.")
-        return words, f"{meaning} {_why(stats)}".rstrip()
-    words = translate("Figures", "{share} of {number} drafted accepted")
-    meaning = translate("Figures", "How many of the drafted tokens the target kept.")
+        return translate("Figures", "nothing drafted"), nothing_drafted(stats)
+    words = translate("Figures", "{share} of {number} drafts accepted")
+    meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 
 
@@ -182,9 +188,9 @@ def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
     words = translate("Figures", "{number}× plain").format(number=locale().toString(speedup, "f", 2))
     meaning = translate(
         "Figures",
-        "Against plain decoding on this model, at this fill of the context: its passes of one token take {cost} here, "
-        "so it would give {speed}. They were measured while the window was at rest, after the model was loaded or at "
-        "an earlier start, and are corrected by the passes since.",
+        "Compared with plain decoding on this model with this much context: its passes of one token take "
+        "{cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected "
+        "by later passes.",
     )
     plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
     said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
@@ -193,9 +199,9 @@ def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
     # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
     share = translate(
         "Figures",
-        "Where passes are this short, painting the window takes a share of the processor's time: it is in this answer, "
-        "and not in what plain decoding is said to take, which would be slowed down as well. So the figure is rather "
-        "too low. Half of the tokens came within {median}.",
+        "With passes this short, drawing the window takes a share of the processor's time. It counts for "
+        "this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came "
+        "within {median}.",
     )
     return words, f"{said} {share.format(median=milliseconds(stats.inter_token_ms_p50))}"
 

@@ -30,13 +30,13 @@ class ModeWords:
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
         mark("Modes", "Automatic"),
-        mark("Modes", "Takes whatever is expected to be fastest at each pass, plain decoding included."),
-        mark("Modes", "Nothing; with a draft model it has one more choice."),
-        mark("Modes", "A second or two of measuring after a model is loaded, and now and then a pass to look again."),
+        mark("Modes", "Picks what should be fastest for each pass, plain decoding included."),
+        mark("Modes", "Nothing; a draft model gives it one more choice."),
+        mark("Modes", "A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
         mark("Modes", "Off (plain)"),
-        mark("Modes", "One token per pass of the target. The baseline of every comparison."),
+        mark("Modes", "One token per pass of the target. The baseline for comparisons."),
         mark("Modes", "Nothing."),
         mark("Modes", "No extra work, and no gain."),
     ),
@@ -44,7 +44,7 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "N-gram (prompt lookup)"),
         mark("Modes", "Drafts what followed the same words earlier in this conversation."),
         mark("Modes", "Text that repeats itself: code, quotations, lists, corrections. No second model."),
-        mark("Modes", "Next to nothing; a wrong guess makes one pass a little longer."),
+        mark("Modes", "Almost nothing; a wrong guess makes one pass a little longer."),
     ),
     Mode.SUFFIX: ModeWords(
         mark("Modes", "Suffix decoding"),
@@ -55,14 +55,14 @@ _WORDS: dict[Mode, ModeWords] = {
     Mode.DRAFT: ModeWords(
         mark("Modes", "Draft model"),
         mark("Modes", "A small model drafts tokens, and the target checks them all in one pass."),
-        mark("Modes", "A draft model with the target's vocabulary, best a tenth of its size or less."),
-        mark("Modes", "Its memory, and the time of its own passes: with a draft too large, answers get slower."),
+        mark("Modes", "A draft model with the target's vocabulary, ideally a tenth of its size or less."),
+        mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HYBRID: ModeWords(
         mark("Modes", "Hybrid (text and draft model)"),
         mark("Modes", "Drafts from text where it matches well, and with the draft model elsewhere."),
         mark("Modes", "A draft model with the target's vocabulary."),
-        mark("Modes", "As the draft model; less of its time where text matches."),
+        mark("Modes", "The same as the draft model, but less time where text matches."),
     ),
 }
 _IN_A_LINE: dict[str, str] = {
@@ -78,7 +78,7 @@ MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYB
 
 def not_now(reason: str) -> str:
     """Why a mode cannot run now, as a line; empty where it can."""
-    return translate("Modes", "Not now: {reason}").format(reason=reason) if reason else ""
+    return translate("Modes", "Not available: {reason}").format(reason=reason) if reason else ""
 
 
 def mode_word(mode: str) -> str:

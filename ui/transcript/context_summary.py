@@ -45,11 +45,13 @@ class SummaryLine(QFrame):
         self.show_button = self._button(self._toggle)
         self.undo_button = self._button(self.undo_requested.emit)
         self.undo_button.setText(translate("SummaryLine", "Undo"))
-        self.undo_button.setToolTip(translate("SummaryLine", "Send the messages themselves again, as far as they fit"))
+        self.undo_button.setToolTip(translate("SummaryLine", "Send the original messages again, as far as they fit"))
         self.undo_button.setAccessibleName(translate("SummaryLine", "Undo the summary"))
         self.skip_button = self._button(self.skip_requested.emit)
         self.skip_button.setText(translate("SummaryLine", "Skip"))
-        self.skip_button.setToolTip(translate("SummaryLine", "Answer without a summary; the oldest turns are left out"))
+        self.skip_button.setToolTip(
+            translate("SummaryLine", "Answer without a summary; the oldest messages are left out")
+        )
         self.skip_button.setAccessibleName(translate("SummaryLine", "Skip the summary"))
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -80,7 +82,7 @@ class SummaryLine(QFrame):
         if view.writing:
             words = self._progress(view)
         else:
-            words = translate("SummaryLine", "Messages above are sent as this summary")
+            words = translate("SummaryLine", "The messages above are sent as this summary")
         self.words.setText(words)
         self.text.setText(view.text)
         self.setAccessibleName(words)

@@ -24,7 +24,7 @@ class TranscriptKeys(QObject):
         self._transcript = transcript
         commands.add(CHAT, mark("Commands", "Edit the last question"), "Ctrl+E", self._edit)
         commands.add(CHAT, mark("Commands", "Regenerate the last answer"), "Ctrl+R", self._regenerate)
-        commands.add(CHAT, mark("Commands", "Continue an answer that was cut"), "Ctrl+Shift+Return", self._continue)
+        commands.add(CHAT, mark("Commands", "Continue a cut-off answer"), "Ctrl+Shift+Return", self._continue)
         commands.add(CHAT, mark("Commands", "Previous version of a message"), "Alt+Left", lambda: self._step(-1))
         commands.add(CHAT, mark("Commands", "Next version of a message"), "Alt+Right", lambda: self._step(1))
 

@@ -71,11 +71,11 @@ def _offer_of_text(menu: QMenu, view: QTextEdit | QPlainTextEdit, place: QPoint)
     """Put what can be done with a text at this place above what can be done with the message."""
     first = menu.actions()[0]
     if view.textCursor().hasSelection():
-        copy = translate("MessageMenu", "Copy the selection")
+        copy = translate("MessageMenu", "Copy selection")
         menu.insertAction(first, _action(menu, copy, view.copy))
     address = view.anchorAt(place)
     if address:
-        link = translate("MessageMenu", "Copy the address of the link")
+        link = translate("MessageMenu", "Copy link address")
         clipboard = QApplication.clipboard()
         menu.insertAction(first, _action(menu, link, lambda: clipboard.setText(address)))
     if menu.actions()[0] is not first:

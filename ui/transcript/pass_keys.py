@@ -27,9 +27,9 @@ class PassKeys(QObject):
         self._transcript = transcript
         self._view: QTextEdit | QPlainTextEdit | None = None  # above which a pass is shown
         self._announced: PassView | None = None
-        words = mark("Commands", "Tell the pass at the caret of an answer")
+        words = mark("Commands", "Show details of the pass at the cursor")
         commands.add(CHAT, words, "Ctrl+I", self.show_pass)
-        commands.describe(CHAT, mark("Commands", "Move the caret through the messages"), ("Up", "Down"))
+        commands.describe(CHAT, mark("Commands", "Move the cursor through the messages"), ("Up", "Down"))
 
     def show_pass(self) -> None:
         """Show the pass at the caret; from elsewhere, put the caret into the last answer first."""
@@ -76,7 +76,7 @@ class PassKeys(QObject):
     def _show(self, view: QTextEdit | QPlainTextEdit) -> None:
         card = self._card_of(view)
         found = card.pass_at_caret(view) if card is not None else None
-        none = translate("PassKeys", "No pass is noted for this place.")
+        none = translate("PassKeys", "No pass is recorded here.")
         place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
         place.setY(place.y() + BELOW_PX)
         QToolTip.showText(place, none if found is None else pass_tip(found), view, QRect(), KEPT_MS)

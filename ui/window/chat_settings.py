@@ -69,12 +69,12 @@ class ChatSettings(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Have its keys."""
-        commands.add(CHAT, mark("Commands", "Settings of this chat"), "Ctrl+.", self.open)
+        commands.add(CHAT, mark("Commands", "Chat settings"), "Ctrl+.", self.open)
         keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
         for mode, key in zip(Mode, keys, strict=True):
             commands.bind(CHAT, key, partial(self.take_mode, mode))
-        commands.describe(CHAT, mark("Commands", "Take one of the modes of speculation"), keys)
-        commands.describe(CHAT, mark("Commands", "Insert a prompt, in an empty message"), "/")
+        commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
+        commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class ChatSettings(QObject):
         """Take a mode by its key; where it cannot run, say why."""
         reason = self._engine.unavailable.get(mode, "")
         if reason:
-            words = translate("ChatSettings", "{mode} cannot run now. {reason}")
+            words = translate("ChatSettings", "{mode} is not available now. {reason}")
             self.notice.emit(words.format(mode=mode_words(mode).name, reason=reason))
             return
         self._composer.set_mode(mode)
@@ -154,7 +154,7 @@ class ChatSettings(QObject):
     def _show_button(self) -> None:
         num_own = self._view.num_own
         name = translate("ChatSettings", "Chat settings (Ctrl+.)")
-        own = translate("ChatSettings", "%n values of this chat's own", None, num_own) if num_own else ""
+        own = translate("ChatSettings", "%n values set for this chat", None, num_own) if num_own else ""
         self.button.setToolTip(hover(f"{name}\n{own}".strip()))
         self.button.setAccessibleName(name)
         self.button.setAccessibleDescription(own)

@@ -60,9 +60,7 @@ class WindowDialogs(QObject):
         dialog.set_unavailable(window.engine_view.unavailable)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
             dialog.rows["notify"].add_note(
-                translate(
-                    "WindowDialogs", "This desktop has no tray now: the window's entry in the taskbar asks for you."
-                )
+                translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
             )
         dialog.saved.connect(self._on_saved)
         dialog.look_previewed.connect(self._try_look)

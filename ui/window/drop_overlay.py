@@ -45,7 +45,8 @@ class DropOverlay(QFrame):
         hint = QLabel(
             translate(
                 "DropOverlay",
-                "The target answers. A draft is a smaller model of the same vocabulary that proposes tokens for it.",
+                "The target writes the answers. A draft is a smaller model with the same vocabulary that "
+                "proposes tokens for it.",
             )
         )
         hint.setProperty("kind", "muted")

@@ -29,11 +29,11 @@ def what_happens(paths: Sequence[str]) -> tuple[str, str]:
     if models:
         return translate("DropZone", "Open as a model"), "file-box"
     if all(QFileInfo(path).isDir() for path in paths):
-        return translate("DropZone", "A folder cannot be attached: drop the files in it"), "folder"
+        return translate("DropZone", "Folders cannot be attached: drop the files in it"), "folder"
     if all(path.lower().endswith(".zip") for path in paths):
         return translate("DropZone", "Import the chats in it"), "download"
     if any(path.lower().endswith(_MAY_BE_EXPORTS) for path in paths):
-        return translate("DropZone", "Import it if it holds chats, else attach it to the message"), "paperclip"
+        return translate("DropZone", "Import it if it contains chats, otherwise attach it to the message"), "paperclip"
     if len(paths) == 1:
         return translate("DropZone", "Attach it to the message"), "paperclip"
     return translate("DropZone", "Attach %n files to the message", None, len(paths)), "paperclip"

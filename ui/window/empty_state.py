@@ -43,17 +43,18 @@ PROMPTS = (
     ),
     ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
 )
-DEMO_BUTTON = mark("EmptyState", " Show it at real weight")
+DEMO_BUTTON = mark("EmptyState", " Try the speed demo")
 DEMO_TEXTS = {
     "absent": mark(
         "EmptyState",
-        "Drafting cannot pay on a model this small. A copy padded to the cost of about 400 million parameters "
-        "shows the true gain on your machine: about 200 MB, made here in seconds, removable.",
+        "This model is too small for drafting to pay off. The speed demo pads a copy of it to the cost of "
+        "about 400 million parameters, to show the real gain on your computer. It takes 200 MB, is ready in "
+        "seconds and can be deleted at any time.",
     ),
-    "making": mark("EmptyState", "Making the padded copy. This takes a few seconds."),
-    "ready": mark("EmptyState", "The padded copy is here: the same words at the cost of about 400 million parameters."),
+    "making": mark("EmptyState", "Preparing the speed demo. This takes a few seconds."),
+    "ready": mark("EmptyState", "The speed demo is ready: the same model at the cost of about 400 million parameters."),
     "active": mark(
-        "EmptyState", "You are using the padded copy: the same tiny model at the cost of about 400 million parameters."
+        "EmptyState", "This is the speed demo: the same tiny model at the cost of about 400 million parameters."
     ),
 }
 NARROW_PX = 560  # below this buttons stand below one another, and that of the demo below its words
@@ -88,7 +89,7 @@ class EmptyState(QScrollArea):
         self.title.setProperty("kind", "title")
         self.text = QLabel()
         self.text.setProperty("kind", "muted")
-        self.builtin_button = QPushButton(translate("EmptyState", "Use the built-in pair"))
+        self.builtin_button = QPushButton(translate("EmptyState", "Quick demo"))
         self.open_button = QPushButton(translate("EmptyState", " Open a GGUF file…"))
         self.browse_button = QPushButton(translate("EmptyState", " Find models"))
         self.demo_text = QLabel()
@@ -117,12 +118,12 @@ class EmptyState(QScrollArea):
         self.builtin_button.setToolTip(hover(translate("Header", TINY_NOTE)))
         self.open_button.setToolTip(translate("EmptyState", "Choose a model file on this computer"))
         self.demo_button.setToolTip(hover(translate("Header", DEMO_NOTE)))
-        self.browse_button.setToolTip(translate("EmptyState", "Pairs for this machine, search and library (Ctrl+M)"))
+        self.browse_button.setToolTip(translate("EmptyState", "Recommended models, search and library (Ctrl+M)"))
         self.browse_button.clicked.connect(self.browse)
         for button in (self.builtin_button, self.open_button, self.browse_button, self.demo_button):
             button.setAccessibleName(button.text().strip())
         self.demo_progress.setTextVisible(False)
-        self.demo_progress.setAccessibleName(translate("EmptyState", "Making the padded copy"))
+        self.demo_progress.setAccessibleName(translate("EmptyState", "Preparing the speed demo"))
         self.builtin_button.clicked.connect(self.use_builtin)
         self.open_button.clicked.connect(self.open_target)
         self.demo_button.clicked.connect(self._on_demo)
@@ -198,21 +199,19 @@ class EmptyState(QScrollArea):
         if loading:
             self._say(
                 translate("EmptyState", "Loading the model"),
-                translate("EmptyState", "This takes a moment. You can write your message meanwhile."),
+                translate("EmptyState", "This takes a moment. You can already write your message."),
             )
         elif missing:
             self._say(
                 translate("EmptyState", "No model yet"),
                 translate(
-                    "EmptyState", "Open a GGUF file from your disk, or begin with the built-in pair. {note}"
+                    "EmptyState", "Open a GGUF file from your computer, or start with the quick demo. {note}"
                 ).format(note=translate("Header", TINY_NOTE)),
             )
         elif self._builtin:
             self._say(
-                translate("EmptyState", "Try the built-in pair"),
-                translate("EmptyState", "{note} It can follow messages like these.").format(
-                    note=translate("Header", TINY_NOTE)
-                ),
+                translate("EmptyState", "Quick demo"),
+                translate("EmptyState", "{note} Try messages like these.").format(note=translate("Header", TINY_NOTE)),
             )
         else:
             self._say(

@@ -31,7 +31,7 @@ def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
     number = model.gpu_layers
     where = (
-        translate("Header", "processor only")
+        translate("Header", "CPU only")
         if number == 0
         else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
     )
@@ -121,12 +121,12 @@ class Header(QFrame):
         self.draft_action = menu.addAction(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
         self.remove_action = menu.addAction(translate("Header", "Remove the draft"), self.remove_draft.emit)
         menu.addSeparator()
-        self.builtin_action = menu.addAction(translate("Header", "Use the built-in pair"), self.use_builtin.emit)
+        self.builtin_action = menu.addAction(translate("Header", "Quick demo"), self.use_builtin.emit)
         self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
-        self.demo_action = menu.addAction(translate("Header", "Show it at real weight"), self._on_demo)
+        self.demo_action = menu.addAction(translate("Header", "Try the speed demo"), self._on_demo)
         self.demo_action.setToolTip(hover(translate("Header", DEMO_NOTE)))
         self.delete_action = menu.addAction(
-            translate("Header", "Delete the real-weight copy (200 MB)"), self.delete_demo.emit
+            translate("Header", "Delete the speed demo (200 MB)"), self.delete_demo.emit
         )
         self.delete_action.setToolTip(translate("Header", "Frees the disk space; it can be made again at any time."))
         self.model_button.setMenu(menu)
@@ -185,10 +185,10 @@ class Header(QFrame):
     def set_demo(self, state: str) -> None:
         """What the demo at real weight can do now: "absent", "making", "ready", "active"."""
         texts = {
-            "absent": translate("Header", "Show it at real weight (makes 200 MB)"),
-            "making": translate("Header", "Stop making the real-weight copy"),
-            "ready": translate("Header", "Show it at real weight"),
-            "active": translate("Header", "Showing it at real weight"),
+            "absent": translate("Header", "Try the speed demo (200 MB)"),
+            "making": translate("Header", "Cancel the speed demo"),
+            "ready": translate("Header", "Try the speed demo"),
+            "active": translate("Header", "Speed demo in use"),
         }
         self.demo_action.setText(texts.get(state, texts["absent"]))
         self.demo_action.setEnabled(state != "active")
@@ -277,7 +277,7 @@ class Header(QFrame):
     def _details(self) -> str:
         view = self._view
         if view.target is None:
-            return translate("Header", "No model is loaded. Open a GGUF file, or use the built-in pair.")
+            return translate("Header", "No model is loaded. Open a GGUF file or start the quick demo.")
         parts = [self._note] if self._note else []
         parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
         if view.draft:

@@ -40,7 +40,9 @@ class DownloadIndicator(IconButton):
         )
         self.setVisible(waiting or bool(failed))
         self.setText(f" {percent(moving)}" if waiting else translate("DownloadIndicator", " stopped"))
-        words = summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs a look")
+        words = (
+            summary(rows) if waiting else translate("DownloadIndicator", "A download has stopped and needs attention")
+        )
         self.setToolTip(words)
         self.setAccessibleName(translate("DownloadIndicator", "Downloads: {words}").format(words=words))
 

@@ -33,7 +33,7 @@ class UndoBar(QFrame):
         self.words = ElidedLabel()
         self.undo_button = QPushButton(translate("UndoBar", "Undo"))
         self.undo_button.setAccessibleName(translate("UndoBar", "Undo"))
-        self.undo_button.setToolTip(translate("UndoBar", "Take it back (Ctrl+Z)"))
+        self.undo_button.setToolTip(translate("UndoBar", "Undo (Ctrl+Z)"))
         self.undo_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.undo_button.clicked.connect(self.undo)
         self.close_button = IconButton(theme, "x", translate("UndoBar", "Dismiss"))

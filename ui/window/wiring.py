@@ -85,10 +85,10 @@ def add_commands(window: MainWindow) -> None:
     """Give the window its commands. Keys that a part handles itself are described, so that the overview has them."""
     commands, layout = window.commands, window.layout_state
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
-    commands.describe(CHAT, mark("Commands", "Break the line"), "Shift+Return")
+    commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
     commands.add(CHAT, mark("Commands", "Attach files to the message"), "Ctrl+Shift+A", window.composer.ask_files)
     commands.add(CHAT, mark("Commands", "Stop the answer, or go back"), "Esc", window.escape, suspendable=False)
-    commands.add(CHAT, mark("Commands", "Next mode of speculation"), "Ctrl+D", window.composer.modes.cycle)
+    commands.add(CHAT, mark("Commands", "Next speculation mode"), "Ctrl+D", window.composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
     _add_source_switch(window)
     TextCaret(window.transcript)
@@ -96,25 +96,25 @@ def add_commands(window: MainWindow) -> None:
     PassKeys(window.transcript, commands)
     commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", window.sidebar.new_button.click)
     commands.add(CHATS, mark("Commands", "Search chats"), ("Ctrl+K", "Ctrl+F"), window.focus_search)
-    commands.add(CHATS, mark("Commands", "Next chat of the list"), "Ctrl+PgDown", lambda: _step(window, 1))
+    commands.add(CHATS, mark("Commands", "Next chat"), "Ctrl+PgDown", lambda: _step(window, 1))
     commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
-    commands.add(CHATS, mark("Commands", "Rename the chosen chat, or the open one"), "F2", lambda: _rename(window))
-    commands.describe(CHATS, mark("Commands", "Delete the chosen chat"), "Del")
-    commands.add(CHATS, mark("Commands", "Take back what was just deleted"), "Ctrl+Z", window.undo_bar.undo)
-    commands.describe(CHATS, mark("Commands", "Move the chosen chat in its folder"), ("Alt+Up", "Alt+Down"))
-    commands.add(WINDOW, mark("Commands", "Models, and back to the chat"), "Ctrl+M", window.models.toggle)
+    commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
+    commands.describe(CHATS, mark("Commands", "Delete the selected chat"), "Del")
+    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", window.undo_bar.undo)
+    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
+    commands.add(WINDOW, mark("Commands", "Show models or the chat"), "Ctrl+M", window.models.toggle)
     commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
     commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
     commands.add(WINDOW, mark("Commands", "Larger text"), ("Ctrl++", "Ctrl+="), lambda: _set_text_size(window, 1))
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
-    commands.add(WINDOW, mark("Commands", "Text as large as the system's"), "Ctrl+0", lambda: _set_text_size(window, 0))
+    commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
-    words = mark("Commands", "Menu of what the keyboard is at")
+    words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
         commands.add(WINDOW, words, "Shift+F10", _open_menu)
-    commands.add(WINDOW, mark("Commands", "Fill the screen, and back"), "F11", lambda: _fill_screen(window))
+    commands.add(WINDOW, mark("Commands", "Full screen on or off"), "F11", lambda: _fill_screen(window))
     commands.add(WINDOW, mark("Commands", "Close the window"), "Ctrl+Q", window.close)
 
 
@@ -160,7 +160,7 @@ def _add_source_switch(window: MainWindow) -> None:
     set_tab_order((window.header,))
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
-    window.commands.add(CHAT, mark("Commands", "Show refused proposals"), "Ctrl+Shift+R", refused.click)
+    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

@@ -80,7 +80,7 @@ class _ProgressLines(FirstModelControl):
 
     def on_progress(self, done_bytes: int, size_bytes: int) -> None:
         if done_bytes and self._clock() - self._shown_s >= LINE_EVERY_S[self._on_terminal]:
-            share = f"{size_words(done_bytes)} of {size_words(size_bytes)} · {100 * done_bytes // size_bytes} %"
+            share = f"{size_words(done_bytes)} of {size_words(size_bytes)} · {100 * done_bytes // size_bytes}%"
             self._say(f"{SMALL.name}: {share}")
 
     def end(self) -> None:

@@ -40,24 +40,29 @@ log = logging.getLogger(__name__)
 
 AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFailed
 
-ONE_AT_A_TIME = mark("AnswerController", "One answer at a time: wait for the other one, or stop it.")
-NOT_KEPT = mark("AnswerController", "The chats cannot be saved: this is kept only until Paceline is closed.")
-LENGTH = mark("AnswerController", "Ended at the longest answer that the settings allow.")
+ONE_AT_A_TIME = mark(
+    "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
+)
+NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
+LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
 # What continuing takes where the context is full, by what is to happen then.
 FULL = {
-    Overflow.DROP: mark("AnswerController", "Ended because the context is full: Continue leaves the oldest turns out."),
+    Overflow.DROP: mark(
+        "AnswerController", "Stopped because the context is full. Continue leaves out the oldest messages."
+    ),
     Overflow.SUMMARISE: mark(
-        "AnswerController", "Ended because the context is full: Continue has the oldest turns summarised first."
+        "AnswerController", "Stopped because the context is full. Continue summarises the oldest messages first."
     ),
     Overflow.STOP: mark(
         "AnswerController",
-        "Ended because the context is full: to continue, choose at the context meter to leave the oldest turns out or "
-        "to summarise them, or choose a larger context in the settings.",
+        "Stopped because the context is full. To continue, have the oldest messages left out or summarised "
+        "(at the context meter), or choose a larger context in the settings.",
     ),
 }
 FULL_OF_ONE_TURN = mark(
     "AnswerController",
-    "Ended because the context is full with this turn alone: to continue, choose a larger context in the settings.",
+    "Stopped because the context is full with this question alone. To continue, choose a larger context in "
+    "the settings.",
 )
 
 
@@ -163,7 +168,9 @@ class AnswerController:
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         before = views[-1] if views and views[-1].id == answer_id else None
         if before is None or not before.can_continue:
-            self._window.show_notice(translate("AnswerController", "Only a last answer that was cut short can go on."))
+            self._window.show_notice(
+                translate("AnswerController", "Only the last answer can be continued, if it was cut off.")
+            )
             return
         turn = self._begin(lambda: self._store.continue_answer(conversation_id, answer_id))
         if turn is not None:

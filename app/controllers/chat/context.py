@@ -122,7 +122,7 @@ class ContextController:
             return
         self._writing = None
         if event.failure:
-            sentence = translate("ContextController", "The oldest turns could not be summarised: {why}")
+            sentence = translate("ContextController", "The oldest messages could not be summarised: {why}")
             self._window.show_notice(sentence.format(why=in_language(event.failure)))
         elif 0 < event.num_messages <= len(asked.last_ids):
             message_id = asked.last_ids[event.num_messages - 1]

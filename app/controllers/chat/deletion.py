@@ -122,7 +122,7 @@ class DeletionController:
                 sentence = translate("DeletionController", "Deleted the empty folder “{name}”.")
                 return one_stop(sentence, {"name": name}).format(name=name)
             sentence = translate(
-                "DeletionController", "Deleted the folder “{name}”; its %n chats stay.", None, num_chats
+                "DeletionController", "Deleted the folder “{name}”; its %n chats were kept.", None, num_chats
             )
             return sentence.format(name=name)
 

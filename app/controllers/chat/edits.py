@@ -15,7 +15,7 @@ from ui.text.language import mark, translate
 
 log = logging.getLogger(__name__)
 
-UNFINISHED = mark("EditsController", "A message of this chat is still being edited; what you typed is there.")
+UNFINISHED = mark("EditsController", "You are still editing a message in this chat; your text is there.")
 
 
 class EditsController(QObject):

@@ -22,7 +22,7 @@ from ui.widgets.file_dialogs import ask_export_file, ask_import_files
 log = logging.getLogger(__name__)
 
 ALL_NAME = mark("TransferController", "Paceline chats")
-BUSY = mark("TransferController", "Another import or export is still at work.")
+BUSY = mark("TransferController", "Another import or export is still running.")
 
 
 class TransferController(QObject):

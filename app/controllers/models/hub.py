@@ -249,7 +249,7 @@ class HubController(QObject):
             else:
                 self.report(
                     Problem(
-                        "This model is not here",
+                        "Model not found",
                         translate("Problems", "{name} is gone.").format(name=target.name),
                         "Download it again.",
                     )

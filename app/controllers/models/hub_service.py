@@ -115,7 +115,7 @@ class HubService:
             found = next((model for model in models if any(_names(ref, file.path) for file in model.files)), None)
             if found is not None:
                 return found
-        raise HubNotFoundError(said("{repo} holds no file {file}.", repo=ref.repo, file=ref.file))
+        raise HubNotFoundError(said("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
 
     def licence(self, repo_id: str) -> str:
         """What the hub said of the licence, as far as it was asked."""

@@ -113,5 +113,5 @@ class HubLibraryController(QObject):
 
 def _removal_notice(freed_bytes: int) -> str:
     if not freed_bytes:
-        return translate("HubController", "Taken off the list.")
-    return translate("HubController", "{size} of disk space are free again.").format(size=size(freed_bytes))
+        return translate("HubController", "Removed from the list.")
+    return translate("HubController", "Freed {size} of disk space.").format(size=size(freed_bytes))

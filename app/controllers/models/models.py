@@ -21,7 +21,7 @@ ModelEvent = LoadProgress | EngineReady | EngineFailed
 
 NO_BUILTIN = Problem(
     "The built-in models are missing",
-    "This copy of Paceline came without its small built-in pair.",
+    "This copy of Paceline came without its small built-in models.",
     "Open a GGUF file of your own as the target.",
 )
 
@@ -232,7 +232,7 @@ class ModelController:
             self._shown_problem = None
         if pending.request is not None and pending.request.draft and event.draft is None:
             reason = joined(event.notices) or translate("ModelController", "It could not be loaded.")
-            advice = translate("ModelController", "Choose another draft, or go on without one.")
+            advice = translate("ModelController", "Choose another draft, or continue without one.")
             self._say(Problem("The draft is not in use", reason, advice))
         else:
             for notice in (*event.notices, *(others if pending.request is not None else ())):
@@ -245,7 +245,7 @@ class ModelController:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
             self._window.show_notice(
-                translate("ModelController", "The built-in pair is used until another model is chosen.")
+                translate("ModelController", "The quick demo is used until you choose another model.")
             )
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
 

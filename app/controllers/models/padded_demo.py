@@ -66,9 +66,7 @@ class PaddedDemo:
         try:
             self.file.unlink(missing_ok=True)
         except OSError as error:
-            return Problem(
-                "The padded model was not removed", said("{error}.", error=error), "Remove the file by hand."
-            )
+            return Problem("The speed demo was not deleted", said("{error}.", error=error), "Delete the file manually.")
         return None
 
     def cancel(self, timeout_s: float) -> bool:
@@ -101,5 +99,7 @@ def _problem(error: EngineError | OSError) -> Problem:
     if isinstance(error, EngineError):
         return error.problem
     return Problem(
-        "The padded model could not be made", said("{error}.", error=error), "Check the free space of the cache folder."
+        "The speed demo could not be prepared",
+        said("{error}.", error=error),
+        "Check the free space of the cache folder.",
     )

@@ -46,7 +46,7 @@ PLACES = (
     mark("HubPairs", "recommended"),
     mark("HubPairs", "on the hub"),
 )
-AGREE = mark("HubPairs", "The tokens and the settings of both vocabularies agree.")
+AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
 
 
 def verdict_words(verdict: PairVerdict) -> str:
@@ -259,8 +259,8 @@ def _cost(target: KnownModel, draft: KnownModel | None) -> str:
     share = draft.bytes_per_token / target.bytes_per_token
     if share > 0.2:
         return translate(
-            "HubPairs", "Drafting a token costs about {share} of the target's own pass: expect little gain."
+            "HubPairs", "Drafting a token costs about {share} of a pass of the target, so expect little gain."
         ).format(share=percent(share))
-    return translate("HubPairs", "Drafting a token costs about {share} of the target's own pass.").format(
+    return translate("HubPairs", "Drafting a token costs about {share} of a pass of the target.").format(
         share=percent(share)
     )

@@ -42,7 +42,7 @@ class BrokenCatalogError(AppError):
     """The list that came with the app cannot be read."""
 
     title = "The recommendations cannot be shown"
-    default_advice = "Install Paceline again; searching the hub works without them."
+    default_advice = "Reinstall Paceline; searching the hub works without them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Recommendations:
         here = row.pair.is_here
         if checked.target is None and not here:
             unknown = checked.status is EntryStatus.UNKNOWN
-            words = found if unknown else translate("Recommendations", "It cannot be downloaded as it is listed here.")
+            words = found if unknown else translate("Recommendations", "It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
             return Opened(replace(row, pair=view, checked="" if unknown else found), view)
         refs = _refs(pair, checked)

@@ -63,13 +63,13 @@ _GATED_WORDS = {
     Gated.NO: "",
     Gated.AUTOMATIC: mark(
         "HubViews",
-        "Its publisher asks you to accept terms before the files can be fetched. Accept them on the "
-        "model's page while signed in, then give Paceline an access token of your account.",
+        "The publisher wants you to accept terms before you download the files. Accept them on the model's "
+        "page while signed in, then enter an access token of your account.",
     ),
     Gated.MANUAL: mark(
         "HubViews",
-        "Its publisher decides by hand who may have the files. Ask for access on the model's page; once you "
-        "have it, give Paceline an access token of your account.",
+        "The publisher approves each request for access. Request access on the model's page; once you have "
+        "it, enter an access token of your account.",
     ),
 }
 LEVELS = {Verdict.FITS: FitLevel.FITS, Verdict.TIGHT: FitLevel.TIGHT, Verdict.TOO_LARGE: FitLevel.TOO_LARGE}
@@ -79,7 +79,7 @@ FIT_PARTS = (
     mark("FitParts", "Weights"),
     mark("FitParts", "Context"),
     mark("FitParts", "Compute buffers"),
-    mark("FitParts", "Tokenizer and the rest"),
+    mark("FitParts", "Tokenizer and other"),
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
@@ -127,10 +127,10 @@ def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int)
     """A model of a repository, judged by its size."""
     fit = guess_fit(model.size_bytes, free_bytes)
     words = translate(
-        "HubViews", "Judged by its size; “Find a draft…” reads its header and shows what exactly it takes."
+        "HubViews", "Estimated from its size; “Find a draft…” reads its header and shows exactly what it needs."
     )
     if model.size_bytes is not None:
-        words = translate("HubViews", "{weights} of weights; {free} of memory are free. {words}").format(
+        words = translate("HubViews", "{weights} of weights; {free} of memory free. {words}").format(
             weights=size(model.size_bytes), free=size(free_bytes), words=words
         )
     return FileRow(

@@ -110,7 +110,9 @@ class DiskSpaceController(QObject):
         banner = self._parts.window.space_banner
         if self._is_low and not self._in_trouble and not self._dismissed:
             words = translate(
-                "SpaceController", "The disk of {folder} is nearly full: make some space, or soon nothing can be saved."
+                "SpaceController",
+                "The disk with {folder} is nearly full. Free some space, or Paceline will soon be unable to "
+                "save anything.",
             )
             banner.show_warning(words.format(folder=self._parts.paths.data))
         else:

@@ -15,10 +15,10 @@ from ui.text.language import mark, translate
 
 ABOUT = mark(
     "HelpDesk",
-    "Paceline {version}: chat with local language models, sped up by speculative decoding that leaves every answer the "
-    "model's own. MIT licence; third-party licences are in assets/THIRD_PARTY.md.",
+    "Paceline {version}: chat with local language models, made faster by speculative decoding without "
+    "changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.",
 )
-COPIED = mark("HelpDesk", "The diagnostics are on the clipboard. They hold nothing that was said in a chat.")
+COPIED = mark("HelpDesk", "Diagnostics copied. They contain nothing from your chats.")
 
 
 class HelpMenuController(QObject):

@@ -45,7 +45,7 @@ class NotificationController(QObject):
             if speed:
                 fast = translate("NotificationController", "{tokens} at {speed}")
                 words = fast.format(tokens=words, speed=speed_text(speed))
-            self._notify(translate("NotificationController", "The answer is there"), words)
+            self._notify(translate("NotificationController", "Your answer is ready"), words)
 
     def _notify(self, title: str, words: str) -> None:
         window = self._parts.window

@@ -81,7 +81,7 @@ class StatisticsController(QObject):
     def export(self, scope: str, file: Path, form: str) -> None:
         """Write statistics of "answer", "chat", "everything" or "totals" as "json" or "csv"."""
         if self._thread is not None and self._thread.is_alive():
-            self._window.show_notice(translate("Statistics", "Another export is still at work."))
+            self._window.show_notice(translate("Statistics", "Another export is still running."))
             return
         chat = self._conversations.current_id
         done = translate("Statistics", "Statistics exported to {name}.").format(name=file.name)

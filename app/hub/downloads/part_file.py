@@ -118,13 +118,11 @@ class PartFile:
         """
         self.close()
         if self.label is None:
-            raise DownloadError(said("{path} was never begun.", path=short(self.path.name)))
+            raise DownloadError(said("{path} was never started.", path=short(self.path.name)))
         if not matches(self.path, checksum, self.label.size_bytes, on_checked):
             self.discard()
             name = short(self.destination.name)
-            raise ChecksumError(
-                said("The bytes of {name} are not those that the hub promised; they were thrown away.", name=name)
-            )
+            raise ChecksumError(said("{name} does not match the checksum from the hub and was discarded.", name=name))
         with _disk_errors(self.path):
             move_into_place(self.path, self.destination)
             self._label_path.unlink(missing_ok=True)
@@ -179,8 +177,8 @@ def check_space(folder: Path, needed_bytes: int) -> None:
     if free < needed_bytes + RESERVE_BYTES:
         raise DiskFullError(
             said(
-                "{needed_bytes} are still to come, and {free} are free in {folder}, of which "
-                "{reserve_bytes} are left to the system.",
+                "{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} "
+                "are reserved for the system.",
                 needed_bytes=_megabytes(needed_bytes),
                 free=_megabytes(free),
                 folder=folder,

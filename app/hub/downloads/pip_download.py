@@ -96,7 +96,7 @@ def download_wheel(command: Sequence[str], wheel: Wheel, folder: Path, watch: Tr
         raise _refusal(_end_of(log), wheel)
     found = wheels / wheel.file
     if found.is_symlink() or not found.is_file():
-        raise PackageError(said("pip brought another file than {name}.", name=wheel.file))
+        raise PackageError(said("pip downloaded a different file than {name}.", name=wheel.file))
     return found
 
 
@@ -142,7 +142,7 @@ def _end_of(log: Path) -> str:
 def _refusal(words: str, wheel: Wheel) -> DiskFullError | PackageError:
     """What pip's last words mean."""
     if any(sign in words for sign in _FULL):
-        return DiskFullError("The disk was full before the package had come.", "Make some space and try again.")
+        return DiskFullError("The disk was full before the package was downloaded.", "Free some space and try again.")
     return PackageError(_reason(words, wheel))
 
 
@@ -153,4 +153,4 @@ def _reason(words: str, wheel: Wheel) -> Sentence:
         return said("pip's package index has no {package}, or cannot be reached.", package=wheel.requirement)
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     last = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
-    return said("pip gave up: {words}.", words=short(last.removeprefix("ERROR:").strip()))
+    return said("pip failed: {words}.", words=short(last.removeprefix("ERROR:").strip()))

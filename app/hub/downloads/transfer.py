@@ -233,7 +233,7 @@ class _Transfer:
             for chunk in stream.chunks():
                 watch.check()
                 if part.size_bytes + len(chunk) > size:
-                    raise HubAnswerError("The hub sends more bytes than it said.")
+                    raise HubAnswerError("The hub sent more bytes than announced.")
                 part.append(chunk)
                 watch.on_progress(part.size_bytes, size)
                 since_check += len(chunk)
@@ -258,7 +258,8 @@ class _Transfer:
         if self._num_changes > self._patience.max_changes:
             name = short(self._wanted.path)
             raise DownloadError(
-                said("{name} keeps changing on the hub.", name=name), "Try again when its publisher is done with it."
+                said("{name} keeps changing on the hub.", name=name),
+                "Try again when its publisher has finished updating it.",
             )
 
     def _after(self, error: HubError | DownloadError) -> None:
@@ -288,7 +289,9 @@ def _checksum(location: RemoteLocation, wanted: FileRequest) -> str:
     etag = location.etag.lower()
     if len(etag) == 40 and set(etag) <= set("0123456789abcdef"):
         return etag
-    raise HubAnswerError(said("The hub names no checksum for {path}, so it is not fetched.", path=short(location.path)))
+    raise HubAnswerError(
+        said("The hub gives no checksum for {path}, so it is not downloaded.", path=short(location.path))
+    )
 
 
 @contextmanager
@@ -302,7 +305,7 @@ def _exclusive(wanted: FileRequest) -> Iterator[None]:
         wanted.lock_folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout as error:
-        raise DownloadBusyError(said("Another Paceline is fetching {path}.", path=short(wanted.path))) from error
+        raise DownloadBusyError(said("Another Paceline is downloading {path}.", path=short(wanted.path))) from error
     except OSError as error:
         reason = error.strerror or error
         raise DownloadError(

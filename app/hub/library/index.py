@@ -93,7 +93,7 @@ class IndexFile:
                     write_atomically(self._path, json.dumps(content, indent=1).encode())
                 return after
         except filelock.Timeout as error:
-            raise LibraryError("Another Paceline holds the library's index.", "Try again in a moment.") from error
+            raise LibraryError("Another Paceline is using the library's index.", "Try again in a moment.") from error
         except OSError as error:
             raise LibraryError(
                 said("{path} could not be written: {reason}.", path=self._path, reason=error.strerror or error)

@@ -89,13 +89,13 @@ class Library:
         for file in files:
             if not file.exists():
                 raise LibraryError(
-                    said("{file} is not there.", file=file), "Check the path; of a model in parts all are needed."
+                    said("{file} does not exist.", file=file), "Check the path; of a model in parts all are needed."
                 )
             if not file.is_file():
-                raise LibraryError(said("{file} is no ordinary file.", file=file), "Name the model's own file.")
+                raise LibraryError(said("{file} is not a regular file.", file=file), "Name the model's own file.")
         if not is_model_file(files[0]):
             raise LibraryError(
-                said("{file} is no GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
+                said("{file} is not a GGUF file.", file=files[0]), "Paceline runs models in the GGUF format only."
             )
         known = [model for model in self.models() if _same(model.path, files[0])]
         if known:
@@ -247,7 +247,7 @@ class Library:
         """Delete one file of the library, its part, and folders that became empty; the bytes freed."""
         place = path_inside(self.folder, file.relative_to(self.folder).parts)
         if not is_gguf(place.name):
-            raise LibraryError(said("{place} is no model, so it is not deleted.", place=place))
+            raise LibraryError(said("{place} is not a model, so it is not deleted.", place=place))
         freed = 0
         try:
             for path in (place, *(place.with_name(place.name + ending) for ending in PART_ENDINGS)):

@@ -170,7 +170,7 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel
     if size is not None and abs(size - listed.size_bytes) > SIZE_TOLERANCE * listed.size_bytes:
         notes.append(
             said(
-                "{name} has {size:.1f} GB, not {listed:.1f} GB as listed.",
+                "{name} is {size:.1f} GB, not {listed:.1f} GB as listed.",
                 name=remote.name,
                 size=size / 1e9,
                 listed=listed.size_bytes / 1e9,
@@ -180,7 +180,7 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel
     if licence and licence.lower() != listed.licence:
         notes.append(
             said(
-                "{repo} now says {licence} where {listed} is listed.",
+                "The licence of {repo} is now {licence}, not {listed} as listed.",
                 repo=listed.repo,
                 licence=licence,
                 listed=listed.licence,
@@ -197,7 +197,7 @@ def _differences(listed: CatalogModel, details: RepoDetails, remote: RemoteModel
 
 def _gated_words(repo: str) -> str:
     return said(
-        "{repo} asks for permission: accept its terms on its page at the hub, and give Paceline an access token.",
+        "{repo} is gated: accept its terms on its hub page, and give Paceline an access token.",
         repo=repo,
     )
 

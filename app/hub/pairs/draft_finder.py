@@ -155,7 +155,7 @@ def _look_here(
             model.name, FoundIn.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
         )
         if model.missing:
-            found.reject(candidate, said("Its file is no longer where it was."))
+            found.reject(candidate, said("Its file has been moved or deleted."))
         elif not model.kind.runs_alone:
             found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
@@ -214,10 +214,10 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
 def _looked_at(family: str, number: int, asked: int) -> str:
     if number == 1:
         return said(
-            "The hub was searched for “{family}”: 1 repository, {asked} read closely.", family=family, asked=asked
+            "The hub was searched for “{family}”: 1 repository, {asked} checked in detail.", family=family, asked=asked
         )
     return said(
-        "The hub was searched for “{family}”: {number:,} repositories, {asked} read closely.",
+        "The hub was searched for “{family}”: {number:,} repositories, {asked} checked in detail.",
         family=family,
         number=number,
         asked=asked,
@@ -227,7 +227,7 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
     if summary.gated is not Gated.NO:
-        return said("Its publisher asks for permission first: accept the terms on its page at the hub.")
+        return said("It is gated: accept the terms on its hub page.")
     if summary.architecture and summary.architecture != target.header.architecture:
         return said(
             "Its architecture is {own}, the target's is {other}.",
@@ -262,7 +262,7 @@ def _choose(
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
     if not small:
         found.reject(
-            candidate, said("It holds no model that is small enough.") if models else said("It holds no model.")
+            candidate, said("It contains no model that is small enough.") if models else said("It contains no model.")
         )
         return
     rank = {name: number for number, name in enumerate(_PREFERRED)}
@@ -315,12 +315,12 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
     if share is not None and share > LARGEST_SHARE:
         if share >= 1:
             reason = said(
-                "It matches, but a token costs it as much as the target itself or more: nothing can be gained."
+                "It matches, but a token costs as much as with the target itself or more: there is nothing to gain."
             )
         else:
             reason = said(
-                "It matches, but a token costs it {share:.0%} of the target's own pass: nothing can be gained.",
-                share=share,
+                "It matches, but a token costs {percent:.0f}% of a pass of the target: there is nothing to gain.",
+                percent=share * 100,
             )
         return replace(candidate, reason=reason)
     return replace(candidate, matches=True)
@@ -367,5 +367,5 @@ def _num_params(target: KnownModel) -> float:
 
 def _none_of(number: int, target: str) -> Sentence:
     if number == 1:
-        return said("The only one that was found cannot draft for {target}; it says why.", target=target)
-    return said("None of {number} can draft for {target}; each says why.", number=number, target=target)
+        return said("The only one found cannot draft for {target}; see the reason.", target=target)
+    return said("None of {number} can draft for {target}; see the reason for each.", number=number, target=target)

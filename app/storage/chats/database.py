@@ -90,7 +90,10 @@ def set_pragmas(connection: sqlite3.Connection, *, in_memory: bool) -> None:
         if found != read_back:
             raise StorageError(
                 said(
-                    "The database does not take {name} = {value}: it says {found}.", name=name, value=value, found=found
+                    "The database does not accept {name} = {value}: it reports {found}.",
+                    name=name,
+                    value=value,
+                    found=found,
                 )
             )
 
@@ -142,7 +145,7 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
         return StorageFullError(said("There is no space left in {folder}.", folder=file.parent))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageBusyError(said("Another program holds {file}.", file=file))
+        return StorageBusyError(said("Another program is using {file}.", file=file))
     refused = code == sqlite3.SQLITE_IOERR and not os.access(file.parent, os.W_OK)
     if refused or code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StorageReadOnlyError(said("{file} cannot be written.", file=file))

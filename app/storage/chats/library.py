@@ -141,7 +141,7 @@ class ChatLibrary:
         """
         copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
         if copy is None:
-            raise StorageError("This chat is not there any more.", "Choose another one.")
+            raise StorageError("This chat no longer exists.", "Choose another one.")
         return copy
 
     # ---- unsent texts -----------------------------------------------------------------------------------------------

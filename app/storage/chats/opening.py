@@ -94,7 +94,7 @@ def _refuse_what_holds_no_chats(place: StoreLocation) -> None:
     there = os.path.lexists(place.file)  # a link that leads nowhere is there, and says why it cannot be opened
     found = place.file.stat() if there else None
     if found is not None and not stat.S_ISREG(found.st_mode):
-        raise StorageError(said("{file} is no ordinary file.", file=place.file))
+        raise StorageError(said("{file} is not a regular file.", file=place.file))
     if (found is None or not found.st_size) and any(place.backups.glob("*.db")):
         sentence = said("{file} is empty.", file=place.file.name) if there else None
         raise DamagedFileError(sentence or said("{file} is missing.", file=place.file.name))
@@ -110,7 +110,7 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
         if found > len(place.migrations):
             raise NewerFileError(
                 said(
-                    "{file} has layout {found}, and this one knows up to {known}.",
+                    "{file} has format version {found}; this Paceline supports up to {known}.",
                     file=place.file.name,
                     found=found,
                     known=len(place.migrations),
@@ -181,7 +181,7 @@ def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime
             connection.close()
             _restore_backup(backup, place.file)
             raise MigrationError(
-                said("The step to layout {version} failed ({error}).", version=version + 1, error=error)
+                said("The update to format version {version} failed ({error}).", version=version + 1, error=error)
             ) from error
     return connection
 
@@ -288,7 +288,7 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
 def _advice_in_memory(why: StorageError) -> str:
     """What to do where nothing is tried again until the next start."""
     if isinstance(why, StorageFullError):
-        return said("Make some space, and start Paceline again.")
+        return said("Free some space, and start Paceline again.")
     if why.advice == StorageError.default_advice:
         return said("Check the disk and the folder's permissions, and start Paceline again.")
     return why.advice

@@ -279,7 +279,7 @@ def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
 
 
 def _gone() -> StorageError:
-    return StorageError("This message is not there any more.", "Open the chat again.")
+    return StorageError("This message no longer exists.", "Open the chat again.")
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)

@@ -50,7 +50,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     """
     nodes: dict[str, Any] = data["mapping"]
     if len(nodes) > 4 * MAX_MESSAGES:
-        raise ChatsImportError("A conversation of this file has more messages than any real one.")
+        raise ChatsImportError("A conversation in this file has too many messages.")
     keys: dict[str, int | None] = {}  # of the message itself, or of the nearest one above it that is taken
     thoughts: dict[str, _Thought] = {}  # what was reasoned since the nearest message above that is taken
     room = 0  # for reasoning, in characters

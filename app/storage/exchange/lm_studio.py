@@ -51,7 +51,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
             if role not in ("user", "assistant") or not text.strip():
                 continue
             if len(messages) >= MAX_MESSAGES:
-                raise ChatsImportError("A conversation of this file has more messages than any real one.")
+                raise ChatsImportError("A conversation in this file has too many messages.")
             messages.append(_message(version, len(messages) + 1, parent, text))
             if is_shown or chosen == parent:
                 chosen = len(messages)

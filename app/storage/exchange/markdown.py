@@ -64,7 +64,7 @@ def from_markdown(text: str) -> PortableChat:
             chat = _head(part, text)
         elif part.fields.get("role") in tuple(AUTHORS):  # whatever it is, a list for example
             if len(messages) >= MAX_MESSAGES:
-                raise ChatsImportError("A conversation of this file has more messages than any real one.")
+                raise ChatsImportError("A conversation in this file has too many messages.")
             messages.append(_message(part, len(messages) + 1))
         elif messages and "file" in part.fields and len(messages[-1].attachments) < MAX_ATTACHMENTS:
             messages[-1] = replace(messages[-1], attachments=(*messages[-1].attachments, _attachment(part)))

@@ -49,7 +49,7 @@ def from_data(data: Mapping[str, Any]) -> list[PortableChat]:
     check_version(data.get("version"), VERSION)
     chats = data.get("conversations")
     if not isinstance(chats, list):
-        raise ChatsImportError("This export of Paceline holds no list of conversations.")
+        raise ChatsImportError("This export of Paceline contains no list of conversations.")
     return [_chat_from_data(chat) for chat in chats if isinstance(chat, dict)]
 
 
@@ -62,9 +62,7 @@ def check_version(found: object, known: int) -> None:
     if isinstance(found, int) and found > known:
         raise ChatsImportError("This file was written by a newer Paceline.", "Import it with that version.")
     if found != known:
-        raise ChatsImportError(
-            "This file does not say which version of Paceline wrote it, or says one that never was.", "Export it again."
-        )
+        raise ChatsImportError("This file does not name a valid version of Paceline.", "Export it again.")
 
 
 def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
@@ -138,12 +136,12 @@ def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
 
 def _message_from_data(data: object, known: set[int]) -> PortableMessage:
     if not isinstance(data, dict):
-        raise ChatsImportError("A message of this file is no message.")
+        raise ChatsImportError("An entry in this file is not a valid message.")
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
     if not isinstance(key, int) or not _is_count(key) or key in known or role not in _ROLES:
-        raise ChatsImportError("A message of this file has no number or role of its own.")
+        raise ChatsImportError("A message in this file has no number or role.")
     if parent is not None and (not isinstance(parent, int) or parent not in known):
-        raise ChatsImportError("A message of this file follows one that is not there.")
+        raise ChatsImportError("A message in this file follows one that is missing.")
     text = clean_text(data.get("text"))
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
     return PortableMessage(

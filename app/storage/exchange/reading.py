@@ -78,7 +78,7 @@ def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None)
     """
     try:
         if file.exists() and not file.is_file():  # a pipe would be waited for, a device be read without end
-            raise ChatsImportError(said("{file} is no ordinary file.", file=file.name))
+            raise ChatsImportError(said("{file} is not a regular file.", file=file.name))
         if zipfile.is_zipfile(file):
             chats = _read_zip(file, on_bad)
         else:
@@ -90,15 +90,17 @@ def read_chats(file: Path, on_bad: Callable[[str], object] = lambda _name: None)
         raise ChatsImportError(said("{file} cannot be read ({error}).", file=file.name, error=reason)) from error
     chats = [chat for chat in chats if chat.messages]
     if not chats:
-        raise ChatsImportError(said("{file} holds no conversation.", file=file.name))
+        raise ChatsImportError(said("{file} contains no conversations.", file=file.name))
     if len(chats) > MAX_CHATS:
-        raise ChatsImportError(said("{file} holds more than {limit:,} conversations.", file=file.name, limit=MAX_CHATS))
+        raise ChatsImportError(
+            said("{file} contains more than {limit:,} conversations.", file=file.name, limit=MAX_CHATS)
+        )
     return chats
 
 
 def _read_zip(file: Path, on_bad: Callable[[str], object]) -> list[PortableChat]:
     if _directory_bytes(file) > MAX_DIRECTORY_BYTES:
-        raise ChatsImportError(said("{file} lists more files than any export.", file=file.name))
+        raise ChatsImportError(said("{file} contains too many files for an export.", file=file.name))
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()[:_MAX_ENTRIES]
         entries = [entry for entry in listed if _WANTED.search(entry.filename)]
@@ -168,7 +170,7 @@ def _read_markdown(handle: IO[bytes], name: str) -> list[PortableChat]:
     except NotTextError as error:
         raise NoChatError(error.message) from error
     if chat is None:
-        raise NoChatError(said("{name} is no chat: no lines in it say who speaks.", name=name))
+        raise NoChatError(said("{name} is not a chat: no lines in it say who is speaking.", name=name))
     return [chat]
 
 
@@ -179,7 +181,7 @@ def _read_json(handle: IO[bytes], name: str) -> list[PortableChat]:
     try:
         data = json.loads(raw)  # by its first bytes UTF-8, UTF-16 or UTF-32: editors on Windows save any of them
     except (ValueError, RecursionError) as error:
-        raise ChatsImportError(said("{name} is no JSON file that Paceline can read.", name=name)) from error
+        raise ChatsImportError(said("{name} is not a JSON file that Paceline can read.", name=name)) from error
     return _chats(data, name)
 
 
@@ -192,7 +194,7 @@ def _chats(data: object, name: str) -> list[PortableChat]:
         return [chatgpt.from_data(data)]
     if isinstance(data, dict) and lm_studio.is_lm_studio(data):
         return [lm_studio.from_data(data)]
-    raise ChatsImportError(said("{name} is no export of Paceline, ChatGPT or LM Studio.", name=name))
+    raise ChatsImportError(said("{name} is not an export from Paceline, ChatGPT or LM Studio.", name=name))
 
 
 def _bounded(handle: IO[bytes], name: str, limit: int) -> bytes:

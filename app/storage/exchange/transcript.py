@@ -114,7 +114,7 @@ def _speakers(text: str, begin: int = 0, *, with_fences: bool = True) -> Iterato
             continue
         number += 1
         if number > 4 * MAX_MESSAGES:
-            raise ChatsImportError("A conversation of this file has more messages than any real one.")
+            raise ChatsImportError("A conversation in this file has too many messages.")
         yield line
     if fence:
         yield from _speakers(text, since, with_fences=False)

@@ -42,9 +42,9 @@ class ImportResult:
             taken = said("{number:,} chats imported.", number=self.num_new)
         sentences = [taken]
         if self.num_known == 1:
-            sentences.append(said("1 was here already."))
+            sentences.append(said("1 already existed."))
         elif self.num_known:
-            sentences.append(said("{number:,} were here already.", number=self.num_known))
+            sentences.append(said("{number:,} already existed.", number=self.num_known))
         if len(self.bad_files) == 1:
             sentences.append(said("{file} could not be imported.", file=self.bad_files[0]))
         elif self.bad_files:

@@ -35,9 +35,9 @@ def test_all_settings_and_claims_are_told_by_kind() -> None:
     ]
     assert lines.count("|  | all | chat | editing |") == 4
     assert "| plain | 100.0 tokens/s | 100.0 tokens/s | 100.0 tokens/s |" in lines
-    cell = "2.000 (2.00-2.00), 2.00, 60 %"
+    cell = "2.000 (2.00-2.00), 2.00, 60%"
     assert f"| **auto** | {cell} | {cell} | {cell} |" in lines
-    assert any(line.startswith("| llama-server draft-3 | 1.333 (1.33-1.33), 2.00, 60 % |") for line in lines)
+    assert any(line.startswith("| llama-server draft-3 | 1.333 (1.33-1.33), 2.00, 60% |") for line in lines)
     assert any(line.startswith("| paceline without draft auto | 1.111") for line in lines)
     claims = {
         "auto over plain decoding": "2.000 (2.00-2.00)",

@@ -35,6 +35,6 @@ def test_a_file_that_cannot_be_attached_is_a_sentence(tmp_path: Path, capsys: py
     assert main(["run", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
     assert "“a.bin”" in capsys.readouterr().err
     assert main(["run", "--attach", str(tmp_path / "gone.txt"), "--prompt", "x"]) == 1
-    assert "is not there any more" in capsys.readouterr().err
+    assert "no longer exists" in capsys.readouterr().err
     assert main(["run", "--raw", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
     assert "--raw" in capsys.readouterr().err

@@ -34,7 +34,7 @@ def test_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     told = capsys.readouterr().out
     assert "1 chat exported" in told
     assert "1 chat imported." in told
-    assert "0 chats imported. 1 was here already." in told
+    assert "0 chats imported. 1 already existed." in told
 
 
 def test_to_stdout(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["chats", "import", str(file)]) == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "no export of Paceline" in told
+    assert "not an export from Paceline" in told
 
 
 def test_a_bad_file_keeps_out_no_other(

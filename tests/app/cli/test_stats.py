@@ -50,7 +50,7 @@ def test_the_table_has_a_line_for_each_pair_and_one_for_all(capsys: pytest.Captu
         ["big", "-", "off"],
         ["all", "-", "-"],
     ]
-    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50", "%", "2.00", "10.3", "10.3", "126.3"]
+    assert lines[1].split()[3:] == ["1", "60", "20.0", "3.00", "50%", "2.00", "10.3", "10.3", "126.3"]
     assert lines[3].split()[3:6] == ["2", "90", "15.0"]
     assert len({line.rstrip()[:40].count("\t") for line in lines}) == 1
 

@@ -50,7 +50,7 @@ def asked(desk: Desk, qtbot: QtBot, policy: Overflow, older: str, question: str)
     assert view.state is MessageState.COMPLETE
     assert view.stats is not None
     assert view.stats.context_used == view.stats.context_size == NUM_TOKENS
-    assert card(desk).shown_notice.startswith("Ended because the context is full")
+    assert card(desk).shown_notice.startswith("Stopped because the context is full")
     return view
 
 
@@ -78,7 +78,7 @@ def go_on(desk: Desk, qtbot: QtBot) -> MessageView:
 
 
 @pytest.mark.parametrize(
-    ("policy", "told"), [(Overflow.DROP, "leaves the oldest"), (Overflow.SUMMARISE, "oldest turns summarised")]
+    ("policy", "told"), [(Overflow.DROP, "leaves out the oldest"), (Overflow.SUMMARISE, "summarises the oldest")]
 )
 def test_an_answer_goes_on_where_the_policy_makes_room(desk: Desk, qtbot: QtBot, policy: Overflow, told: str) -> None:
     half = asked(desk, qtbot, policy, OLDER, QUESTION)
@@ -93,7 +93,7 @@ def test_an_answer_goes_on_where_the_policy_makes_room(desk: Desk, qtbot: QtBot,
 
 def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(desk: Desk, qtbot: QtBot) -> None:
     half = asked(desk, qtbot, Overflow.STOP, OLDER, QUESTION)
-    assert "choose at the context meter" in half.notice
+    assert "at the context meter" in half.notice
     assert go_on(desk, qtbot) == half
     assert "the answer needs room" in desk.window.problems[-1].message
     choose(desk, Overflow.DROP)
@@ -105,7 +105,7 @@ def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(desk: Des
 
 def test_with_one_turn_alone_a_larger_context_is_what_helps(desk: Desk, qtbot: QtBot) -> None:
     half = asked(desk, qtbot, Overflow.DROP, "", OLDER + "Blue. " * 14 + QUESTION)
-    assert "with this turn alone" in half.notice
+    assert "with this question alone" in half.notice
     assert go_on(desk, qtbot) == half
     assert "the answer needs room" in desk.window.problems[-1].message
     desk.window.settings_changed.emit({"n_ctx": 2 * NUM_TOKENS})

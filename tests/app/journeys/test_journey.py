@@ -198,5 +198,5 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     assert counts == [2, 7]
     with qtbot.waitSignal(again.controller.transfer.ended, timeout=WAIT_MS):
         again.controller.transfer.import_file(tmp_path / "all.json")
-    assert "2 were here already" in again.window.notices[-1]
+    assert "2 already existed" in again.window.notices[-1]
     again.close()

@@ -154,7 +154,7 @@ def test_broken_files_are_told_and_the_window_opens_all_the_same(qtbot: QtBot) -
     paths.chats_file.write_bytes(b"no database" * 1000)
     desk = open_desk(SCRIPTED)
     told = desk.window.problems[-1].message
-    assert "The settings file is broken" in told
-    assert "The presets file is broken" in told
+    assert "The settings file is damaged" in told
+    assert "The presets file is damaged" in told
     assert "The chats file was damaged" in told
     desk.close()

@@ -157,7 +157,7 @@ def test_the_menu_of_the_models(desk: Desk, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: desk.engine.drafts[-1:] == [None])
     come_back(desk.window, qtbot)
     qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    take(qtbot, "Use the built-in pair")
+    take(qtbot, "Quick demo")
     qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(builtin_target()))
 
 

@@ -116,7 +116,7 @@ def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same
     (tmp_path / "file").write_text("a file where the folder should be")
     done = run(OPEN_AND_CLOSE, PACELINE_HOME=str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
-    assert "A folder cannot be written" in done.stdout
+    assert "Cannot write to a folder" in done.stdout
     assert "only until Paceline is closed" in done.stdout
 
 

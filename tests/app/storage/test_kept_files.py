@@ -88,7 +88,7 @@ def test_a_broken_file_is_set_aside_with_one_sentence(tmp_path: Path, told: Told
         opened = Prompts(prompts_file(path), [Prompt("a", "b")], told.append)
         assert opened.all == (Prompt("a", "b"),)
     assert opened.problem is not None
-    assert "broken" in opened.problem.title
+    assert "damaged" in opened.problem.title
     aside = list(tmp_path.glob(f"{name}.broken-*.toml"))
     assert [file.read_bytes() for file in aside] == [content]
 

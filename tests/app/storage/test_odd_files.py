@@ -77,7 +77,7 @@ def test_settings_that_are_no_ordinary_file_are_told_and_left(tmp_path: Path) ->
     os.mkfifo(file)
     loaded = read_settings(file)
     assert loaded.problem is not None
-    assert "no ordinary file" in loaded.problem.message
+    assert "not a regular file" in loaded.problem.message
     assert file.is_fifo()
 
 

@@ -1,4 +1,4 @@
-"""Coming back to a conversation: its cache is brought back, the answer is the same, and nothing foreign is trusted."""
+"""Coming back to a conversation: its cache is restored, the answer is the same, and nothing foreign is trusted."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_ids_after_coming_back_are_those_of_never_having_left(name: str, tmp
     assert again == wanted
     assert stats.restored_tokens == stats.prompt_cached_tokens == stay_stats.prompt_cached_tokens
     assert stats.restore_s > 0
-    assert any("brought back" in decision for decision in stats.decisions)
+    assert any("restored" in decision for decision in stats.decisions)
     session.close()
 
 
@@ -259,7 +259,7 @@ def test_a_state_that_is_refused_is_dropped_and_decoded_again() -> None:
     stats = read(cache, sequence, ONE, 1)
     assert stats.restored_tokens == 0
     assert sequence.num_past == len(ONE)
-    assert any("could not be brought back" in decision for decision in stats.decisions)
+    assert any("could not be restored" in decision for decision in stats.decisions)
     read(cache, sequence, TWO, 2)
 
 

@@ -260,7 +260,7 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
 def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
-    found = re.fullmatch(r"text lookup paused: (\d+) % accepted, needs (\d+) % here", looked_up.pacer.reason)
+    found = re.fullmatch(r"text lookup paused: (\d+)% accepted, needs (\d+)% here", looked_up.pacer.reason)
     assert found is not None
     accepted, needed = map(int, found.groups())
     assert accepted < needed < 80
@@ -293,7 +293,7 @@ def test_text_that_did_not_pay_beside_a_draft_model_is_not_told_of_in_an_answer_
 def test_text_that_cannot_pay_at_any_acceptance_is_told_so() -> None:
     looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
     looked_up.run(5)
-    assert looked_up.pacer.reason.endswith("and cannot pay here at any acceptance")
+    assert looked_up.pacer.reason.endswith("and cannot pay off here at any acceptance rate")
 
 
 def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:
@@ -306,7 +306,7 @@ def test_a_draft_that_was_asked_for_is_told_not_to_pay_while_it_drafts() -> None
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
     decision = pacer.choose([], has_model=True, limit=32, may_pause=False)
     assert decision.choice is Choice.DRAFT
-    assert pacer.reason.startswith("draft on as asked, but it does not pay")
+    assert pacer.reason.startswith("draft on as chosen, but it does not pay off")
 
 
 def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> None:

@@ -177,7 +177,7 @@ def test_a_template_that_leaves_the_words_out_is_refused() -> None:
     silent = "{% for m in messages %}<|im_start|>{{ m.role }}<|im_end|>{% endfor %}<|im_start|>assistant\n"
     builder = PromptBuilder(CHATML, silent)
     for _ in range(2):
-        with pytest.raises(TemplateError, match="leaves the words of messages out"):
+        with pytest.raises(TemplateError, match="leaves out the text of messages"):
             builder.build([Message("user", "Where is Paris?")])
 
 

@@ -201,13 +201,13 @@ def test_nothing_is_said_of_compiling_where_nothing_compiles(follow: Callable[[l
 def test_a_log_gets_the_sentence_and_a_line_a_minute(follow: Callable[[list[str], bool], str]) -> None:
     text = follow(BUILD, False)
     assert text.splitlines()[0].startswith("llama.cpp is compiled now, once")
-    assert [line.split()[2] for line in text.splitlines()[1:]] == ["50", "took"]
+    assert [line.split()[2] for line in text.splitlines()[1:]] == ["50%", "took"]
     assert "\r" not in text
 
 
 def test_a_terminal_gets_one_line_that_moves(follow: Callable[[list[str], bool], str]) -> None:
     text = follow(BUILD, True)
-    assert [part.split()[2] for part in text.split("\r")[1:]] == ["5", "50", "75", "took"]
+    assert [part.split()[2] for part in text.split("\r")[1:]] == ["5%", "50%", "75%", "took"]
     assert text.count("\n") == 2
 
 

@@ -264,9 +264,9 @@ def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -
     assert label.text() == "The context is nearly full"
     assert label.property("kind") == "warning"
     window.set_settings({"overflow": "drop"})
-    assert "oldest turns are left out" in label.toolTip().replace("\n", " ")
+    assert "oldest messages are left out" in label.toolTip().replace("\n", " ")
     window.set_settings({"overflow": "stop"})
-    assert "no answer is made" in label.toolTip().replace("\n", " ")
+    assert "start a new chat" in label.toolTip().replace("\n", " ")
     window.composer.set_context(4096, 4096)
     assert label.text() == "The context is full"
 

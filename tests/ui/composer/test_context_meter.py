@@ -49,7 +49,7 @@ def test_words_wait_while_the_figure_stays(meter: ContextMeter) -> None:
 
 def test_words_come_with_another_figure_and_at_the_end(meter: ContextMeter) -> None:
     meter.set_parts(replace(PARTS, last_answer=400), settled=False)
-    assert meter.text().strip() == "19 %"
+    assert meter.text().strip() == "19%"
     assert "1,500 of 8,000" in meter.accessibleName()
     ended = replace(PARTS, last_answer=401)
     meter.set_parts(ended, settled=False)

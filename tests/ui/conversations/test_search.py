@@ -132,7 +132,7 @@ def test_what_is_archived_says_so(searching: MainWindow) -> None:
 def test_nothing_found_says_so_and_late_results_stay_away(searching: MainWindow) -> None:
     searching.sidebar.show_results(())
     assert searching.sidebar.empty.isVisible()
-    assert "no chat" in searching.sidebar.empty.text()
+    assert "No chats" in searching.sidebar.empty.text()
     searching.sidebar.search.clear()
     searching.sidebar.show_results(HITS)
     assert searching.sidebar.lists.currentWidget() is searching.sidebar.list

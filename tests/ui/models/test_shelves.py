@@ -29,7 +29,7 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 
 def test_downloads_say_progress_speed_and_time_left() -> None:
     running, _, paused, failed, done = r.downloads()
-    assert progress_words(running) == "1.93 GB of 4.68 GB · 41 % · 18.4 MB/s · 2 min left"
+    assert progress_words(running) == "1.93 GB of 4.68 GB · 41% · 18.4 MB/s · 2 min left"
     assert progress_words(paused).startswith("Paused · 2.00 GB of 7.30 GB")
     assert progress_words(failed).startswith("Stopped")
     assert progress_words(done) == "Complete · 1.32 GB"
@@ -63,8 +63,8 @@ def test_the_indicator_speaks_while_something_is_on_its_way(theme: Theme, qtbot:
     indicator.set_rows([])
     assert indicator.isHidden()
     indicator.set_rows(r.downloads())
-    assert indicator.text() == " 47 %"
-    assert "2 on the way" in indicator.accessibleName()
+    assert indicator.text() == " 47%"
+    assert "2 downloading" in indicator.accessibleName()
     indicator.set_rows([r.downloads()[3]])
     assert indicator.text() == " stopped"
 
@@ -123,7 +123,7 @@ def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPa
     assert place.library.add_button.hasFocus()
 
 
-@pytest.mark.parametrize(("line", "words"), [(0, "4.68 GB become free"), (2, "No file is deleted")])
+@pytest.mark.parametrize(("line", "words"), [(0, "This frees 4.68 GB"), (2, "No file is deleted")])
 def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: QtBot, line: int, words: str) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
@@ -173,11 +173,11 @@ def adders(place: ModelsPanel) -> list[QPushButton]:
 
 def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("welcome")
-    assert "Looking for pairs" in said(place.welcome)
+    assert "Looking for models" in said(place.welcome)
     place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
     shown = said(place.welcome)
-    assert "Looking for pairs" not in shown
+    assert "Looking for models" not in shown
     for words in ("8 cores", "16.0 GB, 9.31 GB free", "RTX 4060, 8.00 GB, 7.20 GB free", "212 GB free"):
         assert words in shown
     assert len(place.welcome.cards) == 3
@@ -196,7 +196,7 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     assert "None of the recommended pairs fits." in said(place.welcome)
 
 
-def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
+def test_without_a_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
@@ -204,10 +204,10 @@ def test_the_first_choice_is_what_certainly_works(place: ModelsPanel) -> None:
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
     assert not any(card.action_button.property("kind") for card in place.welcome.cards)
-    assert "were not checked with the hub" in place.welcome.words.text()
-    assert "Should fit, by its listed size" in said(unchecked)
+    assert "are checked with the hub before" in place.welcome.words.text()
+    assert "Should fit (by listed size)" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
-    assert "Fits this machine" in said(checked)
+    assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
     assert place.welcome.words.isHidden()
 
@@ -301,7 +301,7 @@ def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot)
         assert focus is not None
         seen.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    wanted = ["Search models", "Order", "Only models that fit this machine", "Results", "Open its page"]
+    wanted = ["Search models", "Sort by", "Only models that fit this computer", "Results", "Open the model's page"]
     assert [name for name in seen if name in wanted] == wanted
     assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
 

@@ -275,7 +275,7 @@ def test_the_tray_message_says_where_there_is_no_tray(
 ) -> None:
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: there)
     row = WindowDialogs(window, [FIELD_BY_KEY["notify"]]).make_settings().rows["notify"]
-    assert ("no tray" in row.help.text()) is not there
+    assert ("no system tray" in row.help.text()) is not there
     assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
 
 

@@ -38,13 +38,13 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     page = panel.now
     assert page.speed.value == "41.2"
     assert page.per_pass.value == "2.71"
-    assert page.acceptance.rate.value == "68 % of 210"
+    assert page.acceptance.rate.value == "68% of 210"
     shown = {key: row.value for key, row in page.rows.items()}
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
-    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
+    assert page.acceptance.by_depth.description == "depth 1: 91%, depth 2: 31%"
     assert page.sources[Source.RECOVERED].value == "200"
-    assert page.context.value == "1,204 of 4,096, 29 %"
-    assert page.context_bar.description == "used 29 %, free 71 %"
+    assert page.context.value == "1,204 of 4,096, 29%"
+    assert page.context_bar.description == "used 29%, free 71%"
 
 
 def test_gain_and_lengths(panel: StatsPanel) -> None:
@@ -52,7 +52,7 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
     assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
     lengths = panel.now.acceptance.lengths
     assert lengths.counts == (12, 93, 25)
-    assert lengths.description == "0 kept: 12 passes, 1 kept: 93 passes, 2 kept: 25 passes"
+    assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
     lengths.set_counts([1] * 33)
     assert len(lengths.counts) == lengths.MOST_COLUMNS
     assert sum(lengths.counts) == 33
@@ -67,8 +67,8 @@ def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
 
 def test_the_split_adds_up(panel: StatsPanel) -> None:
     panel.show_stats(STATS)
-    assert [line.value for line in panel.now.split.lines.values()] == ["18 %", "79 %", "1 %", "2 %"]
-    assert "Verify 79 %" in panel.now.split.bar.accessibleDescription()
+    assert [line.value for line in panel.now.split.lines.values()] == ["18%", "79%", "1%", "2%"]
+    assert "Verify 79%" in panel.now.split.bar.accessibleDescription()
 
 
 def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel) -> None:
@@ -101,6 +101,41 @@ def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
         if hasattr(each, "value")
     ]
     assert set(values) == {"-"}
+
+
+def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: StatsPanel) -> None:
+    page = shown.now
+    assert not page.empty.isVisible()
+    shown.clear()
+    assert page.empty.isVisible()
+    assert "No answer yet." in page.empty.text()
+    assert figure_widgets_in(page.content) == []
+    shown.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
+    figures = figure_widgets_in(page.content)
+    assert figures == list(page.memory.values())
+    assert [each for each in figures if each.focusPolicy() is Qt.FocusPolicy.StrongFocus] == figures[:1]
+    shown.begin()
+    assert page.speed.isVisible()
+    assert page.acceptance.by_depth.isVisible()
+    assert not page.empty.isVisible()
+    assert page.speed.focusPolicy() is Qt.FocusPolicy.StrongFocus
+
+
+def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> None:
+    page = shown.now
+    plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("plain decoding was chosen",))
+    shown.begin()
+    shown.show_stats(plain)
+    assert page.acceptance.by_depth.isVisible()  # nothing moves while the answer is made
+    shown.end(plain)
+    assert not page.acceptance.rate.isVisible()
+    assert not page.acceptance.by_depth.isVisible()
+    assert not page.acceptance.lengths.isVisible()
+    assert page.not_drafted.text().startswith("No tokens were proposed")
+    assert page.not_drafted.text().endswith("Plain decoding was chosen.")
+    shown.end(STATS)
+    assert page.acceptance.lengths.isVisible()
+    assert not page.not_drafted.isVisible()
 
 
 def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
@@ -136,7 +171,7 @@ def test_live_then_last_answer(window: MainWindow) -> None:
     window.finish_answer(MessageView(1, "assistant", "x", stats=STATS))
     assert window.stats.now.state.text() == "last answer"
     assert window.stats.accessibleDescription() == (
-        "Statistics of this answer. 41.2 tokens per second, 2.71 tokens per pass, 68 % of 210 drafted tokens accepted."
+        "Statistics of this answer. 41.2 tokens per second, 2.71 tokens per pass, 68% of 210 drafted tokens accepted."
     )
 
 
@@ -299,10 +334,10 @@ def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None
     text = QGuiApplication.clipboard().text()
     lines = text.splitlines()
     assert lines[0] == "Statistics of this answer"
-    for line in ("tok/s: 41.2", "Accepted: 68 % of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
+    for line in ("tok/s: 41.2", "Accepted: 68% of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
         assert line in lines
     assert lines.index("Speed") < lines.index("tok/s: 41.2") < lines.index("Acceptance")
-    assert any(line.startswith("Acceptance by depth: depth 1: 91 %") for line in lines)
+    assert any(line.startswith("Acceptance by depth: depth 1: 91%") for line in lines)
     shown.show_page(ALL)
     shown.show_all(ROWS, TOGETHER)
     qtbot.keyClick(shown.copy_button, Qt.Key.Key_Space)
@@ -350,8 +385,8 @@ def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPane
     assert times == {("big", "small"): "10.3 · 10.3 · 126 ms", ("other", ""): "-"}
     described = panel.chat.times_lines["big", "small"].accessibleDescription()
     assert described.startswith("big · small. Time between tokens as p50, p95 and p99")
-    assert "within 2 %" in panel.chat.lines["p99"].toolTip()
-    assert "within 2 %" not in panel.now.rows["p99"].toolTip()
+    assert "within 2%" in panel.chat.lines["p99"].toolTip()
+    assert "within 2%" not in panel.now.rows["p99"].toolTip()
     panel.show_all((), Sums())
     assert panel.all.lines["p50"].value == "-"
     assert panel.all.times_lines == {}
@@ -362,11 +397,11 @@ def test_words_of_plots_wait_for_the_end_of_the_answer_and_numbers_do_not(panel:
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not page.is_filling, timeout=30_000)
-    assert page.acceptance.rate.value == "68 % of 210"
-    assert page.acceptance.by_depth.description == "depth 1: 91 %, depth 2: 31 %"
-    assert "depth 1: 91 %" not in page.acceptance.by_depth.accessibleDescription()
+    assert page.acceptance.rate.value == "68% of 210"
+    assert page.acceptance.by_depth.description == "depth 1: 91%, depth 2: 31%"
+    assert "depth 1: 91%" not in page.acceptance.by_depth.accessibleDescription()
     panel.end(STATS)
-    assert "depth 1: 91 %" in page.acceptance.by_depth.accessibleDescription()
+    assert "depth 1: 91%" in page.acceptance.by_depth.accessibleDescription()
 
 
 def test_screen_readers_hear_plots_while_the_answer_is_made(
@@ -376,7 +411,7 @@ def test_screen_readers_hear_plots_while_the_answer_is_made(
     panel.begin()
     panel.show_stats(STATS)
     qtbot.waitUntil(lambda: not panel.now.is_filling, timeout=30_000)
-    assert "depth 1: 91 %" in panel.now.acceptance.by_depth.accessibleDescription()
+    assert "depth 1: 91%" in panel.now.acceptance.by_depth.accessibleDescription()
 
 
 def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:

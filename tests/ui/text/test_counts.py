@@ -89,13 +89,13 @@ WORDS: tuple[tuple[Callable[[int], str], str, str], ...] = (
     (lambda number: _said(_too_many(number)).split("; ")[1], "1 more was chosen.", "1 weiterer wurde gewählt."),
     (
         lambda number: _said(_looked_at("q", number, 0)).split(": ")[1],
-        "1 repository, 0 read closely.",
+        "1 repository, 0 checked in detail.",
         "1 Repository, 0 davon genau gelesen.",
     ),
     (
         lambda number: _said(_none_of(number, "X")),
-        "The only one that was found cannot draft for X; it says why.",
-        "Das einzige gefundene kann für X nicht entwerfen; es sagt, warum.",
+        "The only one found cannot draft for X; see the reason.",
+        "Das einzige gefundene kann für X nicht entwerfen; der Grund steht dabei.",
     ),
 )
 
@@ -115,7 +115,9 @@ def test_the_bars_tell_one_pass(language: str, theme: Theme) -> None:
     bars = LengthBars(theme, "bars", "help")
     bars.set_counts((3, 1))
     wanted = (
-        "0 behalten: 3 Durchläufe, 1 behalten: 1 Durchlauf" if language == "de" else "0 kept: 3 passes, 1 kept: 1 pass"
+        "0 akzeptiert: 3 Durchläufe, 1 akzeptiert: 1 Durchlauf"
+        if language == "de"
+        else "0 accepted: 3 passes, 1 accepted: 1 pass"
     )
     assert bars.description == wanted
 

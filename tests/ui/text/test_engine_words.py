@@ -57,10 +57,10 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
     text = reasons.not_paying(0.41, 0.63, 12.5, as_asked=False, is_observed=True)
-    assert text == "draft paused: 41 % accepted at depth 1, needs 63 % here, where a rejection costs 12.5 ms"
+    assert text == "draft paused: 41% accepted at depth 1, needs 63% here, where a rejection costs 12.5 ms"
     german_words = in_language(text)
-    assert german_words.startswith("Entwurf pausiert: 41 % ")
-    assert "63 %" in german_words
+    assert german_words.startswith("Entwurf pausiert: 41\N{NO-BREAK SPACE}% ")
+    assert "63\N{NO-BREAK SPACE}%" in german_words
     assert "12,5 ms" in german_words
 
 
@@ -81,7 +81,7 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
         (_tokens(1), "1 token"),
         (
             _decoded_again(1, 0.002, "memory", 0.003),
-            "1 token is decoded again (about 2.0 ms): bringing it back from memory would take about 3.0 ms",
+            "1 token is decoded again (about 2.0 ms): restoring it from memory would take about 3.0 ms",
         ),
         (_changed(1, 3, said("that is faster here")), "1 thread to 3: that is faster here"),
     ],
@@ -111,14 +111,15 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (noted(reasons.TEXT, 40), "Token 40: N-Gramm an: Der Text wiederholt sich"),
         (
             noted(reasons.text_not_paying(0.31, 0.45, is_observed=True), 90),
-            "Token 90: Textsuche pausiert: 31 % akzeptiert, nötig sind hier 45 %",
+            "Token 90: Textsuche pausiert: 31\N{NO-BREAK SPACE}% akzeptiert, nötig sind hier 45\N{NO-BREAK SPACE}%",
         ),
-        (reasons.text_not_paying(0.31, None, is_observed=False), "31 % erwartet, und kann"),
-        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83 % bei Tiefe 1 akzeptiert"),
-        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83 % bei Tiefe 1 erwartet"),
+        (reasons.text_not_paying(0.31, None, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet, und kann"),
+        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83\N{NO-BREAK SPACE}% bei Tiefe 1 akzeptiert"),
+        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet"),
         (
             reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
-            "Entwurf an wie verlangt, aber er lohnt sich nicht: 50 % bei Tiefe 1 erwartet, nötig sind hier 70 %",
+            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet, "
+            "nötig sind hier 70\N{NO-BREAK SPACE}%",
         ),
         (
             noted(said("draft model: {why}", why=_changed(2, 1, said("another program uses the cores"))), 5),
@@ -148,6 +149,6 @@ def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
 
 def test_the_newest_decision_about_drafting_is_found_as_sentence_and_as_text(german: None) -> None:
     decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
-    assert drafting_reason(decisions) == "Entwurf an: 50 % bei Tiefe 1 akzeptiert"
-    assert drafting_reason(tuple(map(str, decisions))) == "draft on: 50 % accepted at depth 1"
+    assert drafting_reason(decisions) == "Entwurf an: 50\N{NO-BREAK SPACE}% bei Tiefe 1 akzeptiert"
+    assert drafting_reason(tuple(map(str, decisions))) == "draft on: 50% accepted at depth 1"
     assert drafting_reason(()) == drafting_reason(("the oldest message is sent as a summary",)) == ""

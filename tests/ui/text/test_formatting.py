@@ -56,7 +56,7 @@ def test_a_figure_is_close_and_short(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(None, "-"), (0.0, "0 %"), (0.004, "<1 %"), (0.68, "68 %"), (0.996, ">99 %"), (1.0, "100 %")],
+    [(None, "-"), (0.0, "0%"), (0.004, "<1%"), (0.68, "68%"), (0.996, ">99%"), (1.0, "100%")],
 )
 def test_percent_is_never_rounded_to_an_end(share: float | None, text: str) -> None:
     assert formatting.percent(share) == text
@@ -80,20 +80,20 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · draft"
+    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafts accepted · draft"
 
 
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         formatting.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68 % of 210 drafted accepted · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafts accepted · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
     said = meanings["1.62× plain"]
-    assert "its passes of one token take 39.3 ms here, so it would give 25.4 tok/s" in said
-    assert "measured while the window was at rest" in said
-    assert "painting" not in said
+    assert "its passes of one token take 39.3 ms here, so it would run at 25.4 tok/s" in said
+    assert "measured while the window is idle" in said
+    assert "drawing" not in said
     assert all(meanings.values())
     assert "plain" not in formatting.footer(replace(stats, plain_ms=None))
 
@@ -111,7 +111,7 @@ def test_short_passes_say_that_painting_takes_a_share(plain_ms: float, told: boo
         inter_token_ms_p50=0.41,
     )
     meaning = next(meaning for text, meaning in formatting.footer_parts(stats) if text.endswith("plain"))
-    assert ("painting the window takes a share" in meaning) is told
+    assert ("drawing the window takes a share" in meaning) is told
     assert ("Half of the tokens came within 0.410 ms" in meaning) is told
 
 
@@ -122,15 +122,15 @@ def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -
     assert formatting.shown_speedup(stats) is None
     assert "× plain" not in formatting.footer(stats)
     told = formatting.footer_parts(stats)[0][1]
-    assert "not compared with plain decoding" in told
-    assert f"takes only {formatting.milliseconds(plain_ms)} here" in told
+    assert "no comparison with plain decoding" in told
+    assert f"take only {formatting.milliseconds(plain_ms)} here" in told
 
 
 def test_why_no_comparison_is_made_is_told_where_tokens_were_drafted_and_only_there() -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
-    assert "not compared" not in formatting.footer_parts(stats)[0][1]
+    assert "no comparison" not in formatting.footer_parts(stats)[0][1]
     assert "whose cost was not known" in formatting.footer_parts(replace(stats, plain_ms=None))[0][1]
-    assert "not compared" not in formatting.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
+    assert "no comparison" not in formatting.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
@@ -141,13 +141,13 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
 def test_the_footer_says_why_nothing_was_drafted() -> None:
     decisions = (
         "auto, paced by measured costs",
-        "token 1: draft paused: 31 % expected at depth 1, needs 44 % here",
+        "token 1: draft paused: 31% expected at depth 1, needs 44% here",
         "token 9: 2 to 1 thread: another program uses the cores",
     )
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(formatting.footer_parts(stats))
-    why = "Token 1: draft paused: 31 % expected at depth 1, needs 44 % here."
-    assert meanings["nothing drafted"].endswith(f"the target's one token. {why}")
+    why = "Token 1: draft paused: 31% expected at depth 1, needs 44% here."
+    assert meanings["nothing drafted"].endswith(f"one token of the target. {why}")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(formatting.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 

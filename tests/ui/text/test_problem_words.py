@@ -111,6 +111,6 @@ def test_english_is_as_it_was_made(qapp: QApplication) -> None:
 
 @pytest.mark.usefixtures("german")
 def test_the_message_of_a_failure_is_translated_within_another_sentence() -> None:
-    error = HubUnreachableError("No connection to the hub could be made.")
+    error = HubUnreachableError("Could not connect to the hub.")
     told = in_language(said("The hub could not be searched: {reason}", reason=error.message))
     assert told.endswith("Es kam keine Verbindung zum Hub zustande.")

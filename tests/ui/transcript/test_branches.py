@@ -85,7 +85,7 @@ def test_tab_walks_through_all_actions_of_a_message(page: MainWindow, qtbot: QtB
         assert focus is not None
         names.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    assert names == ["Copy message", "Edit message", "More for this message"]
+    assert names == ["Copy message", "Edit message", "More actions for this message"]
     answer_card(page, 1).regenerate_button.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(answer_card(page, 1).regenerate_button, Qt.Key.Key_Tab)
     assert answer_card(page, 1).more_button.hasFocus()
@@ -245,7 +245,7 @@ def test_tab_goes_through_a_question_from_left_to_right(page: MainWindow, qtbot:
         assert focus is not None
         names.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    assert names[:3] == ["Copy message", "Edit message", "More for this message"]
+    assert names[:3] == ["Copy message", "Edit message", "More actions for this message"]
     assert names[3] == card.versions.forth.accessibleName()  # the other arrow leads nowhere
 
 

@@ -78,7 +78,7 @@ def test_a_selection_can_be_copied_from_the_menu(page: MainWindow, qtbot: QtBot)
     view.setTextCursor(cursor)
     ask_for_menu(view, QPoint(3, 3))
     menu = open_menu(qtbot)
-    assert words(menu)[0] == "Copy the selection"
+    assert words(menu)[0] == "Copy selection"
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert QApplication.clipboard().text() == "Words "
@@ -91,7 +91,7 @@ def test_the_address_of_a_link_can_be_copied(page: MainWindow, qtbot: QtBot) -> 
     cursor = view.document().find("link")
     ask_for_menu(view, view.cursorRect(cursor).center() - QPoint(3, 0))
     menu = open_menu(qtbot)
-    assert words(menu)[0] == "Copy the address of the link"
+    assert words(menu)[0] == "Copy link address"
     menu.actions()[0].trigger()
     menu.close()
     assert QApplication.clipboard().text() == "https://example.org/page"

@@ -61,7 +61,7 @@ def test_a_key_tells_the_pass_at_the_caret_and_goes_along(page: MainWindow, qtbo
     press(qtbot, Qt.Key.Key_Right, 4)
     assert answer.textCursor().position() == 4
     qtbot.keyClick(answer, Qt.Key.Key_I, CTRL)
-    qtbot.waitUntil(lambda: "target 62 %" in QToolTip.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "target 62%" in QToolTip.text(), timeout=30_000)
     press(qtbot, Qt.Key.Key_Right, 8)  # into the next pass
     assert "nothing was proposed" in QToolTip.text()
     assert QToolTip.isVisible()
@@ -75,7 +75,7 @@ def test_from_the_message_the_key_goes_to_the_last_answer(page: MainWindow, qtbo
     assert page.composer.edit.hasFocus()
     qtbot.keyClick(page.composer.edit, Qt.Key.Key_I, CTRL)
     assert focused() is texts(page)[-1]
-    qtbot.waitUntil(lambda: "target 62 %" in QToolTip.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "target 62%" in QToolTip.text(), timeout=30_000)
 
 
 def test_escape_stops_nothing_while_a_pass_is_told(page: MainWindow, qtbot: QtBot) -> None:
@@ -100,7 +100,7 @@ def test_screen_readers_hear_each_pass_once(page: MainWindow, qtbot: QtBot, monk
     qtbot.keyClick(page.composer.edit, Qt.Key.Key_I, CTRL)
     press(qtbot, Qt.Key.Key_Right, 5)  # within the same pass
     assert len(said) == 1
-    assert "The: accepted, target 62 %, draft 71 %." in said[0]
+    assert "The: accepted, target 62%, draft 71%." in said[0]
     press(qtbot, Qt.Key.Key_Right, 8)
     assert len(said) == 2
 
@@ -109,7 +109,7 @@ def test_where_nothing_is_noted_it_says_so(window: MainWindow, qtbot: QtBot) -> 
     window.show_conversation("Title", [MessageView(1, "user", "Q"), MessageView(2, "assistant", "Imported words.")])
     qtbot.waitUntil(lambda: len(window.transcript.cards) == 2, timeout=30_000)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_I, CTRL)
-    qtbot.waitUntil(lambda: QToolTip.text() == "No pass is noted for this place.", timeout=30_000)
+    qtbot.waitUntil(lambda: QToolTip.text() == "No pass is recorded here.", timeout=30_000)
 
 
 def test_arrow_keys_walk_through_the_whole_chat(page: MainWindow, qtbot: QtBot) -> None:

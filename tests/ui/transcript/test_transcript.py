@@ -140,7 +140,7 @@ def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -
     window.finish_answer(replace(EMPTY_ANSWER, text="Hello", state=MessageState.COMPLETE, stats=STATS))
     card = window.transcript.last_answer()
     assert card is not None
-    assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 68 % of 210 drafted accepted · draft"
+    assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafts accepted · draft"
     assert card.shown_notice == ""
     assert not window.transcript.is_streaming
 
@@ -173,10 +173,11 @@ def test_prefill_is_shown_until_the_first_text(window: MainWindow) -> None:
     assert card.progress_label.isHidden()
 
 
-def test_copy_and_regenerate_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(7, "assistant", "The *answer*", stats=STATS)])
-    card = window.transcript.last_answer()
-    assert card is not None
+def test_copy_and_regenerate_of_an_earlier_answer_appear_on_hover_and_focus(window: MainWindow, qtbot: QtBot) -> None:
+    earlier = MessageView(7, "assistant", "The *answer*", stats=STATS)
+    window.show_conversation("t", [earlier, MessageView(8, "user", "b"), MessageView(9, "assistant", "c")])
+    card = next(card for card in window.transcript.cards if card.message_id == 7)
+    assert isinstance(card, AnswerCard)
     assert not card.copy_button._revealed
     card.copy_button.setFocus(Qt.FocusReason.TabFocusReason)
     assert card.copy_button._revealed
@@ -188,6 +189,28 @@ def test_copy_and_regenerate_appear_on_hover_and_focus(window: MainWindow, qtbot
     assert caught.args == [7]
     window.composer.edit.setFocus()
     assert not card.copy_button._revealed
+
+
+def test_copy_and_regenerate_of_the_last_answer_are_always_shown(window: MainWindow) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "a"), MessageView(2, "assistant", "b", stats=STATS)])
+    first = window.transcript.last_answer()
+    assert first is not None
+    places = [button.geometry() for button in (first.copy_button, first.regenerate_button)]
+    first.set_revealed(True)
+    first.set_revealed(False)
+    assert first.copy_button._revealed
+    assert first.regenerate_button._revealed
+    assert not first.more_button._revealed
+    assert [button.geometry() for button in (first.copy_button, first.regenerate_button)] == places
+    window.add_message(MessageView(3, "user", "c"))
+    window.begin_answer(MessageView(4, "assistant", "", MessageState.STREAMING))
+    assert not first.copy_button._revealed
+    last = window.transcript.last_answer()
+    assert last is not None
+    assert not last.copy_button._revealed
+    window.finish_answer(MessageView(4, "assistant", "d", stats=STATS))
+    assert last.copy_button._revealed
+    assert last.regenerate_button._revealed
 
 
 def test_only_a_last_answer_that_was_cut_can_go_on(window: MainWindow, qtbot: QtBot) -> None:

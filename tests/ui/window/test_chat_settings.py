@@ -70,7 +70,7 @@ def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSett
     QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Space)
     assert dialog.layer is Layer.MODEL
     assert dialog.rows["temperature"].row.value() == 0.8
-    assert dialog.rows["temperature"].hidden.text() == "this chat has its own"
+    assert dialog.rows["temperature"].hidden.text() == "overridden by this chat"
     assert dialog.rows["depth"].origin.text() == "this model"
     assert "tiny" in dialog.explanation.text()
 
@@ -125,7 +125,7 @@ def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsDi
     window.set_engine(NO_DRAFT)
     row = dialog.rows["mode"].row
     assert isinstance(row, ModeChoiceRow)
-    assert row.help.text().endswith(f"Not now: {NO_DRAFT.unavailable[Mode.DRAFT]}")
+    assert row.help.text().endswith(f"Not available: {NO_DRAFT.unavailable[Mode.DRAFT]}")
     assert NO_DRAFT.unavailable[Mode.DRAFT] in row.combo.accessibleDescription()
 
 
@@ -203,7 +203,7 @@ def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSetting
         edit.setText(name)
         assert question.accept_button.isEnabled() is possible
     edit.setText("Precise")
-    assert edit.accessibleDescription() == "Precise comes with Paceline and stays as it is."
+    assert edit.accessibleDescription() == "Precise comes with Paceline and cannot be changed."
 
 
 def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDialog) -> None:

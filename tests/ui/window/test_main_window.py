@@ -63,7 +63,7 @@ def test_the_header_names_the_models(window: MainWindow) -> None:
     window.set_engine(EngineView())
     assert button.text() == "No model"
     window.set_engine(EngineView(EngineState.LOADING, progress=0.25))
-    assert button.text() == "Loading a model, 25 %"
+    assert button.text() == "Loading a model, 25%"
     assert window.header.progress.isVisible()
 
 
@@ -90,13 +90,13 @@ def test_the_tiny_pair_is_called_tiny(window: MainWindow) -> None:
     window.set_engine(BUILTIN)
     window.show_conversation("", [])
     assert "tiny" in window.empty.text.text()
-    assert "tiny:" in window.header.model_button.toolTip()
+    assert "quick demo" in window.header.model_button.toolTip()
     assert "tiny" in window.header.builtin_action.toolTip()
 
 
 def test_a_model_of_the_user_is_not_called_tiny(window: MainWindow) -> None:
     window.show_conversation("", [])
-    assert "tiny:" not in window.empty.text.text()
+    assert "quick demo" not in window.empty.text.text()
     assert "built-in" not in window.header.model_button.toolTip()
     assert not window.empty.demo.isVisible()
     window.set_padded_demo("active", None)
@@ -149,7 +149,7 @@ def test_other_files_are_told_and_the_drag_says_what_comes(window: MainWindow, q
     [
         (["a.GGUF"], "Open as a model"),
         (["chats.zip"], "Import the chats in it"),
-        (["chats.json"], "Import it if it holds chats, else attach it to the message"),
+        (["chats.json"], "Import it if it contains chats, otherwise attach it to the message"),
         (["a.md"], "Attach it to the message"),
         (["a.md", "b.csv"], "Attach 2 files to the message"),
     ],
@@ -294,7 +294,7 @@ def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
     assert not window.empty.demo_button.isVisible()
     assert not window.header.demo_action.isEnabled()
     assert not window.empty.demo_progress.isVisible()
-    assert "padded" in window.empty.demo_text.text()
+    assert "This is the speed demo" in window.empty.demo_text.text()
 
 
 def test_ctrl_slash_lists_the_shortcuts(window: MainWindow, qtbot: QtBot) -> None:

@@ -88,9 +88,9 @@ class AttachmentChip(QPushButton):
             self.remove_button.clicked.connect(lambda: self.removed.emit(attachment.id))
             row.addWidget(self.remove_button)
         self.setAccessibleName(f"{attachment.name}, {self.facts.text()}")
-        help_text = translate("Attachments", "Enter opens it to read.")
+        help_text = translate("Attachments", "Press Enter to open it.")
         if removable:
-            help_text = translate("Attachments", "Enter opens it to read, Delete removes it.")
+            help_text = translate("Attachments", "Press Enter to open it, Delete to remove it.")
         self.setAccessibleDescription(help_text)
         self.setToolTip(as_written(f"{attachment.name}\n{help_text}"))
         self.clicked.connect(lambda: self.opened.emit(attachment.id))

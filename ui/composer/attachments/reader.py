@@ -81,5 +81,7 @@ class AttachmentReader(QDialog):
         shown = facts(attachment)
         if len(attachment.text) <= MOST_CHARS:
             return shown
-        words = translate("AttachmentReader", "shown: the first {shown} of {all} characters; the model is given all")
+        words = translate(
+            "AttachmentReader", "Showing the first {shown} of {all} characters; the model gets all of them"
+        )
         return f"{shown} · {words.format(shown=count(MOST_CHARS), all=count(len(attachment.text)))}"

@@ -41,8 +41,8 @@ class AttachmentTray(QWidget):
         self.offer = QWidget()
         self.offer_text = QLabel()
         self.offer_text.setProperty("kind", "caption")
-        self.attach_button = QPushButton(translate("AttachmentTray", "Attach it instead"))
-        self.keep_button = QPushButton(translate("AttachmentTray", "Keep it here"))
+        self.attach_button = QPushButton(translate("AttachmentTray", "Attach as a file"))
+        self.keep_button = QPushButton(translate("AttachmentTray", "Keep as text"))
         row = QHBoxLayout(self.offer)
         row.setContentsMargins(0, 0, 4, 0)
         row.setSpacing(8)
@@ -87,7 +87,7 @@ class AttachmentTray(QWidget):
 
     def _offer(self, pasted: QTextCursor) -> None:
         self._pasted = pasted
-        words = translate("AttachmentTray", "That is a long text: {count} characters.")
+        words = translate("AttachmentTray", "That is a long text ({count} characters).")
         self.offer_text.setText(words.format(count=count(len(pasted.selectedText()))))
         self.offer.show()
         self._update()

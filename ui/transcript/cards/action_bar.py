@@ -87,7 +87,7 @@ class AnswerActionBar(QWidget):
             button = self.continue_button = QPushButton(translate("AnswerCard", " Continue"))
             self._theme.changed.connect(self._recolor)
             button.setAccessibleName(translate("AnswerCard", "Continue this answer"))
-            button.setToolTip(translate("AnswerCard", "Let the answer go on where it was cut"))
+            button.setToolTip(translate("AnswerCard", "Continue the answer where it was cut off"))
             button.clicked.connect(self.continue_requested)
             self.row.insertWidget(self.row.count() - 1, button)
             self._recolor()

@@ -25,7 +25,7 @@ from ui.transcript.marks.provenance import PassView, SourceRuns
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
-    MessageState.INTERRUPTED: mark("MessageCard", "Interrupted: Paceline ended before the answer was complete."),
+    MessageState.INTERRUPTED: mark("MessageCard", "Interrupted: Paceline closed before the answer was complete."),
     MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
 }
 
@@ -356,11 +356,12 @@ class AnswerCard(MessageCard):
         return None if body is None else body.pass_at_caret(view, self._text, self._runs)
 
     def set_last(self, last: bool) -> None:
-        """Only the last answer can go on: what follows an earlier one rests on it."""
+        """Only the last answer can go on: what follows an earlier one rests on it. Its buttons are always shown."""
         self._is_last = last
-        self._update_continue()
+        self._update_actions()
 
-    def _update_continue(self) -> None:
+    def _update_actions(self) -> None:
+        self.keep_shown((self.copy_button, self.regenerate_button) if self._is_last and not self._is_streaming else ())
         self.can_continue = self._is_last and self._unfinished
         self._action_bar.show_continue(self.can_continue)
 
@@ -384,4 +385,4 @@ class AnswerCard(MessageCard):
         if self._more is not None:
             self._more.setEnabled(not streaming)
         self._unfinished = view.can_continue
-        self._update_continue()
+        self._update_actions()

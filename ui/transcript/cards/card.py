@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTextEdit, QWidget
@@ -36,6 +38,8 @@ class MessageCard(QFrame):
         self.message_id = view.id
         self._view = view
         self._actions: list[IconButton] = []
+        self._always_shown: Sequence[IconButton] = ()
+        self._is_revealed = False
         self._more: IconButton | None = None
         self._has_more_actions = False
         self.author = QLabel(author)
@@ -92,7 +96,7 @@ class MessageCard(QFrame):
     def add_menu_button(self, before: IconButton, row: QHBoxLayout) -> None:
         """The button of the menu, after ``before``."""
         self._more = self.insert_action_after(
-            "ellipsis", translate("MessageCard", "More for this message"), before, row
+            "ellipsis", translate("MessageCard", "More actions for this message"), before, row
         )
         self._more.clicked.connect(lambda: self.menu_requested.emit(self))
 
@@ -169,8 +173,15 @@ class MessageCard(QFrame):
         """Show the actions or not."""
         if revealed:
             self.ensure_more_actions()
+        self._is_revealed = revealed
         for button in self._actions:
-            button.set_revealed(revealed)
+            button.set_revealed(revealed or button in self._always_shown)
+
+    def keep_shown(self, buttons: Sequence[IconButton]) -> None:
+        """Show these actions without hover and focus too. All keep their place, so nothing moves."""
+        self._always_shown = buttons
+        for button in self._actions:
+            button.set_revealed(self._is_revealed or button in buttons)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The other mouse button, or the menu key, anywhere in the message."""

@@ -20,9 +20,9 @@ from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.styling import set_style_property
 
 MAX_LINES = 16
-HINT = mark("MessageEditor", "Enter sends it as another version. What is there stays.")
-NO_FILES = mark("MessageEditor", "Files cannot be added to a message that was sent: attach them to a new one.")
-TOO_LONG = mark("MessageEditor", "That text is too long to be edited here: paste it into a new message.")
+HINT = mark("MessageEditor", "Press Enter to send as a new version; the original is kept.")
+NO_FILES = mark("MessageEditor", "Files cannot be added to a sent message. Attach them to a new one.")
+TOO_LONG = mark("MessageEditor", "That text is too long to edit here. Paste it into a new message.")
 
 
 class _Text(ExactTextEdit):

@@ -50,7 +50,7 @@ class AnswerFooter(QLabel):
         """Show the figures of an answer, and the model that gave it where it is known; on one line until `wrap`."""
         figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats)]
         if target:
-            figures.append(_Figure(target, translate("AnswerFooter", "The model that gave this answer.")))
+            figures.append(_Figure(target, translate("AnswerFooter", "The model that wrote this answer.")))
         self._figures, self._names_model, self._widths = tuple(figures), bool(target), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)

@@ -29,7 +29,7 @@ def shown_text(text: str) -> str:
     shown = "\n".join(line[at : at + LINE_CHARS] for line in lines for at in range(0, max(len(line), 1), LINE_CHARS))
     if len(text) <= MOST_CHARS:
         return shown
-    words = translate("AttachmentReader", "shown: the first {shown} of {all} characters; the model is given all")
+    words = translate("AttachmentReader", "Showing the first {shown} of {all} characters; the model gets all of them")
     return f"{shown}\n\n({words.format(shown=count(MOST_CHARS), all=count(len(text)))})"
 
 

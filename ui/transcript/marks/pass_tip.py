@@ -14,9 +14,9 @@ MOST_ROWS = 16
 NUM_COLUMNS = 4  # the token, what became of it, the target's chance, the draft's
 CELL = "style='white-space: pre; padding-right: 12px'"
 _LAST = {
-    Source.RECOVERED: mark("PassTip", "drawn in its place"),
-    Source.BONUS: mark("PassTip", "one more, since all were accepted"),
-    Source.TARGET: mark("PassTip", "drawn by the target alone, nothing was proposed"),
+    Source.RECOVERED: mark("PassTip", "sampled instead"),
+    Source.BONUS: mark("PassTip", "one more, because all were accepted"),
+    Source.TARGET: mark("PassTip", "sampled by the target alone, nothing was proposed"),
 }
 
 
@@ -76,7 +76,7 @@ def _lines(view: PassView) -> list[TokenLine]:
     for i, text in enumerate(refused, len(view.accepted)):
         chances = _chances(view, i)
         unseen = view.odds is not None and not chances
-        fate = translate("PassTip", "not looked at") if unseen else translate("PassTip", "refused")
+        fate = translate("PassTip", "not checked") if unseen else translate("PassTip", "rejected")
         lines.append(TokenLine(text, fate, chances, refused=True))
     if view.source in _LAST:
         lines.append(TokenLine(view.last, _last_fate(view), _last_chance(view)))
@@ -85,9 +85,9 @@ def _lines(view: PassView) -> list[TokenLine]:
 
 def _last_fate(view: PassView) -> str:
     if view.source is Source.TARGET and view.accepted:
-        return translate("PassTip", "decided again by the target alone, since two tokens were nearly equal")
+        return translate("PassTip", "decided again by the target alone, because two tokens were nearly tied")
     if view.source is Source.RECOVERED and not view.rejected and view.odds is None:
-        return translate("PassTip", "drawn in place of a refused one")
+        return translate("PassTip", "sampled in place of a rejected one")
     return translate("PassTip", _LAST[view.source])
 
 

@@ -100,7 +100,7 @@ def test_texts_for_people(filled: LoopbackHub, capsys: Capture, tmp_path: Path) 
         (["pull", REPO, "Q2_K"], "has no model"),
         (["pull", REPO, "mmproj-F32"], "has no model"),
         (["remove", "nothing"], "no model"),
-        (["import", "nothing.gguf"], "is not there"),
+        (["import", "nothing.gguf"], "does not exist"),
     ],
 )
 def test_a_failure_is_one_sentence_and_exit_1(

@@ -331,7 +331,7 @@ def test_a_sum_that_does_not_fit_says_what_will_happen(desk: Desk, qtbot: QtBot,
     desk.window.set_settings({"overflow": "stop"})
     attach("long.txt", "word " * 600)
     qtbot.waitUntil(composer.fit_label.isVisible, timeout=WAIT_MS)
-    assert "no answer can be made" in composer.fit_label.text()
+    assert "does not fit in the context" in composer.fit_label.text()
     assert composer.context_label.property("kind") == "warning"
     desk.window.set_settings({"overflow": "drop"})
     assert "This message alone" in composer.fit_label.text()
@@ -340,7 +340,7 @@ def test_a_sum_that_does_not_fit_says_what_will_happen(desk: Desk, qtbot: QtBot,
     composer.set_context(400, 512)
     attach("half.txt", "word " * 200)
     qtbot.waitUntil(composer.fit_label.isVisible, timeout=WAIT_MS)
-    assert "oldest turns will be left out" in composer.fit_label.text()
+    assert "oldest messages will be left out" in composer.fit_label.text()
 
 
 def test_a_slow_count_says_so_and_a_new_model_counts_anew(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:

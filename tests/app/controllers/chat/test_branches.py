@@ -103,7 +103,7 @@ def test_a_whole_answer_does_not_go_on(desk: Desk, qtbot: QtBot) -> None:
     answer(desk, qtbot, "one", "first")
     desk.window.transcript.continue_requested.emit(desk.messages()[1].id)
     assert len(desk.engine.requests) == 1
-    assert "cut short" in desk.window.notices[-1]
+    assert "cut off" in desk.window.notices[-1]
 
 
 def test_while_an_answer_grows_its_chat_stays_as_it_is(desk: Desk, qtbot: QtBot) -> None:

@@ -105,7 +105,7 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
     assert "nearly full" in meter(loaded).accessibleName()
     for used in (512, 700):  # the last ones of its messages alone fill it
         meter(loaded).set_parts(ContextParts(conversation=used, size=512))
-        assert meter(loaded).text().strip() == "100 % · full"
+        assert meter(loaded).text().strip() == "100% · full"
         assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
 
 
@@ -139,7 +139,7 @@ def test_a_question_that_was_too_long_says_what_it_would_take(loaded: Desk, qtbo
     answer(loaded, qtbot, "one", "first")
     refuse(loaded, qtbot, "too many words", 712)
     qtbot.waitUntil(lambda: meter(loaded).text().strip() == "712 of 512 · too long")
-    assert "takes 712 tokens, but the context holds 512" in meter(loaded).accessibleName()
+    assert "takes 712 tokens, but the context holds only 512" in meter(loaded).accessibleName()
     qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
     panel = meter(loaded).panel
     assert isinstance(panel, ContextPanel)
@@ -202,7 +202,7 @@ def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Des
     assert panel.radios["drop"].isChecked()
     qtbot.mouseClick(panel.radios["summarise"], Qt.MouseButton.LeftButton)
     assert "summarise" in meter(loaded).accessibleDescription().lower()
-    assert "read and undone" in panel.help.text()
+    assert "read and undo" in panel.help.text()
     qtbot.keyClick(panel.radios["summarise"], Qt.Key.Key_Down)
     assert panel.radios["stop"].isChecked()
     qtbot.keyClick(panel.radios["stop"], Qt.Key.Key_Up)
@@ -215,7 +215,7 @@ def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: 
     first_answer = summarised(loaded, qtbot)
     assert stored(loaded) == {first_answer: "They counted."}
     (line,) = lines(loaded)
-    assert line.words.text() == "Messages above are sent as this summary"
+    assert line.words.text() == "The messages above are sent as this summary"
     assert line.text.isHidden()
     qtbot.mouseClick(line.show_button, Qt.MouseButton.LeftButton)
     assert not line.text.isHidden()

@@ -154,7 +154,7 @@ def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: D
     press_del_on_folder(chats, qtbot, folder)
     assert chats.store.library.folders() == ()
     assert folders_of(chats) == [None, None]
-    assert bar(chats).words.text() == "Deleted the folder “Animals”; its 2 chats stay."
+    assert bar(chats).words.text() == "Deleted the folder “Animals”; its 2 chats were kept."
     qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton)
     assert bar(chats).isHidden()
     assert [one.name for one in chats.store.library.folders()] == ["Animals"]

@@ -64,7 +64,7 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
     assert typed(again, "two") == "two and a half"
     assert typed(again, "one") is None
     assert again.window.composer.edit.hasFocus() or again.window.focusWidget() is again.window.composer.edit
-    assert "still being edited" in " ".join(again.window.notices)  # it may be out of sight
+    assert "still editing" in " ".join(again.window.notices)  # it may be out of sight
     editor = card(again, "two").editor
     assert editor is not None
     qtbot.keyClicks(editor.edit, ", please")
@@ -86,7 +86,7 @@ def test_another_chat_and_back_finds_the_editor_as_it_was_left(desk: Desk, qtbot
     assert kept(desk) == []
     desk.window.notices.clear()
     desk.controller.conversations.select(first)
-    assert "still being edited" in " ".join(desk.window.notices)
+    assert "still editing" in " ".join(desk.window.notices)
     qtbot.waitUntil(lambda: len(desk.window.transcript.cards) == 6, timeout=WAIT_MS)
     assert typed(desk, "one") == "one!"
     desk.window.notices.clear()

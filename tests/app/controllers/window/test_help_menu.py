@@ -33,7 +33,7 @@ def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
     assert "draft: draft.gguf" in text
     assert "temperature=0.8" in text
     assert "secret" not in text
-    assert "clipboard" in desk.window.notices[-1]
+    assert "copied" in desk.window.notices[-1]
     desk.close()
 
 

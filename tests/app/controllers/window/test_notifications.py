@@ -52,7 +52,7 @@ def notifications(desk: Desk, monkeypatch: pytest.MonkeyPatch, *, active: bool) 
 def test_a_long_answer_that_ends_unseen_is_told(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     notifications(desk, monkeypatch, active=False).on_event(Finished(1, FinishReason.END, LONG))
     assert told.num_alerts == 1
-    assert told.messages == [("The answer is there", "900 tokens at 30.0 tok/s")]
+    assert told.messages == [("Your answer is ready", "900 tokens at 30.0 tok/s")]
 
 
 @pytest.mark.parametrize(

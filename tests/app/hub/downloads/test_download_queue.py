@@ -174,7 +174,7 @@ def test_what_others_still_have_to_write_is_not_free_space(
     until(lambda: state(downloads, first).done_bytes >= 1000)
     second = downloads.add(request(client, "two"))
     until(is_at(downloads, second, DownloadStatus.FAILED))
-    assert "2 MB are still to come" in state(downloads, second).message
+    assert "2 MB are still needed" in state(downloads, second).message
     downloads.pause(first)
     downloads.retry(second)
     until(is_at(downloads, second, DownloadStatus.DONE))

@@ -70,10 +70,10 @@ def test_a_file_in_place_is_only_forgotten(library: Library, tmp_path: Path) -> 
 
 def test_what_is_no_model_is_refused(library: Library, tmp_path: Path) -> None:
     for path, words in (
-        (put(tmp_path / "a.gguf", b"<html>"), "no GGUF file"),
-        (tmp_path / "none.gguf", "is not there"),
-        (put(tmp_path / "m-00001-of-00002.gguf"), "00002-of-00002.gguf is not there"),
-        (tmp_path, "is no ordinary file"),
+        (put(tmp_path / "a.gguf", b"<html>"), "not a GGUF file"),
+        (tmp_path / "none.gguf", "does not exist"),
+        (put(tmp_path / "m-00001-of-00002.gguf"), "00002-of-00002.gguf does not exist"),
+        (tmp_path, "is not a regular file"),
     ):
         with pytest.raises(LibraryError, match=words):
             library.add(path)
@@ -86,9 +86,9 @@ def test_a_pipe_among_the_models_is_not_waited_for(library: Library, tmp_path: P
     put(library.folder / "a" / "b" / "good.gguf")
     os.mkfifo(library.folder / "a" / "b" / "pipe.gguf")
     assert [model.name for model in library.models()] == ["good"]
-    with pytest.raises(LibraryError, match="no ordinary file"):
+    with pytest.raises(LibraryError, match="not a regular file"):
         library.add(library.folder / "a" / "b" / "pipe.gguf")
-    with pytest.raises(ModelNotFoundError, match="no ordinary file"):
+    with pytest.raises(ModelNotFoundError, match="not a regular file"):
         read_local_header(library.folder / "a" / "b" / "pipe.gguf")
 
 

@@ -73,7 +73,7 @@ def test_what_is_as_listed(hub: LoopbackHub, client: HubClient) -> None:
     ("changes", "status", "words"),
     [
         ({"target_bytes": 2000}, EntryStatus.CHANGED, "not 0.0 GB as listed"),
-        ({"licence": "other"}, EntryStatus.CHANGED, "now says other where mit is listed"),
+        ({"licence": "other"}, EntryStatus.CHANGED, "is now other, not mit as listed"),
         ({"draft": "draft-Q2_K.gguf"}, EntryStatus.GONE, "tiny/draft-GGUF no longer holds *-Q8_0.gguf."),
     ],
 )

@@ -75,10 +75,10 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert first.reason == ""
     told = reasons(search)
     assert told["stranger"] == "The BOS token is 1 in the target, 7 in the draft."
-    assert "as much as the target itself" in told["big"]
+    assert "as much as with the target itself" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert "a draft head" in told["head"]
-    assert told["gone"] == "Its file is no longer where it was."
+    assert told["gone"] == "Its file has been moved or deleted."
     assert told["mmproj"] == "It is the image or sound part of another model."
     assert search.words.startswith("2 of 8 can draft for Tiny-2.5-7B-Q4_0.")
 
@@ -113,10 +113,10 @@ def test_recommended_and_found_drafts_come_after_those_here(
     assert [len(one.matching) for one in seen] == [1, 2]
     assert all("Still looking." in one.words for one in seen)
     told = reasons(search)
-    assert told["Such-GGUF"] == "no/Such-GGUF is not there."
+    assert told["Such-GGUF"] == "no/Such-GGUF does not exist."
     assert "BOS token" in told["Tiny-2.5-0.3B-Q4_0"]
     assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
-    assert "asks for permission" in told["Tiny-2.5-0.4B-GGUF"]
+    assert "gated" in told["Tiny-2.5-0.4B-GGUF"]
     assert "“Tiny-2.5”" in search.words
     assert not any(path.endswith("9B-Q4_0.gguf") for path in hub.bytes_sent)
 

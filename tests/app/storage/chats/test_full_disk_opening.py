@@ -51,7 +51,7 @@ def test_an_update_without_space_changes_nothing_and_is_made_up_for(small_disk: 
     if problem is not None:
         assert problem.title == "The disk is full"
         assert "can be read" in problem.message
-        assert problem.advice == "Make some space, and start Paceline again."
+        assert problem.advice == "Free some space, and start Paceline again."
     store.close()
     ballast.unlink()
     again = ChatStore(place, [].append)

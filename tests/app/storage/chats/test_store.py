@@ -253,11 +253,11 @@ def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
     store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)[:1]
     store.deletions.mark_branch(turn.answer.id, datetime.now(UTC))
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         store.begin_answer(turn.conversation_id, turn.answer.id)
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         store.begin_turn(turn.conversation_id, "Or four?", Mode.OFF, None, turn.answer.id)
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         store.continue_answer(turn.conversation_id, turn.answer.id)
     assert store.messages(turn.conversation_id) == before
 

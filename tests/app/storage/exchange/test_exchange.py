@@ -87,7 +87,7 @@ def test_what_is_there_already_is_not_taken_twice(store: ChatStore, tmp_path: Pa
     filled(store)
     file = tmp_path / "out.json"
     export_chats(store, file, "json")
-    assert import_chats(store, file).sentence == "0 chats imported. 1 was here already."
+    assert import_chats(store, file).sentence == "0 chats imported. 1 already existed."
     other = fresh(tmp_path)
     import_chats(other, file)
     other.rename_conversation(other.conversations()[0].id, "Another name")
@@ -206,7 +206,7 @@ def test_lm_studio_with_its_versions(store: ChatStore, tmp_path: Path) -> None:
 
 
 BAD = {
-    "no JSON": b"{",
+    "not a JSON": b"{",
     "not UTF-8": b'{"a": "\xff"}',
     "deep": b"[" * 200_000,
     "another JSON": b'{"hello": 1}',
@@ -223,7 +223,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("2", "newer"), ("null", "does not say"), ('"1"', "does not say"), ("0", "never was")]
+    ("version", "words"), [("2", "newer"), ("null", "does not name"), ('"1"', "does not name"), ("0", "valid version")]
 )
 def test_the_version_of_an_export_is_told_as_it_is(store: ChatStore, tmp_path: Path, version: str, words: str) -> None:
     file = tmp_path / "file.json"

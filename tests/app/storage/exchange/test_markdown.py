@@ -134,7 +134,7 @@ def test_a_newer_export_is_told(tmp_path: Path) -> None:
 def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = to_markdown(chat_of([("user", "x", [], None)] * 30))
     monkeypatch.setattr(markdown, "MAX_MESSAGES", 20)
-    with pytest.raises(ChatsImportError, match="more messages"):
+    with pytest.raises(ChatsImportError, match="too many messages"):
         read(tmp_path, text)
     monkeypatch.setattr(reading, "MAX_MARKDOWN_BYTES", 100)
     with pytest.raises(ChatsImportError, match="larger than"):
@@ -197,7 +197,7 @@ def test_of_a_zip_what_is_no_chat_is_left_and_an_export_in_json_goes_first(store
     assert import_chats(store, file).num_new == 1
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("README.md", "# Chats\n")
-    with pytest.raises(ChatsImportError, match="holds no conversation"):
+    with pytest.raises(ChatsImportError, match="contains no conversations"):
         import_chats(store, file)
     with zipfile.ZipFile(file, "w") as archive:
         node = {

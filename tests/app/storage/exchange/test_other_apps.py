@@ -220,7 +220,7 @@ def test_several_files_are_one_sentence_and_a_bad_one_keeps_no_other_out(store: 
         file.write_text(json.dumps(studio(file.name)))
     files[2].write_text("{")
     assert import_files(store, files[::-1]).sentence == "2 chats imported. 2.conversation.json could not be imported."
-    assert import_files(store, files[:2]).sentence == "0 chats imported. 2 were here already."
+    assert import_files(store, files[:2]).sentence == "0 chats imported. 2 already existed."
     with pytest.raises(ChatsImportError):
         import_files(store, files[2:])
 
@@ -260,5 +260,5 @@ def test_a_zip_of_cut_parts_alone_is_refused(store: ChatStore, tmp_path: Path) -
     file = tmp_path / "export.zip"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("conversations-000.json", '[{"mapping": {')
-    with pytest.raises(ChatsImportError, match=r"conversations-000\.json is no JSON file"):
+    with pytest.raises(ChatsImportError, match=r"conversations-000\.json is not a JSON file"):
         import_chats(store, file)

@@ -140,8 +140,8 @@ def test_an_old_export_of_a_question_alone_is_read() -> None:
     assert said("# t\n\n## You\n\nq\n") == [("user", "q")]
 
 
-@pytest.mark.parametrize(("content", "words"), [(b"# Notes\n\nwords", "say who speaks"), (b"\x89PNG\0", "a picture"),
-                                                (b"a\0b", "NUL"), (b"", "say who speaks")])  # fmt: skip
+@pytest.mark.parametrize(("content", "words"), [(b"# Notes\n\nwords", "who is speaking"), (b"\x89PNG\0", "a picture"),
+                                                (b"a\0b", "NUL"), (b"", "who is speaking")])  # fmt: skip
 def test_no_chat_is_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "notes.md").write_bytes(content)
     with pytest.raises(ChatsImportError, match=words) as caught:
@@ -192,7 +192,7 @@ def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(transcript, "MAX_MESSAGES", 10)
     file = tmp_path / "chat.md"
     file.write_text("User: q\nAssistant: a\n" * 50, "utf-8")
-    with pytest.raises(ChatsImportError, match="more messages"):
+    with pytest.raises(ChatsImportError, match="too many messages"):
         read_chats(file)
     monkeypatch.setattr(reading, "MAX_TRANSCRIPT_BYTES", 100)
     with pytest.raises(ChatsImportError, match="larger than"):

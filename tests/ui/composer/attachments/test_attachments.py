@@ -50,7 +50,7 @@ def test_chips_stand_in_rows_and_never_overlap(rows: AttachmentRows) -> None:
 def test_a_chip_speaks_and_shows_the_ending_of_its_name(rows: AttachmentRows) -> None:
     chip = rows.chips[0]
     assert chip.accessibleName() == f"{FILES[0].name}, Markdown · 1.23 kB · 310 tokens"
-    assert "Delete removes it" in chip.accessibleDescription()
+    assert "Delete to remove it" in chip.accessibleDescription()
     assert chip.name.text().endswith("1.md")
     assert "…" in chip.name.text()
     assert chip.remove_button is not None
@@ -125,7 +125,7 @@ def test_sums_in_words() -> None:
     assert "Conversation 2,000, attachments 300, this message 10" in parts_words(told)
     assert sum_words(ContextSum(1, 2, 3, 10, complete=False)) == "at least 6 of 10 tokens"
     assert warning(told, "stop") == ""
-    assert "no answer can be made" in warning(ContextSum(4000, 300, 10, 4096), "stop")
+    assert "does not fit in the context" in warning(ContextSum(4000, 300, 10, 4096), "stop")
     assert "left out" in warning(ContextSum(4000, 300, 10, 4096), "drop")
     assert "summarised" in warning(ContextSum(4000, 300, 10, 4096), "summarise")
     assert "This message alone" in warning(ContextSum(0, 5000, 10, 4096), "drop")

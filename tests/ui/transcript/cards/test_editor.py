@@ -43,7 +43,7 @@ def picture() -> QMimeData:
 
 def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBot) -> None:
     hint = editor.hint.text()
-    assert paste(editor, qtbot, picture()) == "Pictures cannot be attached: the models read text only."
+    assert paste(editor, qtbot, picture()) == "Images cannot be attached: the models only read text."
     assert editor.edit.toPlainText() == "What is it?"
     qtbot.keyClicks(editor.edit, " A")
     assert editor.hint.text() == hint  # said until something is typed
@@ -53,7 +53,7 @@ def test_a_pasted_file_is_refused_and_leaves_no_address(editor: MessageEditor, q
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.txt"))])
     assert not editor.edit.canInsertFromMimeData(mime)  # dragged, it is the window's
-    assert "attach them to a new one" in paste(editor, qtbot, mime)
+    assert "Attach them to a new one" in paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it?"
 
 
@@ -64,7 +64,7 @@ def test_words_go_in_and_more_than_can_be_laid_out_do_not(editor: MessageEditor,
     assert editor.edit.toPlainText() == "What is it? Or who?"
     mime = QMimeData()
     mime.setText("x" * (HUGE_PASTE_CHARS + 1))
-    assert "too long to be edited here" in paste(editor, qtbot, mime)
+    assert "too long to edit here" in paste(editor, qtbot, mime)
     assert editor.edit.toPlainText() == "What is it? Or who?"
 
 

@@ -48,15 +48,15 @@ def test_each_token_says_what_became_of_it_and_how_likely_it_was() -> None:
     assert view.refused == (" sat", " on")
     assert [line for line in told(view).splitlines() if line] == [
         "One pass of the target: 2 of 4 proposed tokens accepted.",
-        *("The", "accepted", "target 62 %", "draft 71 %"),
-        *("␣cat", "accepted", "target 91 %", "from text"),
-        *("␣sat", "refused", "target 8 %", "draft 55 %"),
-        *("␣on", "not looked at"),
-        *("␣lay", "drawn in its place", "target 34 %"),
+        *("The", "accepted", "target 62%", "draft 71%"),
+        *("␣cat", "accepted", "target 91%", "from text"),
+        *("␣sat", "rejected", "target 8%", "draft 55%"),
+        *("␣on", "not checked"),
+        *("␣lay", "sampled instead", "target 34%"),
         "Probabilities after temperature, top-k, top-p and min-p.",
     ]
     words = pass_words(view)
-    assert "␣cat: accepted, target 91 %, from text. ␣sat: refused, target 8 %, draft 55 %." in words
+    assert "␣cat: accepted, target 91%, from text. ␣sat: rejected, target 8%, draft 55%." in words
     assert "<" not in words
 
 
@@ -64,20 +64,20 @@ def test_a_pass_in_which_the_answer_ended_tells_what_was_kept() -> None:
     view = passes().pass_at(RAW, 16)
     assert view is not None
     assert "in which the answer ended" in told(view)
-    assert ".: accepted, target 50 %, draft <1 %." in pass_words(view)
-    assert "70 %" not in told(view)
+    assert ".: accepted, target 50%, draft <1%." in pass_words(view)
+    assert "70%" not in told(view)
 
 
 def test_at_temperature_0_it_says_which_was_the_most_likely() -> None:
     greedy = PassOdds(greedy=True, rejected_chars=(4, 3))
     words = pass_words(PassView(("The",), " sat on", " lay", Source.RECOVERED, greedy))
     assert "The: accepted, the most likely." in words
-    assert "␣sat: refused, not the most likely. ␣on: not looked at." in words
-    assert "␣lay: drawn in its place, the most likely." in words
+    assert "␣sat: rejected, not the most likely. ␣on: not checked." in words
+    assert "␣lay: sampled instead, the most likely." in words
     assert "%" not in words
     bonus = pass_words(PassView(("The",), "", " cat", Source.BONUS, GREEDY))
     assert "1 of 1 proposed" in bonus
-    assert "one more, since all were accepted, the most likely" in bonus
+    assert "one more, because all were accepted, the most likely" in bonus
 
 
 def test_what_was_never_noted_is_not_told() -> None:
@@ -103,10 +103,10 @@ def test_words_of_the_answer_are_no_marks() -> None:
     assert "<b>&lt;/td&gt;</b>" in tip
 
 
-def test_refused_tokens_are_struck_through_and_said() -> None:
+def test_rejected_tokens_are_struck_through_and_said() -> None:
     tip = pass_tip(PassView((), " sat", " lay", Source.RECOVERED))
     assert "<s>␣sat</s>" in tip
-    assert "refused" in tip
+    assert "rejected" in tip
 
 
 def test_a_long_pass_is_cut() -> None:
@@ -116,9 +116,9 @@ def test_a_long_pass_is_cut() -> None:
     assert "and 16 more tokens" in tip
 
 
-def test_refused_characters_that_only_together_are_one_are_told_apart() -> None:
+def test_rejected_characters_that_only_together_are_one_are_told_apart() -> None:
     view = PassView((), "é", "x", Source.RECOVERED, PassOdds(((0.1, 0.2), (0.0, 0.2)), 0.5, rejected_chars=(0, 1)))
-    assert "(part of a character): refused, target 10 %, draft 20 %. é: refused, target 0 %" in pass_words(view)
+    assert "(part of a character): rejected, target 10%, draft 20%. é: rejected, target 0%" in pass_words(view)
 
 
 # ---- in the window ------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_the_mouse_resting_on_a_marked_token_shows_its_pass(
     QToolTip.hideText()
     qtbot.mouseClick(window.stats.now.sources[Source.DRAFT], Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
-    qtbot.waitUntil(lambda: "target 62 %" in QToolTip.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "target 62%" in QToolTip.text(), timeout=30_000)
     hover(prose, 13, qtbot)
     qtbot.waitUntil(lambda: "nothing was proposed" in QToolTip.text(), timeout=30_000)
     assert "%" not in QToolTip.text()
@@ -186,4 +186,4 @@ def test_a_screen_reader_is_told_the_pass(
     qtbot.mouseClick(window.stats.now.sources[Source.DRAFT], Qt.MouseButton.LeftButton)
     hover(prose, 1, qtbot)
     qtbot.waitUntil(lambda: bool(said), timeout=30_000)
-    assert "The: accepted, target 62 %, draft 71 %." in said[0]
+    assert "The: accepted, target 62%, draft 71%." in said[0]

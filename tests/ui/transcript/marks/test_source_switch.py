@@ -69,7 +69,7 @@ def test_its_key_works_from_the_message_and_is_in_the_overview(
     assert answer.toPlainText().strip() == TEXT
     told = {row.words: row.keys for row in window.commands.rows()}
     assert told["Mark tokens by source"] == "Ctrl+Shift+M"
-    assert told["Show refused proposals"] == "Ctrl+Shift+R"
+    assert told["Show rejected tokens"] == "Ctrl+Shift+R"
 
 
 def test_it_follows_the_legend(window: MainWindow, answer: ProseView, qtbot: QtBot) -> None:
