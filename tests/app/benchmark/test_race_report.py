@@ -102,7 +102,7 @@ def test_a_lane_alone_and_no_lane_give_no_verdict() -> None:
 
 def test_the_table_has_the_lanes_figures() -> None:
     runs = [replace(run, stats=replace(run.stats, rollback_s=0.25)) for run in rounds(SAME, SAME)]
-    assert lane_rows(runs)[1] == ("auto", "200", "100.0", "2.00", "60 %", "1.0", "2.0", "500.0")
+    assert lane_rows(runs)[1] == ("auto", "200", "100.0", "2.00", "60%", "1.0", "2.0", "500.0")
     head, plain, auto = aligned(runs).splitlines()
     assert len(head) == len(plain) == len(auto)
     assert " ".join(head.split()) == "lane tokens tokens/s tokens per pass accepted p50 ms p95 ms rollback ms"

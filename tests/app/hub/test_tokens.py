@@ -71,7 +71,7 @@ def test_kept_for_its_host_and_forgotten(memory: Memory, monkeypatch: pytest.Mon
 def test_what_could_not_stand_in_a_header_is_no_token(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
-    with pytest.raises(TokenStoreError, match="no access token"):
+    with pytest.raises(TokenStoreError, match="not an access token"):
         TokenStore("h").save(token)
     monkeypatch.setenv("HF_TOKEN", token)
     assert TokenStore("h").from_environment() == ""
