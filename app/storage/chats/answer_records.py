@@ -34,8 +34,14 @@ class AnswerRecord:
 
 
 def note_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Note which models give an answer."""
+    """Note which models gave an answer."""
     db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
+
+
+def note_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
+    """Note which models give an answer, unless it has ended: then it is known which gave it."""
+    sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
+    db.execute(sql, (target, draft, message_id))
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:

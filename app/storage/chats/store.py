@@ -202,7 +202,7 @@ class ChatStore(ChatsFile):
 
     def note_models(self, answer_id: int, target: str, draft: str) -> None:
         """Note without waiting which models give an answer; its end notes it again."""
-        self.post(lambda db: answer_records.note_models(db, answer_id, target, draft))
+        self.post(lambda db: answer_records.note_models_while_streaming(db, answer_id, target, draft))
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None

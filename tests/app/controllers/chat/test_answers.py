@@ -99,7 +99,9 @@ def test_stop_keeps_what_is_there(desk: Desk, qtbot: QtBot) -> None:
     assert (desk.messages()[-1].text, desk.messages()[-1].state) == ("Half", MessageState.STOPPED)
 
 
-@pytest.mark.parametrize(("reason", "word"), [(FinishReason.LENGTH, "maximum length"), (FinishReason.CONTEXT, "context")])
+@pytest.mark.parametrize(
+    ("reason", "word"), [(FinishReason.LENGTH, "maximum length"), (FinishReason.CONTEXT, "context")]
+)
 def test_an_answer_cut_short_says_why(desk: Desk, qtbot: QtBot, reason: FinishReason, word: str) -> None:
     desk.window.message_submitted.emit("Hello")
     desk.engine.finish(reason)

@@ -288,3 +288,13 @@ def test_nothing_that_was_counted_is_lost_by_a_kill(tmp_path: Path, least: int) 
     assert row.sums.num_answers == len(answers) >= told
     assert row.sums.stats.tokens == 40 * len(answers)
     store.close()
+
+
+def test_a_late_note_of_the_models_does_not_change_an_answer_that_has_ended(store: ChatStore) -> None:
+    turn = store.begin_turn(None, "q", Mode.OFF, None)
+    store.note_models(turn.answer.id, "target", "draft")
+    run = Generation("target", "", RunStats(mode=Mode.OFF, tokens=3, passes=3))
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, stats=run.stats, run=run))
+    store.note_models(turn.answer.id, "target", "draft")
+    (given,) = store.read(lambda db: answer_records.answers_of_chat(db, turn.conversation_id))
+    assert (given.target, given.draft) == ("target", "")
