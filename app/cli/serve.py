@@ -20,7 +20,7 @@ from app.paths import find_paths
 from app.server.access import AllowedHosts, is_loopback
 from app.server.api_key import find_key
 from app.server.application import make_application
-from app.server.listening import Server, address_of, bind, ended_by_sigterm
+from app.server.listening import Server, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -85,7 +85,7 @@ def _serve(session: Session, model: ServedModel, listener: socket.socket, key: s
         notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
         if not is_loopback(options.host):
             notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
-        with ended_by_sigterm():
+        with ended_by_signals():
             Server(app, scheduler.close).run([listener])
     finally:
         scheduler.close()

@@ -75,17 +75,23 @@ class Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the program as Ctrl+C does, so that what was measured is still kept."""
+def ended_by_signals() -> Iterator[None]:
+    """Let Ctrl+C and SIGTERM end the program as exceptions, so that what was measured is still kept.
 
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
+    uvicorn raises a signal again once it has stopped. A shell's background job has SIGINT ignored from its start, and
+    would then end as if nothing had happened.
+    """
+
+    def on_sigterm(_number: int, _frame: FrameType | None) -> None:
         sys.exit(TERMINATED)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, on_signal)
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: on_sigterm}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
