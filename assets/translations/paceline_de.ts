@@ -64,6 +64,10 @@
         <translation>Es kann nur eine Antwort auf einmal geschrieben werden. Warten Sie auf die andere, oder stoppen Sie sie.</translation>
     </message>
     <message>
+        <source>A race is using the model. Wait until it is over, or stop it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
         <translation>Die Chats können nicht gespeichert werden: Dies bleibt nur, bis Paceline geschlossen wird.</translation>
     </message>
@@ -586,6 +590,10 @@
         <translation>Modelle oder den Chat zeigen</translation>
     </message>
     <message>
+        <source>Race a question, or back to the chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose the models</source>
         <translation>Modelle wählen</translation>
     </message>
@@ -699,6 +707,10 @@
     <message>
         <source>Draft length</source>
         <translation>Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>A race is using the model. You can send your message when it is over.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Depth auto</source>
@@ -2292,6 +2304,10 @@ Chat-Vorlage: {template_name}
 </context>
 <context>
     <name>MessageMenu</name>
+    <message>
+        <source>Race this question…</source>
+        <translation type="unfinished"></translation>
+    </message>
     <message>
         <source>Delete from here on</source>
         <translation>Ab hier löschen</translation>
@@ -4597,8 +4613,68 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. Close them and race again for a better verdict.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The lane {lane}: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask something shorter, or choose a larger context in the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race two lanes, ask for a shorter answer, or close other programs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another mode for this lane.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The kept races could not be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race could not be exported</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
+    </message>
+    <message>
+        <source>Export it, then check the disk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This race cannot be read any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race could not be kept: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race could not be deleted: {reason}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>of the target</source>
@@ -5558,6 +5634,509 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>Race</name>
+    <message numerus="yes">
+        <source>%n tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>all of %n rounds</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>With the %n earlier messages of the chat</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds are over</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A race is using the model. Wait until it is over, or stop it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model is loaded. Open one first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model is loading.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An answer is being written. Wait for it, or stop it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The race is over. Ctrl+Shift+D shows what came of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+    <message>
+        <source>Race exported to {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier races</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock of a lane stands still while another one computes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
+        <translation type="unfinished">Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation type="unfinished">Akzeptiert</translation>
+    </message>
+    <message>
+        <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
+        <translation type="unfinished">Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
+    </message>
+    <message>
+        <source>Lost to rollback</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time that dropping rejected tokens took, with the bookkeeping after a pass.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Between tokens, p50</source>
+        <translation type="unfinished">Zwischen Token, p50</translation>
+    </message>
+    <message>
+        <source>Half of the tokens came faster than this.</source>
+        <translation type="unfinished">Die Hälfte der Token kam schneller.</translation>
+    </message>
+    <message>
+        <source>Between tokens, p95</source>
+        <translation type="unfinished">Zwischen Token, p95</translation>
+    </message>
+    <message>
+        <source>19 of 20 tokens came faster than this.</source>
+        <translation type="unfinished">19 von 20 Token kamen schneller.</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time that proposing tokens took.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer of the lane {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lane {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation type="unfinished">Tok/s</translation>
+    </message>
+    <message>
+        <source>Tokens per second of this lane&apos;s own time, reading the prompt left out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>baseline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>times the baseline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed over that of the lane that the others are compared with.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reading the question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>done in {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Picture (PNG)…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Markdown…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>JSON…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation type="unfinished">Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Stop</source>
+        <translation type="unfinished"> Stopp</translation>
+    </message>
+    <message>
+        <source>Copy the picture</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> Export</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export the race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the race (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same race once more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another question, or other lanes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose what is raced</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete this race?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its figures and answers are removed from this computer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">Löschen</translation>
+    </message>
+    <message>
+        <source>race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} tokens per pass</source>
+        <translation type="unfinished">{number} Token pro Durchlauf</translation>
+    </message>
+    <message>
+        <source>{share} accepted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>p50 {median}, p95 {slow} between tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{time} lost to rollback</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What should the lanes answer?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Depth auto</source>
+        <translation type="unfinished">Tiefe auto</translation>
+    </message>
+    <message>
+        <source>Depth {depth}</source>
+        <translation type="unfinished">Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>How many tokens are proposed for a pass of the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove this lane</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lane {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mode of lane {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Depth of lane {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove lane {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a lane</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start the race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>until ±5% is sure</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More rounds make the interval of the verdict narrower.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rounds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished">Temperatur</translation>
+    </message>
+    <message>
+        <source>Start the race (Ctrl+Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lanes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>0, to compare the answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number}, as in the settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first round is not over yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too close to call between {lane} and {base}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane} is faster than {base}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane} is slower than {base}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measuring what a pass costs, and reading the question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round {number}, until it is sure</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round {number} of {all}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>up to {number} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name}, depth {depth}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{one} against {other}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane} and {base} cannot be compared.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}, in a round that was cut short.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}. One round gives no interval.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Same answer, token for token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Same answer as far as both came.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place}: a near tie, {margin} apart in the target&apos;s logits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token} in {some} of {all} rounds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a round that was cut short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>temperature {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{target} with {draft}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RaceFiles</name>
+    <message>
+        <source>Picture (*.png)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation type="unfinished">Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation type="unfinished">JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>Export the race</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ReadmeView</name>
     <message>
         <source>Read the rest on the repository&apos;s page.</source>
@@ -6358,6 +6937,10 @@ Chat-Vorlage: {template_name}
         <translation> Modelle</translation>
     </message>
     <message>
+        <source> Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Settings</source>
         <translation> Einstellungen</translation>
     </message>
@@ -6388,6 +6971,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Find and download models (Ctrl+M)</source>
         <translation>Modelle finden und herunterladen (Strg+M)</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Search chats</source>
