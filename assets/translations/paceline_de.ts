@@ -65,7 +65,7 @@
     </message>
     <message>
         <source>A race is using the model. Wait until it is over, or stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
     </message>
     <message>
         <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
@@ -591,7 +591,7 @@
     </message>
     <message>
         <source>Race a question, or back to the chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen mit einer Frage, oder zum Chat</translation>
     </message>
     <message>
         <source>Choose the models</source>
@@ -710,7 +710,7 @@
     </message>
     <message>
         <source>A race is using the model. You can send your message when it is over.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
     </message>
     <message>
         <source>Depth auto</source>
@@ -2306,7 +2306,7 @@ Chat-Vorlage: {template_name}
     <name>MessageMenu</name>
     <message>
         <source>Race this question…</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen mit dieser Frage…</translation>
     </message>
     <message>
         <source>Delete from here on</source>
@@ -4614,39 +4614,39 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. Close them and race again for a better verdict.</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
         <source>The lane {lane}: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahn {lane}: {reason}</translation>
     </message>
     <message>
         <source>Ask something shorter, or choose a larger context in the settings.</source>
-        <translation type="unfinished"></translation>
+        <translation>Fragen Sie kürzer, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
     </message>
     <message>
         <source>Race two lanes, ask for a shorter answer, or close other programs.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lassen Sie nur zwei Bahnen laufen, erlauben Sie nur eine kürzere Antwort, oder schließen Sie andere Programme.</translation>
     </message>
     <message>
         <source>Choose another mode for this lane.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
         <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
         <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>The kept races could not be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf die gespeicherten Rennen konnte nicht zugegriffen werden</translation>
     </message>
     <message>
         <source>The race could not be exported</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -4654,27 +4654,27 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Export it, then check the disk.</source>
-        <translation type="unfinished"></translation>
+        <translation>Exportieren Sie es, und prüfen Sie dann den Datenträger.</translation>
     </message>
     <message>
         <source>This race cannot be read any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Rennen ist nicht mehr lesbar.</translation>
     </message>
     <message>
         <source>Run it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten Sie es noch einmal.</translation>
     </message>
     <message>
         <source>Check the disk, then try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den Datenträger, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
         <source>The race could not be kept: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Rennen konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
         <source>The race could not be deleted: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Rennen konnte nicht gelöscht werden: {reason}.</translation>
     </message>
     <message>
         <source>of the target</source>
@@ -5637,503 +5637,503 @@ Chat-Vorlage: {template_name}
     <name>Race</name>
     <message numerus="yes">
         <source>%n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Token</numerusform>
+            <numerusform>%n Token</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>all of %n rounds</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>alle %n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
+            <numerusform>Mit den %n früheren Nachrichten des Chats</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n rounds</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Runde</numerusform>
+            <numerusform>%n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n rounds are over</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Runde ist vorbei</numerusform>
+            <numerusform>%n Runden sind vorbei</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden).</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde), also keine sicher schneller.</numerusform>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden), also keine sicher schneller.</numerusform>
         </translation>
     </message>
     <message>
         <source>A race is using the model. Wait until it is over, or stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
     </message>
     <message>
         <source>No model is loaded. Open one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Modell ist geladen. Öffnen Sie zuerst eines.</translation>
     </message>
     <message>
         <source>The model is loading.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell wird geladen.</translation>
     </message>
     <message>
         <source>An answer is being written. Wait for it, or stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gerade wird eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
     </message>
     <message>
         <source>The race is over. Ctrl+Shift+D shows what came of it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Rennen ist vorbei. Strg+Umschalt+D zeigt das Ergebnis.</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
     <message>
         <source>Race exported to {name}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen nach {name} exportiert.</translation>
     </message>
     <message>
         <source>Earlier races</source>
-        <translation type="unfinished"></translation>
+        <translation>Frühere Rennen</translation>
     </message>
     <message>
         <source>Progress</source>
-        <translation type="unfinished"></translation>
+        <translation>Fortschritt</translation>
     </message>
     <message>
         <source>Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock of a lane stands still while another one computes.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bisher geschriebene Token, und wie viele Sekunden diese Bahn gerechnet hat. Die Bahnen wechseln sich ab; die Uhr einer Bahn steht, während eine andere rechnet.</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Durchlauf</translation>
     </message>
     <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
-        <translation type="unfinished">Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
     </message>
     <message>
         <source>Accepted</source>
-        <translation type="unfinished">Akzeptiert</translation>
+        <translation>Akzeptiert</translation>
     </message>
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
-        <translation type="unfinished">Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
+        <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
     </message>
     <message>
         <source>Lost to rollback</source>
-        <translation type="unfinished"></translation>
+        <translation>Durch Zurücknehmen verloren</translation>
     </message>
     <message>
         <source>Time that dropping rejected tokens took, with the bookkeeping after a pass.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit für das Verwerfen abgelehnter Token und die Buchführung nach einem Durchlauf.</translation>
     </message>
     <message>
         <source>Between tokens, p50</source>
-        <translation type="unfinished">Zwischen Token, p50</translation>
+        <translation>Zwischen Token, p50</translation>
     </message>
     <message>
         <source>Half of the tokens came faster than this.</source>
-        <translation type="unfinished">Die Hälfte der Token kam schneller.</translation>
+        <translation>Die Hälfte der Token kam schneller.</translation>
     </message>
     <message>
         <source>Between tokens, p95</source>
-        <translation type="unfinished">Zwischen Token, p95</translation>
+        <translation>Zwischen Token, p95</translation>
     </message>
     <message>
         <source>19 of 20 tokens came faster than this.</source>
-        <translation type="unfinished">19 von 20 Token kamen schneller.</translation>
+        <translation>19 von 20 Token kamen schneller.</translation>
     </message>
     <message>
         <source>Drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwerfen</translation>
     </message>
     <message>
         <source>Time that proposing tokens took.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeit für das Vorschlagen von Token.</translation>
     </message>
     <message>
         <source>Answer of the lane {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Antwort der Bahn {name}</translation>
     </message>
     <message>
         <source>Lane {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahn {name}</translation>
     </message>
     <message>
         <source>tok/s</source>
-        <translation type="unfinished">Tok/s</translation>
+        <translation>Tok/s</translation>
     </message>
     <message>
         <source>Tokens per second of this lane&apos;s own time, reading the prompt left out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
         <source>baseline</source>
-        <translation type="unfinished"></translation>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>times the baseline</source>
-        <translation type="unfinished"></translation>
+        <translation>mal der Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
-        <translation type="unfinished"></translation>
+        <translation>Tempo im Verhältnis zur Bahn, mit der die anderen verglichen werden.</translation>
     </message>
     <message>
         <source>reading the question</source>
-        <translation type="unfinished"></translation>
+        <translation>liest die Frage</translation>
     </message>
     <message>
         <source>writing</source>
-        <translation type="unfinished"></translation>
+        <translation>schreibt</translation>
     </message>
     <message>
         <source>done in {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig in {time}</translation>
     </message>
     <message>
         <source>done</source>
-        <translation type="unfinished"></translation>
+        <translation>fertig</translation>
     </message>
     <message>
         <source>Picture (PNG)…</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild (PNG)…</translation>
     </message>
     <message>
         <source>Markdown…</source>
-        <translation type="unfinished"></translation>
+        <translation>Markdown…</translation>
     </message>
     <message>
         <source>JSON…</source>
-        <translation type="unfinished"></translation>
+        <translation>JSON…</translation>
     </message>
     <message>
         <source>Back to the chat (Esc)</source>
-        <translation type="unfinished">Zurück zum Chat (Esc)</translation>
+        <translation>Zurück zum Chat (Esc)</translation>
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen</translation>
     </message>
     <message>
         <source> Stop</source>
-        <translation type="unfinished"> Stopp</translation>
+        <translation> Stopp</translation>
     </message>
     <message>
         <source>Copy the picture</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Bild kopieren</translation>
     </message>
     <message>
         <source>Copy picture</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild kopieren</translation>
     </message>
     <message>
         <source>Race again</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch einmal</translation>
     </message>
     <message>
         <source>New race</source>
-        <translation type="unfinished"></translation>
+        <translation>Neues Rennen</translation>
     </message>
     <message>
         <source> Export</source>
-        <translation type="unfinished"></translation>
+        <translation> Exportieren</translation>
     </message>
     <message>
         <source>Export the race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen exportieren</translation>
     </message>
     <message>
         <source>Stop the race (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen stoppen (Esc)</translation>
     </message>
     <message>
         <source>Stop the race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen stoppen</translation>
     </message>
     <message>
         <source>The same race once more</source>
-        <translation type="unfinished"></translation>
+        <translation>Dasselbe Rennen noch einmal</translation>
     </message>
     <message>
         <source>Another question, or other lanes</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine andere Frage oder andere Bahnen</translation>
     </message>
     <message>
         <source>Choose what is raced</source>
-        <translation type="unfinished"></translation>
+        <translation>Auswahl für das Rennen</translation>
     </message>
     <message>
         <source>Delete this race?</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Rennen löschen?</translation>
     </message>
     <message>
         <source>Its figures and answers are removed from this computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Seine Zahlen und Antworten werden von diesem Computer entfernt.</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">Löschen</translation>
+        <translation>Löschen</translation>
     </message>
     <message>
         <source>race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen</translation>
     </message>
     <message>
         <source>{number} tokens per pass</source>
-        <translation type="unfinished">{number} Token pro Durchlauf</translation>
+        <translation>{number} Token pro Durchlauf</translation>
     </message>
     <message>
         <source>{share} accepted</source>
-        <translation type="unfinished"></translation>
+        <translation>{share} akzeptiert</translation>
     </message>
     <message>
         <source>p50 {median}, p95 {slow} between tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>p50 {median}, p95 {slow} zwischen Token</translation>
     </message>
     <message>
         <source>{time} lost to rollback</source>
-        <translation type="unfinished"></translation>
+        <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
         <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
     </message>
     <message>
         <source>Question</source>
-        <translation type="unfinished"></translation>
+        <translation>Frage</translation>
     </message>
     <message>
         <source>What should the lanes answer?</source>
-        <translation type="unfinished"></translation>
+        <translation>Was sollen die Bahnen beantworten?</translation>
     </message>
     <message>
         <source>Depth auto</source>
-        <translation type="unfinished">Tiefe auto</translation>
+        <translation>Tiefe auto</translation>
     </message>
     <message>
         <source>Depth {depth}</source>
-        <translation type="unfinished">Tiefe {depth}</translation>
+        <translation>Tiefe {depth}</translation>
     </message>
     <message>
         <source>How many tokens are proposed for a pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
         <source>Remove this lane</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Bahn entfernen</translation>
     </message>
     <message>
         <source>Lane {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahn {number}</translation>
     </message>
     <message>
         <source>Mode of lane {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Modus von Bahn {number}</translation>
     </message>
     <message>
         <source>Depth of lane {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Tiefe von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahn {number} entfernen</translation>
     </message>
     <message>
         <source>Add a lane</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahn hinzufügen</translation>
     </message>
     <message>
         <source>Start the race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen starten</translation>
     </message>
     <message>
         <source>until ±5% is sure</source>
-        <translation type="unfinished"></translation>
+        <translation>bis auf ±5 % sicher</translation>
     </message>
     <message>
         <source>More rounds make the interval of the verdict narrower.</source>
-        <translation type="unfinished"></translation>
+        <translation>Mehr Runden machen das Intervall des Urteils enger.</translation>
     </message>
     <message>
         <source>{number} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} Token</translation>
     </message>
     <message>
         <source>Rounds</source>
-        <translation type="unfinished"></translation>
+        <translation>Runden</translation>
     </message>
     <message>
         <source>Longest answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Längste Antwort</translation>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished">Temperatur</translation>
+        <translation>Temperatur</translation>
     </message>
     <message>
         <source>Start the race (Ctrl+Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen starten (Strg+Eingabe)</translation>
     </message>
     <message>
         <source>Lanes</source>
-        <translation type="unfinished"></translation>
+        <translation>Bahnen</translation>
     </message>
     <message>
         <source>0, to compare the answers</source>
-        <translation type="unfinished"></translation>
+        <translation>0, um Antworten zu vergleichen</translation>
     </message>
     <message>
         <source>{number}, as in the settings</source>
-        <translation type="unfinished"></translation>
+        <translation>{number}, wie eingestellt</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
-        <translation type="unfinished"></translation>
+        <translation>Die erste Runde läuft noch</translation>
     </message>
     <message>
         <source>Too close to call between {lane} and {base}</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu knapp zwischen {lane} und {base}</translation>
     </message>
     <message>
         <source>{lane} is faster than {base}</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane} ist schneller als {base}</translation>
     </message>
     <message>
         <source>{lane} is slower than {base}</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
     </message>
     <message>
         <source>Round {number}, until it is sure</source>
-        <translation type="unfinished"></translation>
+        <translation>Runde {number}, bis es sicher ist</translation>
     </message>
     <message>
         <source>Round {number} of {all}</source>
-        <translation type="unfinished"></translation>
+        <translation>Runde {number} von {all}</translation>
     </message>
     <message>
         <source>up to {number} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>bis zu {number} Token</translation>
     </message>
     <message>
         <source>Plain</source>
-        <translation type="unfinished"></translation>
+        <translation>Einfach</translation>
     </message>
     <message>
         <source>{name}, depth {depth}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}, Tiefe {depth}</translation>
     </message>
     <message>
         <source>{one} against {other}</source>
-        <translation type="unfinished"></translation>
+        <translation>{one} gegen {other}</translation>
     </message>
     <message>
         <source>{lane} and {base} cannot be compared.</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane} und {base} lassen sich nicht vergleichen.</translation>
     </message>
     <message>
         <source>{lane}: {times} the speed of {base}, in a round that was cut short.</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane}: {times} so schnell wie {base}, in einer abgebrochenen Runde.</translation>
     </message>
     <message>
         <source>{lane}: {times} the speed of {base}. One round gives no interval.</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane}: {times} so schnell wie {base}. Eine einzelne Runde ergibt kein Intervall.</translation>
     </message>
     <message>
         <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
-        <translation type="unfinished"></translation>
+        <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
     </message>
     <message>
         <source>Same answer, token for token.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gleiche Antwort, Token für Token.</translation>
     </message>
     <message>
         <source>Same answer as far as both came.</source>
-        <translation type="unfinished"></translation>
+        <translation>Gleiche Antwort, so weit beide kamen.</translation>
     </message>
     <message>
         <source>{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place}: über Temperatur 0 zieht jeder Modus seine Token auf eigene Weise aus derselben Verteilung.</translation>
     </message>
     <message>
         <source>{place}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place}.</translation>
     </message>
     <message>
         <source>{place}: a near tie, {margin} apart in the target&apos;s logits.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place}: fast ein Gleichstand, {margin} Abstand in den Logits des Zielmodells.</translation>
     </message>
     <message>
         <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
-        <translation type="unfinished"></translation>
+        <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Gleichstand.</translation>
     </message>
     <message>
         <source>The answers differ at token {token} in {some} of {all} rounds</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antworten unterscheiden sich bei Token {token} in {some} von {all} Runden</translation>
     </message>
     <message>
         <source>The answers differ at token {token}</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antworten unterscheiden sich bei Token {token}</translation>
     </message>
     <message>
         <source>a round that was cut short</source>
-        <translation type="unfinished"></translation>
+        <translation>eine abgebrochene Runde</translation>
     </message>
     <message>
         <source>temperature {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Temperatur {number}</translation>
     </message>
     <message>
         <source>{target} with {draft}</source>
-        <translation type="unfinished"></translation>
+        <translation>{target} mit {draft}</translation>
     </message>
 </context>
 <context>
     <name>RaceFiles</name>
     <message>
         <source>Picture (*.png)</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild (*.png)</translation>
     </message>
     <message>
         <source>Markdown (*.md)</source>
-        <translation type="unfinished">Markdown (*.md)</translation>
+        <translation>Markdown (*.md)</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
-        <translation type="unfinished">JSON (*.json)</translation>
+        <translation>JSON (*.json)</translation>
     </message>
     <message>
         <source>Export the race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen exportieren</translation>
     </message>
 </context>
 <context>
@@ -6938,7 +6938,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source> Race</source>
-        <translation type="unfinished"></translation>
+        <translation> Rennen</translation>
     </message>
     <message>
         <source> Settings</source>
@@ -6974,11 +6974,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Race</source>
-        <translation type="unfinished"></translation>
+        <translation>Rennen</translation>
     </message>
     <message>
         <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
-        <translation type="unfinished"></translation>
+        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
     </message>
     <message>
         <source>Search chats</source>
