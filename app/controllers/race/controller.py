@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
@@ -32,14 +32,14 @@ from app.storage.atomic import exported_file
 from app.storage.races import RaceStore
 from engine.records import ChatRequest, JobEvent, Message, Problem
 from engine.sentences import said
-from ui.race.page import RacePage
-from ui.race.picture import draw_picture, look_of
-from ui.race.words import pair_name
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.widgets.file_dialogs import ask_race_file
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:  # a start waits for nothing of a race
+    from PySide6.QtGui import QImage
+
+    from ui.race.page import RacePage
 
 RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
 NO_MODEL = mark("Race", "No model is loaded. Open one first.")
@@ -216,6 +216,8 @@ class RaceController(QObject):
         """Show what can be raced now."""
         if not self._window.race.is_created:
             return
+        from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
+
         view = self._window.engine_view
         page = self._page
         page.set_unavailable(view.unavailable)
@@ -235,6 +237,8 @@ class RaceController(QObject):
         result = self._page.result
         if result is None or (self._thread is not None and self._thread.is_alive()):
             return
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
         look = look_of(self._window.theme)
 
         def run() -> None:
@@ -253,6 +257,8 @@ class RaceController(QObject):
 
     def copy_picture(self) -> None:
         """Put the picture of the shown race on the clipboard."""
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
         if self._page.result is not None:
             QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
             self._page.copy_button.confirm(translate("Race", "Copied"))
