@@ -30,10 +30,14 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 # A failed assertion in a build with a debugger at hand would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
-import llama_cpp.llama_cpp as lib
-
+from engine.errors import LibraryError
 from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
 from engine.sentences import Sentence, said
+
+try:
+    import llama_cpp.llama_cpp as lib
+except (ImportError, OSError, RuntimeError, AttributeError) as error:
+    raise LibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
 
 log = logging.getLogger(__name__)
 
