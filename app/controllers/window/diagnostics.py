@@ -53,8 +53,8 @@ def _libraries() -> str:
     """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
     try:
         from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
-    except LibraryError as error:
-        return f"cannot be loaded: {error.message}"
+    except (ImportError, LibraryError) as error:
+        return f"cannot be loaded: {error}"
     return ", ".join(library.description for library in loaded_libraries()) or "not known on this system"
 
 
