@@ -29,7 +29,22 @@ QTimer.singleShot(500, application, close)
 sys.exit(open_window([], ScriptedWorker))
 """
 
-OPEN_ON_A_FILE = OPEN_AND_CLOSE.replace("ScriptedWorker))", "ScriptedWorker, file=sys.argv[1]))").replace("500", "1500")
+OPEN_ON_A_FILE = """
+import sys, time
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.paths import find_paths
+from app.startup.window import open_window
+application = QApplication([])
+began, settings = time.monotonic(), find_paths().settings_file
+def close():
+    if settings.exists() or time.monotonic() > began + 60:
+        next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow")).close()
+timer = QTimer(interval=200)
+timer.timeout.connect(close)
+timer.start()
+sys.exit(open_window([], file=sys.argv[1]))
+"""
 
 TELL_BEFORE_THE_FIRST_PICTURE = """
 import sys
