@@ -41,7 +41,11 @@ def main(words: Sequence[str] | None = None) -> None:
     """Do all steps, or those that were named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=STEPS, help="one step; repeatable; default all of them")
+    parser.add_argument("--print-version", action="store_true", help="print the version, and do nothing")
     options = parser.parse_args(words)
+    if options.print_version:
+        print(version())
+        return
     BUILD.mkdir(parents=True, exist_ok=True)
     DIST.mkdir(exist_ok=True)
     steps = {
@@ -64,9 +68,15 @@ def version() -> str:
     return next(line for line in text.splitlines() if line.startswith("__version__")).split('"')[1]
 
 
+def flavour() -> str:
+    """What distinguishes this bundle from the usual one, as ``-cuda``; BUNDLE_NAME says."""
+    name = os.environ.get("BUNDLE_NAME", "plain")
+    return "" if name == "plain" else f"-{name}"
+
+
 def system_name() -> str:
     """``linux-x86_64``, as it stands in the names of the files."""
-    return f"{platform.system().lower()}-{platform.machine().lower()}"
+    return f"{platform.system().lower()}-{platform.machine().lower()}{flavour()}"
 
 
 def requirements() -> list[str]:
@@ -155,7 +165,7 @@ def make_tarball() -> None:
         archive.add(DIST / "paceline", name, filter=_owned_by_root)
         for file in ("paceline.desktop", "io.github.paceline.Paceline.metainfo.xml", "paceline-mime.xml"):
             archive.add(ROOT / "packaging" / "linux" / file, f"{name}/share/{file}", filter=_owned_by_root)
-    print(f"   {DIST / name}.tar.xz")
+    print(f"   {name}.tar.xz")
 
 
 def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -200,7 +210,7 @@ def make_deb() -> None:
         " A window that runs GGUF models on this machine and shows what speculation gains.\n",
         "utf-8",
     )
-    target = DIST / f"paceline_{version()}_{machine}.deb"
+    target = DIST / f"paceline{flavour()}_{version()}_{machine}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
 
 
