@@ -7,7 +7,10 @@ header only, so it works on a remote file too; whether what is free suffices is 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 
 from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cached_layers, per_layer
 from engine.gguf.header import GgufHeader, TensorInfo
@@ -22,6 +25,9 @@ _TOKEN_BYTES, _MERGE_BYTES = 170, 100
 # Types that llama.cpp lays out anew for the processor's kernels; a shared embedding is then kept in both layouts.
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
 _BLOCK = re.compile(r"blk\.(\d+)\.")
+
+
+Sizes = Counter[int | None]  # bytes by the number of a device; None is main memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +47,55 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How several devices share the layers that are not in main memory, and which tensors lie elsewhere all the same.
+
+    Args:
+        shares: proportions of the devices, in order, as ``--tensor-split`` gives them.
+        moved: a regular expression for names of tensors, and the number of their device; None is main memory. The
+            first that matches counts.
+        lends_weights: whether a device computes large batches with weights of main memory, for which it copies them:
+            a graphics processor does, a device of another machine does not.
+    """
+
+    shares: tuple[float, ...] = (1.0,)
+    moved: tuple[tuple[str, int | None], ...] = ()
+    lends_weights: bool = True
+
+    def place_of(self, name: str, usual: int | None) -> int | None:
+        """Where a tensor lies whose layer is at ``usual``."""
+        return next((where for pattern, where in self.moved if re.search(pattern, name)), usual)
+
+    def places(self, num_layers: int, gpu_layers: int) -> list[int | None]:
+        """The device of each layer and, last, of the output; None is main memory. The last ``gpu_layers`` have one.
+
+        Raises:
+            ValueError: no device has a share.
+        """
+        total, ends = sum(self.shares), list(accumulate(self.shares))
+        if not total:
+            raise ValueError("no device has a share")
+        on_gpu = min(max(gpu_layers, 0), num_layers + 1)
+        first_there = num_layers + 1 - on_gpu
+        there = [bisect_right([end / total for end in ends], number / on_gpu) for number in range(on_gpu)]
+        return [*([None] * first_there), *(min(device, len(ends) - 1) for device in there)]
+
+
+ONE_DEVICE = Spread()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelMemory:
-    """What one loaded model takes. ``compute`` includes the rows of logits; ``other`` is in no buffer of its own."""
+    """What one loaded model takes. ``compute`` includes the rows of logits; ``other`` is in no buffer of its own.
+
+    ``devices_bytes`` is what each device has of it.
+    """
 
     weights: Share
     cache: Share
     compute: Share
     other: Share
+    devices_bytes: tuple[int, ...] = ()
 
     @property
     def buffers_bytes(self) -> int:
@@ -61,7 +109,11 @@ class ModelMemory:
 
 
 def estimate_memory(
-    header: GgufHeader, setup: CacheSetup, gpu_layers: int = 0, weights_bytes: int | None = None
+    header: GgufHeader,
+    setup: CacheSetup,
+    gpu_layers: int = 0,
+    weights_bytes: int | None = None,
+    spread: Spread = ONE_DEVICE,
 ) -> ModelMemory:
     """Estimate one model with its context.
 
@@ -69,40 +121,63 @@ def estimate_memory(
     size of all parts, where ``header`` is the first of several.
     """
     num_layers = num_cached_layers(header)
-    on_gpu = min(max(gpu_layers, 0), num_layers + 1)
-    first_on_gpu = num_layers + 1 - on_gpu if on_gpu else num_layers
-    caches = layer_cache_bytes(header, setup)
+    places = spread.places(num_layers, gpu_layers)
+    weights = _weights(header, places, weights_bytes, spread)
+    cache: Sizes = Counter()
+    for place, num_bytes in zip(places, layer_cache_bytes(header, setup), strict=False):
+        cache[place] += num_bytes
+    compute = _compute(header, setup, places, spread)
+    together = weights + cache + compute
     return ModelMemory(
-        weights=_weights(header, num_layers, on_gpu, weights_bytes),
-        cache=Share(sum(caches[:first_on_gpu]), sum(caches[first_on_gpu:])),
-        compute=_compute(header, setup, num_layers, on_gpu),
+        weights=_share(weights),
+        cache=_share(cache),
+        compute=_share(compute),
         other=Share(_BASE_BYTES + _num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
+        devices_bytes=tuple(together[number] for number in range(len(spread.shares))),
     )
 
 
-def _weights(header: GgufHeader, num_layers: int, on_gpu: int, weights_bytes: int | None) -> Share:
-    layers, outside = [0] * max(num_layers, 1), {"token_embd.weight": 0, "output.weight": 0}
-    rest = 0
+def _share(sizes: Sizes) -> Share:
+    return Share(sizes[None], sizes.total() - sizes[None])
+
+
+def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | None, spread: Spread) -> Sizes:
+    """Bytes by device; what belongs to no layer lies with the output, but for the embedding."""
+    num_layers, output = len(places) - 1, places[-1]
+    sizes: Sizes = Counter()
+    in_layers: Sizes = Counter()  # the same without what is outside of layers
     for tensor in header.tensors:
         match = _BLOCK.match(tensor.name)
-        if match and int(match[1]) < num_layers:
-            layers[int(match[1])] += tensor.num_bytes
-        elif tensor.name in outside:
-            outside[tensor.name] = tensor.num_bytes
-        else:
-            rest += tensor.num_bytes
+        is_layer = match is not None and int(match[1]) < num_layers
+        usual = places[int(match[1])] if match is not None and is_layer else output
+        if tensor.name == "token_embd.weight":
+            usual = None
+        (in_layers if is_layer else sizes)[spread.place_of(tensor.name, usual)] += tensor.num_bytes
     if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts hold layers
-        missing = (weights_bytes - sum(outside.values()) - rest) // len(layers)
-        layers = [missing] * len(layers)
-    shared = 0 if outside["output.weight"] else _shared_copy(header, on_gpu)
-    output = outside["output.weight"] + shared
-    first_on_gpu = num_layers + 1 - on_gpu if on_gpu else num_layers
-    main = sum(layers[:first_on_gpu]) + outside["token_embd.weight"]
-    gpu = sum(layers[first_on_gpu:]) if on_gpu else 0
-    return Share(main, gpu + output + rest) if on_gpu else Share(main + output + rest, 0)
+        in_layers = _of_all_parts(header, places, weights_bytes - sizes.total(), spread)
+    if _tensor(header, "output.weight") is None:
+        sizes[output] += _shared_copy(header, places.count(None) <= num_layers)
+    return sizes + in_layers
 
 
-def _shared_copy(header: GgufHeader, on_gpu: int) -> int:
+def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: int, spread: Spread) -> Sizes:
+    """Bytes of all layers by device, where the header has only some: each layer is taken to be like these."""
+    kinds: Counter[str] = Counter()
+    for tensor in header.tensors:
+        if _BLOCK.match(tensor.name):
+            kinds[_BLOCK.sub("", tensor.name, count=1)] += tensor.num_bytes
+    if not kinds:
+        kinds["unknown"] = 1
+    sizes: Sizes = Counter()
+    each = layers_bytes / max(1, len(places) - 1)
+    for number, usual in enumerate(places[:-1]):
+        for kind, num_bytes in kinds.items():
+            place = spread.place_of(f"blk.{number}.{kind}", usual)
+            sizes[place] += round(each * num_bytes / kinds.total())
+    return sizes
+
+
+def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
     """Bytes of the second copy where embedding and output are one tensor."""
     embedding = _tensor(header, "token_embd.weight")
     if embedding is None or len(embedding.dims) != 2:
@@ -111,20 +186,39 @@ def _shared_copy(header: GgufHeader, on_gpu: int) -> int:
     return embedding.num_bytes if on_gpu or repacked else 0
 
 
-def _compute(header: GgufHeader, setup: CacheSetup, num_layers: int, on_gpu: int) -> Share:
+def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: Spread) -> Sizes:
     """The largest of what is alive at once: the feed-forward part of a layer, or the rows of logits; and the output.
 
-    The output rows are copied to a buffer in main memory.
+    The output rows are copied to a buffer in main memory. A device that a layer's experts do not lie on hands its work
+    over in between, and takes it back.
     """
     outputs = NUM_ROWS * _num_tokens(header) * _FLOAT
-    if not on_gpu:
-        return Share(_graph_bytes(header, setup, CPU_BATCH) + outputs, 0)
-    graph = _graph_bytes(header, setup, GPU_BATCH)
+    devices = sorted({place for place in places if place is not None})
+    sizes: Sizes = Counter()
+    if not devices:
+        sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
+        return sizes
+    in_main = _largest_in_main(header, places, spread)
+    for device in devices:
+        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, with_logits=device == places[-1])
+        sizes[device] += in_main if spread.lends_weights else 0
     inputs = GPU_BATCH * (first(header.own("embedding_length")) * _FLOAT + setup.num_cells * _MASK)
-    return Share((graph if on_gpu <= num_layers else inputs) + outputs, graph)
+    sizes[None] = (_graph_bytes(header, setup, GPU_BATCH, with_logits=False) if in_main else inputs) + outputs
+    return sizes
 
 
-def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
+def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Spread) -> int:
+    """Bytes of the largest tensor of a layer that main memory holds; 0 where it holds none."""
+    sizes = [0]
+    for tensor in header.tensors:
+        match = _BLOCK.match(tensor.name)
+        if match is not None and int(match[1]) < len(places) - 1:
+            place = spread.place_of(tensor.name, places[int(match[1])])
+            sizes.append(tensor.num_bytes if place is None else 0)
+    return max(sizes)
+
+
+def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, *, with_logits: bool = True) -> int:
     num_tokens = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, num_tokens)
@@ -135,7 +229,7 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
         attention = num_tokens * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
     feed_forward = masks + num_tokens * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
     logits = (rows * (_num_tokens(header) + n_embd) + num_tokens * n_embd) * _FLOAT
-    return round(max(attention, feed_forward, logits))
+    return round(max(attention, feed_forward, logits if with_logits else 0))
 
 
 def _widest_layer(header: GgufHeader) -> int:

@@ -16,10 +16,11 @@ from engine.gguf.header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.memory_use import estimated_memory, reported_memory
-from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo, SamplingParams
+from engine.records import ANYWHERE, CacheType, FlashAttention, LoadRequest, ModelInfo, Placement, SamplingParams
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
@@ -42,6 +43,14 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
+    placement: Placement = ANYWHERE
+
+    @property
+    def may_leave_main_memory(self) -> bool:
+        """Whether layers may lie on a graphics processor, or on another machine."""
+        if self.gpu_layers == 0 or self.placement.is_processor:
+            return False
+        return library.supports_gpu() or any(map(is_remote, self.placement.devices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,8 @@ class LoadedModel:
 
 def target_options(request: LoadRequest) -> LoadOptions:
     """What a request asks for the target."""
-    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
+    kinds = (request.cache_type, request.flash_attention)
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
@@ -70,13 +80,23 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
 
     (Where nobody asked, `draft_placement` measures whether the processor is faster.)
     """
-    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
-    kind = request.draft_cache_type
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
+    gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
+    if request.draft_devices:
+        placement = Placement(request.draft_devices)
+    else:  # what is said of single tensors is the target's own
+        placement = replace(request.placement, cpu_moe_layers=None, overrides=())
+        gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
+    own = (kind, request.flash_attention)
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """What of a request cannot be followed as it is, in one sentence."""
+    """What of a request cannot be followed as it is, and what is to be known of its devices; one sentence each."""
+    told = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
+    return (*_cache_notices(request), *((told,) if told else ()))
+
+
+def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
     if request.flash_attention is not FlashAttention.OFF or not quantized:
@@ -99,7 +119,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     trained = headers[0].own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
-    if library.supports_gpu() and options.gpu_layers != 0:
+    if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
         report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
@@ -132,10 +152,11 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.
+        DeviceError: a device is not there.
         ContextError: no context of this size can be made.
         DecodeError: not even a few tokens can be computed.
     """
-    for gpu_layers in _layer_choices(options.gpu_layers):
+    for gpu_layers in _layer_choices(options):
         last_choice = gpu_layers == 0 or options.gpu_layers is not None
         try:
             return _open_with(Path(path), options, gpu_layers, progress)
@@ -147,17 +168,17 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
-def _layer_choices(asked: int | None) -> tuple[int, ...]:
-    if not library.supports_gpu():
+def _layer_choices(options: LoadOptions) -> tuple[int, ...]:
+    if not options.may_leave_main_memory:
         return (0,)
-    return (asked,) if asked is not None else (ALL_LAYERS, 32, 16, 8, 0)
+    return (options.gpu_layers,) if options.gpu_layers is not None else (ALL_LAYERS, 32, 16, 8, 0)
 
 
 def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
-    with library.buffers() as told:
-        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
+    with library.places() as told:
+        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress, placement=options.placement)
         try:
             _check_kind(model)
             _go_on(path, progress)
@@ -168,7 +189,8 @@ def _open_with(
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = _describe(model, context, options)
-        info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
+        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) or estimated_memory(info)
+        info = replace(info, memory=memory)
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
     except Exception:
@@ -241,6 +263,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=options.key_type,
         flash_attention=options.flash_attention,
         recommended=recommended_sampling(model.metadata),
+        placement=options.placement,
     )
 
 

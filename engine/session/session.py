@@ -397,7 +397,7 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention)
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 

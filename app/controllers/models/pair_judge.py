@@ -211,7 +211,7 @@ class PairJudge:
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
-        gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
+        gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
         disk = free_room(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
