@@ -10,10 +10,12 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import accumulate
 
 from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cached_layers, per_layer
 from engine.gguf.header import GgufHeader, TensorInfo
+from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens that are computed at once
 NUM_ROWS = 64  # rows of logits of the largest pass
@@ -24,6 +26,8 @@ _BASE_BYTES = 12 * 2**20
 _TOKEN_BYTES, _MERGE_BYTES = 170, 100
 # Types that llama.cpp lays out anew for the processor's kernels; a shared embedding is then kept in both layouts.
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
+# As in llama.cpp's common.h, LLM_FFN_EXPS_REGEX; and so many layers are named one by one.
+_EXPERTS, _MOST_LAYERS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps", 1000
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 
 
@@ -56,11 +60,26 @@ class Spread:
             first that matches counts.
         lends_weights: whether a device computes large batches with weights of main memory, for which it copies them:
             a graphics processor does, a device of another machine does not.
+        mode: with `SplitMode.ROW` each device has its share of every weight, with `SplitMode.TENSOR` of the cache, too.
     """
 
     shares: tuple[float, ...] = (1.0,)
     moved: tuple[tuple[str, int | None], ...] = ()
     lends_weights: bool = True
+    mode: SplitMode = SplitMode.LAYER
+
+    @property
+    def num_used(self) -> int:
+        """Devices that get anything."""
+        return sum(share > 0 for share in self.shares)
+
+    def shared_out(self, sizes: Sizes) -> Sizes:
+        """What all devices have together, given to each by its share."""
+        together, total = sizes.total() - sizes[None], sum(self.shares)
+        parts: Sizes = Counter({None: sizes[None]})
+        for number, share in enumerate(self.shares):
+            parts[number] = round(together * share / total)
+        return parts
 
     def place_of(self, name: str, usual: int | None) -> int | None:
         """Where a tensor lies whose layer is at ``usual``."""
@@ -108,6 +127,16 @@ class ModelMemory:
         return self.weights + self.cache + self.compute + self.other
 
 
+def experts_of(num_layers: int) -> str:
+    """The expression for the expert tensors of the first ``num_layers`` layers, which are what ``--n-cpu-moe`` moves.
+
+    One expression for all of them: llama.cpp compiles each of its overrides anew for every tensor.
+    """
+    if num_layers > _MOST_LAYERS:
+        return _EXPERTS
+    return rf"blk\.({'|'.join(map(str, range(num_layers)))}){_EXPERTS}"
+
+
 def estimate_memory(
     header: GgufHeader,
     setup: CacheSetup,
@@ -127,6 +156,9 @@ def estimate_memory(
     for place, num_bytes in zip(places, layer_cache_bytes(header, setup), strict=False):
         cache[place] += num_bytes
     compute = _compute(header, setup, places, spread)
+    if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
+        weights = spread.shared_out(weights)
+        cache = spread.shared_out(cache) if spread.mode is SplitMode.TENSOR else cache
     together = weights + cache + compute
     return ModelMemory(
         weights=_share(weights),
@@ -187,10 +219,10 @@ def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
 
 
 def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: Spread) -> Sizes:
-    """The largest of what is alive at once: the feed-forward part of a layer, or the rows of logits; and the output.
+    """What is alive at once on each device, and in main memory, with the output rows, which are copied to there.
 
-    The output rows are copied to a buffer in main memory. A device that a layer's experts do not lie on hands its work
-    over in between, and takes it back.
+    Where several devices share whole layers and all of them, llama.cpp keeps inputs of four batches, so that the
+    devices can work on different ones at a time (measured on its own plans for six models).
     """
     outputs = NUM_ROWS * _num_tokens(header) * _FLOAT
     devices = sorted({place for place in places if place is not None})
@@ -198,13 +230,33 @@ def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], sp
     if not devices:
         sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
         return sizes
-    in_main = _largest_in_main(header, places, spread)
+    n_embd = min(GPU_BATCH, setup.num_cells) * first(header.own("embedding_length")) * _FLOAT
+    mask = _mask_bytes(header, setup, GPU_BATCH)
+    is_pipelined = spread.num_used > 1 and None not in places[:-1] and not spread.moved
+    is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
+    in_main, have_experts = _largest_in_main(header, places, spread), _with_experts(header, places, spread)
     for device in devices:
-        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, with_logits=device == places[-1])
+        part = _Part.WHOLE if device in have_experts else _Part.WITHOUT_EXPERTS
+        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=device == places[-1])
         sizes[device] += in_main if spread.lends_weights else 0
-    inputs = GPU_BATCH * (first(header.own("embedding_length")) * _FLOAT + setup.num_cells * _MASK)
-    sizes[None] = (_graph_bytes(header, setup, GPU_BATCH, with_logits=False) if in_main else inputs) + outputs
+        if is_pipelined:
+            sizes[device] += 3 * mask + (4 if device == places[0] else 9) * n_embd
+    if in_main:
+        part = _Part.WHOLE if None in places[:-1] else _Part.EXPERTS
+        sizes[None] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=False) + outputs
+    else:
+        sizes[None] = (4 * mask + 5 * n_embd if is_pipelined else mask + 2 * n_embd) + outputs
     return sizes
+
+
+def _with_experts(header: GgufHeader, places: list[int | None], spread: Spread) -> set[int | None]:
+    """The devices that compute the feed-forward part of some layer: all that have layers, of a dense model."""
+    found = {
+        spread.place_of(tensor.name, places[int(match[1])])
+        for tensor in header.tensors
+        if "exps." in tensor.name and (match := _BLOCK.match(tensor.name)) and int(match[1]) < len(places) - 1
+    }
+    return found or set(places)
 
 
 def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Spread) -> int:
@@ -218,25 +270,56 @@ def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Sprea
     return max(sizes)
 
 
-def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, *, with_logits: bool = True) -> int:
+class _Part(Enum):
+    """What of each layer a device computes."""
+
+    WHOLE = auto()
+    WITHOUT_EXPERTS = auto()
+    EXPERTS = auto()
+
+
+def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
+    kinds = 2 if header.own("attention.sliding_window") else 1
+    return kinds * min(batch, setup.num_cells) * setup.num_cells * _MASK
+
+
+def _graph_bytes(
+    header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
+) -> int:
+    """The largest of what is alive at once: scores, the feed-forward part of a layer, or the rows of logits."""
     num_tokens = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, num_tokens)
-    masks = (2 if header.own("attention.sliding_window") else 1) * num_tokens * setup.num_cells * _MASK
+    masks = 0 if part is _Part.EXPERTS else _mask_bytes(header, setup, batch)
     attention = 0.0
     if not setup.fused and setup.cache_type_v == "f16":  # scores and a mask of F32; measured 5 to 5.5 rows beside
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
         attention = num_tokens * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + num_tokens * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
+    feed_forward = masks + num_tokens * _layer_values(header, part) * _FLOAT
     logits = (rows * (_num_tokens(header) + n_embd) + num_tokens * n_embd) * _FLOAT
     return round(max(attention, feed_forward, logits if with_logits else 0))
+
+
+def _layer_values(header: GgufHeader, part: _Part) -> int:
+    """Numbers alive at once for a token in one layer; of experts measured on llama.cpp's plans for seven models."""
+    n_embd, widest, used = first(header.own("embedding_length")), _widest_layer(header), _num_used_experts(header)
+    together = used * n_embd  # what the experts give, before it is added up
+    if part is _Part.WITHOUT_EXPERTS:
+        return together + 4 * n_embd
+    if part is _Part.EXPERTS:
+        return max(3 * widest + 2 * n_embd, 2 * together + 3 * n_embd)
+    return max(3 * widest + 4 * n_embd, 2 * together + 5 * n_embd if used else 0)
+
+
+def _num_used_experts(header: GgufHeader) -> int:
+    return first(header.own("expert_used_count"))
 
 
 def _widest_layer(header: GgufHeader) -> int:
     """Neurons that a token meets in one layer: the dense ones, or those of the experts it is sent to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
-    used = first(header.own("expert_used_count"))
+    used = _num_used_experts(header)
     experts = used * (first(header.own("expert_feed_forward_length")) or dense)
     return max(experts, 0 if used and header.own("expert_feed_forward_length") is None else dense)
 

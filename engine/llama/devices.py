@@ -81,7 +81,7 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
     Raises:
         DeviceError: there is none.
     """
-    ggml, known = library.ggml(), {}
+    ggml, known = library.ggml(), dict[str, int]()
     for handle in (*library.device_handles(), *devices):
         kind = ggml.ggml_backend_dev_buffer_type(handle)
         if kind:
@@ -102,7 +102,7 @@ def _gpu_handles() -> tuple[int, ...]:
 
 
 def _gpu_of(name: str) -> int:
-    ggml, known = library.ggml(), {}
+    ggml, known = library.ggml(), dict[str, int]()
     for handle in _gpu_handles():
         known[_text(ggml.ggml_backend_dev_name(handle))] = handle
     if name in known:

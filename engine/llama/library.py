@@ -141,8 +141,7 @@ def last_error() -> str:
 def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The part of ggml that knows devices, beside the libllama in use; None where it cannot be found there."""
     start()
-    sources = (lambda: lib._lib, _ggml_of_package)  # noqa: SLF001  (a library's own symbols, and those it needs)
-    for source in sources:
+    for source in (_ggml_of_llama, _ggml_of_package):
         try:
             found = source()
             _declare_devices(found)
@@ -151,6 +150,10 @@ def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
         else:
             return found
     return None
+
+
+def _ggml_of_llama() -> Any:  # noqa: ANN401
+    return lib._lib  # noqa: SLF001  (a library gives its own symbols, and on most systems those that it needs)
 
 
 def _ggml_of_package() -> Any:  # noqa: ANN401

@@ -6,6 +6,7 @@ import ctypes
 from typing import Any
 
 from engine.errors import DeviceError
+from engine.fit.estimate import experts_of
 from engine.llama import library, rpc
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
@@ -13,19 +14,7 @@ from engine.sentences import said
 
 CPU_BUFFER = "CPU"
 MAX_DEVICES = 16  # llama_max_devices()
-MOST_LAYERS = 1000  # whose experts are named one by one
 _ONE_EACH = "Give one number for each device."
-_EXPERTS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps"  # as in llama.cpp's common.h, LLM_FFN_EXPS_REGEX
-
-
-def experts_of(num_layers: int) -> str:
-    """The expression for the expert tensors of the first ``num_layers`` layers, which are what ``--n-cpu-moe`` moves.
-
-    One expression for all of them: llama.cpp compiles each of its overrides anew for every tensor.
-    """
-    if num_layers > MOST_LAYERS:
-        return _EXPERTS
-    return rf"blk\.({'|'.join(map(str, range(num_layers)))}){_EXPERTS}"
 
 
 def moved_tensors(placement: Placement) -> tuple[tuple[str, str], ...]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import read_header
 from engine.llama import library
@@ -19,6 +21,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts
 from engine.loading.memory_use import estimated_memory, reported_memory
 from engine.records import ANYWHERE, CacheType, FlashAttention, LoadRequest, ModelInfo, Placement, SamplingParams
 from engine.sentences import said
@@ -26,7 +29,6 @@ from engine.sequence import CachedSequence
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
-ALL_LAYERS = 999
 # Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
@@ -44,6 +46,7 @@ class LoadOptions:
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
     placement: Placement = ANYWHERE
+    beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
 
     @property
     def may_leave_main_memory(self) -> bool:
@@ -96,6 +99,15 @@ def placement_notices(request: LoadRequest) -> tuple[str, ...]:
     return (*_cache_notices(request), *((told,) if told else ()))
 
 
+def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
+    """That experts of the loaded target were left in main memory, where nobody asked for it."""
+    number = target.placement.cpu_moe_layers
+    if not number or request.placement.cpu_moe_layers is not None:
+        return ()
+    text = "The GPU has no room for all of it, so the experts of {number} layers stay in main memory."
+    return (said(text, number=number),)
+
+
 def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
@@ -130,6 +142,19 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     return replace(options, n_ctx=n_ctx)
 
 
+def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
+    """The target's options, which leave room on the devices for a draft that will lie beside it."""
+    if draft is None or not options.may_leave_main_memory or request.draft_devices or request.draft_gpu_layers == 0:
+        return options
+    try:
+        header = read_header(Path(draft))
+    except ModelFileError:  # told when it is opened
+        return options
+    kind = request.draft_cache_type.value
+    needed = estimate_memory(header, CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind), ALL_LAYERS)
+    return replace(options, beside_bytes=needed.total.gpu_bytes)
+
+
 def has_room(path: str, options: LoadOptions) -> bool:
     """Whether a model with a settled context fits with room to spare.
 
@@ -156,10 +181,11 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         ContextError: no context of this size can be made.
         DecodeError: not even a few tokens can be computed.
     """
-    for gpu_layers in _layer_choices(options):
-        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+    for attempt in _attempts(Path(path), options):
+        last_choice = attempt.gpu_layers == 0 or options.gpu_layers is not None
+        placement = replace(options.placement, cpu_moe_layers=attempt.cpu_moe_layers)
         try:
-            return _open_with(Path(path), options, gpu_layers, progress)
+            return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
         except LoadCancelledError:
             raise
         except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
@@ -168,10 +194,16 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
-def _layer_choices(options: LoadOptions) -> tuple[int, ...]:
+def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
+    asked = options.placement.cpu_moe_layers
     if not options.may_leave_main_memory:
-        return (0,)
-    return (options.gpu_layers,) if options.gpu_layers is not None else (ALL_LAYERS, 32, 16, 8, 0)
+        yield Attempt(0, asked)
+    elif options.gpu_layers is not None:
+        yield Attempt(options.gpu_layers, asked)
+    else:
+        kind = options.cache_type.value
+        setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)
+        yield from attempts(path, options.placement, setup, options.beside_bytes)
 
 
 def _open_with(

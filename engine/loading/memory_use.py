@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -37,8 +37,8 @@ def reported_memory(
         device_of_buffer: names of devices by those of their buffers, where these are not alike.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
-    sizes: Counter[tuple[str, str]] = Counter()  # MiB by device and kind
-    mapped: Counter[str] = Counter()
+    sizes: defaultdict[tuple[str, str], float] = defaultdict(float)  # MiB by device and kind
+    mapped: defaultdict[str, float] = defaultdict(float)
     for line in lines:
         for buffer, kind, mib in _BUFFER.findall(line):
             device = _device(buffer, layers, device_of_buffer or {})
@@ -50,7 +50,8 @@ def reported_memory(
     if not own_mib and not mapped:
         return None
     left_mib = max(0.0, size_bytes / _MIB - own_mib)
-    share = min(1.0, left_mib / sum(mapped.values())) if mapped.total() else 0.0
+    all_mapped = sum(mapped.values())
+    share = min(1.0, left_mib / all_mapped) if all_mapped else 0.0
     for device, mib in mapped.items():
         sizes[device, "model"] += mib * share
     names = sorted({device for device, _ in sizes} | set(layers), key=lambda name: (name == _CPU, name))

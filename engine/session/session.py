@@ -25,10 +25,12 @@ from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
+    experts_notices,
     fit_context,
     open_model,
     placement_notices,
     target_options,
+    with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
@@ -97,10 +99,12 @@ class Session:
         self._inspect(Path(request.target), self.is_load_cancelled)
         options = fit_context([request.target], target_options(request))
         options = TargetAttention(self._store).choose(request.target, options)
+        options = with_room_for(request.draft, request, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            notices = (*notices, *experts_notices(request, target.info))
             info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
         except Exception:
             target.close()
