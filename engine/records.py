@@ -195,6 +195,25 @@ class Placement:
 ANYWHERE = Placement()
 
 
+class DeviceKind(StrEnum):
+    """What a device is."""
+
+    GPU = "gpu"
+    INTEGRATED = "integrated gpu"  # shares the main memory
+    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
+
+    name: str
+    description: str
+    total_bytes: int | None
+    free_bytes: int | None
+    kind: DeviceKind = DeviceKind.GPU
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """What to load and where. ``None`` means a sensible automatic value."""
@@ -389,6 +408,7 @@ class EngineReady:
     draft: ModelInfo | None = None
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
 
 
 @dataclass(frozen=True, slots=True)

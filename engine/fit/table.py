@@ -18,6 +18,7 @@ from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
 SMALLEST_N_CTX = 2048
+_USABLE = 0.95  # of what is free on a device
 _TIGHT = 0.85  # above this share of what is free, other programs will feel it
 
 
@@ -159,10 +160,12 @@ def fit_table(pair: PairPlan, room: Room) -> FitTable:
 def experts_to_leave(pair: PairPlan, room: Room) -> int:
     """The fewest layers whose experts have to stay in main memory for the rest to fit the devices; 0 where all fits.
 
-    All layers, where not even that is enough.
+    All layers, where not even that is enough. A little is left for what drivers take.
     """
     if not pair.target.has_experts or not pair.target.gpu_layers:
         return 0
+    devices = tuple((name, round(_USABLE * free)) for name, free in room.devices)
+    room = replace(room, gpu_bytes=round(_USABLE * room.gpu_bytes), devices=devices)
 
     def fits(num_layers: int) -> bool:
         changed = replace(pair, target=pair.target.leaving_experts(num_layers))

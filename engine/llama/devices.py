@@ -4,35 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from engine.errors import DeviceError
 from engine.llama import library, rpc
-from engine.records import NO_DEVICE
+from engine.records import NO_DEVICE, Device, DeviceKind
 from engine.sentences import said
 
-
-class DeviceKind(StrEnum):
-    """What a device is."""
-
-    GPU = "gpu"
-    INTEGRATED = "integrated gpu"  # shares the main memory
-    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
-
-
 _KINDS = dict(zip(library.GPU_TYPES, (DeviceKind.GPU, DeviceKind.INTEGRATED), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """One device; ``name`` is llama.cpp's for it ("CUDA0"). Bytes as its driver tells, None where it does not."""
-
-    name: str
-    description: str
-    total_bytes: int | None
-    free_bytes: int | None
-    kind: DeviceKind = DeviceKind.GPU
 
 
 def find_gpus() -> tuple[Device, ...]:

@@ -38,6 +38,16 @@ def is_remote(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
+def checked(name: str) -> str:
+    """The name of a server as it is.
+
+    Raises:
+        DeviceError: it is none.
+    """
+    _endpoint(name)
+    return name
+
+
 def is_handle(handle: int) -> bool:
     """Whether ggml's handle is that of a device of a server."""
     return any(handle in handles for handles in _devices.values())
@@ -86,7 +96,7 @@ def release(names: Iterable[str]) -> None:
 
 
 def _endpoint(name: str) -> str:
-    found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX))
+    found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
     if found is None or not 0 < int(found[2]) <= _MOST_PORT:
         raise DeviceError(
             said("{name} names no RPC server: it has to be rpc:host:port.", name=name),

@@ -16,15 +16,14 @@ from engine.fit.estimate import Spread
 from engine.fit.fit import all_parts_bytes
 from engine.fit.table import ModelPlan, PairPlan, Room, experts_to_leave
 from engine.gguf.header import read_header
-from engine.llama.devices import Device, DeviceKind, find_devices
+from engine.llama.devices import find_devices
 from engine.llama.placement import moved_tensors
-from engine.records import Placement, SplitMode
+from engine.records import Device, DeviceKind, Placement, SplitMode
 
 log = logging.getLogger(__name__)
 
 ALL_LAYERS = 999
 _LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
-_USABLE = 0.95  # of what is free on a device: drivers take some themselves
 
 
 def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> Spread:
@@ -82,8 +81,8 @@ def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_by
     spread = spread_of(placement, devices, devices)
     plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
     each = beside_bytes // max(1, len(devices))
-    usable = (replace(one, free_bytes=max(0, round((one.free_bytes or 0) * _USABLE) - each)) for one in devices)
-    fewest, everything = experts_to_leave(PairPlan(plan), room_on(list(usable))), num_cached_layers(header)
+    left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]
+    fewest, everything = experts_to_leave(PairPlan(plan), room_on(left)), num_cached_layers(header)
     if not fewest:
         return (None, everything)
     log.info("the experts of %d of %d layers stay in main memory", fewest, everything)

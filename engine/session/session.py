@@ -20,6 +20,7 @@ from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.devices import find_gpus
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     LoadedModel,
@@ -169,7 +170,7 @@ class Session:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        return EngineReady(target.info, draft, self._unavailable(target))
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus())
 
     @property
     def threads(self) -> int:
