@@ -55,8 +55,9 @@ def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
         try:
             re.compile(pattern)
         except re.error as error:
-            text = "The pattern {pattern} of a tensor override is wrong: {reason}."
-            raise ValueError(said(text, pattern=pattern, reason=error)) from error
+            raise ValueError(
+                said("The pattern {pattern} of a tensor override is wrong: {reason}.", pattern=pattern, reason=error)
+            ) from error
     return tuple((pattern.strip(), where.strip()) for pattern, _, where in pairs)
 
 

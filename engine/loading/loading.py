@@ -104,8 +104,11 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
-    text = "The GPU has no room for all of it, so the experts of {number} layers stay in main memory."
-    return (said(text, number=number),)
+    return (
+        said(
+            "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
+        ),
+    )
 
 
 def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
