@@ -7,6 +7,7 @@
         │   ├── ModelHeaderError
         │   └── ModelLoadError
         │       └── LoadCancelledError   nobody wants it any more
+        ├── DeviceError             a device that was asked for is not there, or cannot do what was asked
         ├── NotEnoughMemoryError    it will not fit this machine
         ├── ContextError            a context of the asked size cannot be made
         ├── PromptError             the messages do not give a prompt
@@ -98,6 +99,13 @@ class LoadCancelledError(ModelLoadError):
 
 class TooSlowError(ModelLoadError):
     """A helper process had no answer in time; the machine may have been busy."""
+
+
+class DeviceError(EngineError):
+    """A device that was asked for is not there, or cannot do what was asked of it; the message names it."""
+
+    title = "This device cannot be used"
+    default_advice = "Choose one that “paceline devices” lists, or none."
 
 
 class NotEnoughMemoryError(EngineError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.records import Mode, ModelInfo
+from engine.records import Device, Mode, ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,4 @@ class EngineView:
     unavailable: dict[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     progress: float | None = None
+    devices: tuple[Device, ...] = ()  # beside the processor

@@ -1096,6 +1096,33 @@
     </message>
 </context>
 <context>
+    <name>DevicesRow</name>
+    <message>
+        <source>Choose</source>
+        <translation>Auswählen</translation>
+    </message>
+    <message>
+        <source>choose from the devices that were found</source>
+        <translation>aus den gefundenen Geräten auswählen</translation>
+    </message>
+    <message>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
+    </message>
+    <message>
+        <source>Found on this computer</source>
+        <translation>Auf diesem Computer gefunden</translation>
+    </message>
+    <message>
+        <source>No GPU that this llama.cpp can use</source>
+        <translation>Keine GPU, die dieses llama.cpp nutzen kann</translation>
+    </message>
+    <message>
+        <source>{name}, {free} of {total} free</source>
+        <translation>{name}, {free} von {total} frei</translation>
+    </message>
+</context>
+<context>
     <name>Dialogs</name>
     <message>
         <source>Open this link?</source>
@@ -2220,6 +2247,13 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Model</source>
         <translation>Modell</translation>
+    </message>
+</context>
+<context>
+    <name>LineRow</name>
+    <message>
+        <source>For example {example}</source>
+        <translation>Zum Beispiel {example}</translation>
     </message>
 </context>
 <context>
@@ -4597,6 +4631,30 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>“none” stands for the processor alone: name it without other devices.</source>
+        <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
+    </message>
+    <message>
+        <source>llama.cpp uses at most {number} devices.</source>
+        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
+    </message>
+    <message>
+        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
+        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
+    </message>
+    <message>
+        <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
+        <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
+    </message>
+    <message>
+        <source>{name} is no name of a device; several are separated by commas.</source>
+        <translation>{name} ist kein Name eines Geräts; mehrere werden durch Kommas getrennt.</translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} of a tensor override is wrong: {reason}.</source>
+        <translation>Das Muster {pattern} für einzelne Tensoren ist falsch: {reason}.</translation>
+    </message>
+    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
@@ -4677,6 +4735,14 @@ Chat-Vorlage: {template_name}
         <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
+        <source>This device cannot be used</source>
+        <translation>Dieses Gerät kann nicht benutzt werden</translation>
+    </message>
+    <message>
+        <source>Choose one that “paceline devices” lists, or none.</source>
+        <translation>Wählen Sie eines, das „paceline devices“ auflistet, oder keines.</translation>
+    </message>
+    <message>
         <source>Not enough memory</source>
         <translation>Nicht genug Arbeitsspeicher</translation>
     </message>
@@ -4747,6 +4813,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.</source>
         <translation>Das Modell braucht etwa {needed} ({weights} für Gewichte und {cache} für den Kontext); frei sind {free}.</translation>
+    </message>
+    <message>
+        <source>Keep the experts of {number} of {most} layers in main memory.</source>
+        <translation>Lassen Sie die Experten von {number} der {most} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>Run the draft on the CPU: then the GPU has room for the target.</source>
@@ -4931,6 +5001,86 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a text in it claims {length:,} bytes</source>
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
+    </message>
+    <message>
+        <source>There is no device {name}; llama.cpp finds: {names}.</source>
+        <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
+    </message>
+    <message>
+        <source>There is no buffer type or device {name} for tensors; there are: {names}.</source>
+        <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
+    </message>
+    <message>
+        <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
+        <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
+    </message>
+    <message>
+        <source>The device {name} is named twice.</source>
+        <translation>Das Gerät {name} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <source>The tensor split gives no device anything.</source>
+        <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
+    </message>
+    <message>
+        <source>Give one number for each device.</source>
+        <translation>Geben Sie für jedes Gerät eine Zahl an.</translation>
+    </message>
+    <message>
+        <source>There is no main device {number}: counted from 0, the last is {last}.</source>
+        <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
+    </message>
+    <message>
+        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
+        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+    </message>
+    <message>
+        <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
+        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp dieses Programm.</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp cannot use {name}: it has no RPC backend.</source>
+        <translation>Dieses llama.cpp kann {name} nicht benutzen: Es wurde ohne RPC-Backend kompiliert.</translation>
+    </message>
+    <message>
+        <source>Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device.</source>
+        <translation>Kompilieren Sie es mit CMAKE_ARGS=-DGGML_RPC=ON, oder wählen Sie ein anderes Gerät.</translation>
+    </message>
+    <message>
+        <source>{name} names no RPC server: it has to be rpc:host:port.</source>
+        <translation>{name} benennt keinen RPC-Server: Es muss rpc:host:port sein.</translation>
+    </message>
+    <message>
+        <source>An example is rpc:192.168.1.20:50052.</source>
+        <translation>Ein Beispiel ist rpc:192.168.1.20:50052.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} does not answer; it may serve another program.</source>
+        <translation>Der RPC-Server {name} antwortet nicht; vielleicht bedient er gerade ein anderes Programm.</translation>
+    </message>
+    <message>
+        <source>What answers at {name} is no RPC server of llama.cpp.</source>
+        <translation>Was bei {name} antwortet, ist kein RPC-Server von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address.</source>
+        <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und niemand anderen bedient.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} speaks version {theirs}, and Paceline&apos;s llama.cpp {ours}.</source>
+        <translation>Der RPC-Server {name} spricht Version {theirs}, das llama.cpp von Paceline dagegen {ours}.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} has no devices.</source>
+        <translation>Der RPC-Server {name} hat keine Geräte.</translation>
+    </message>
+    <message>
+        <source>No RPC server answers at {name}: {reason}.</source>
+        <translation>Bei {name} antwortet kein RPC-Server: {reason}.</translation>
+    </message>
+    <message>
+        <source>The GPU has no room for all of it, so the experts of {number} layers stay in main memory.</source>
+        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
@@ -5891,6 +6041,102 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Engine</source>
         <translation>Engine</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs llama.cpp&apos;s RPC server is rpc:host:port.</source>
+        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Computer, auf dem der RPC-Server von llama.cpp läuft.</translation>
+    </message>
+    <message>
+        <source>all GPUs</source>
+        <translation>alle GPUs</translation>
+    </message>
+    <message>
+        <source>Draft device</source>
+        <translation>Gerät des Entwurfsmodells</translation>
+    </message>
+    <message>
+        <source>What the draft lies on.</source>
+        <translation>Worauf das Entwurfsmodell liegt.</translation>
+    </message>
+    <message>
+        <source>Split</source>
+        <translation>Aufteilung</translation>
+    </message>
+    <message>
+        <source>How several devices share the model. Rows and tensors need devices that support it.</source>
+        <translation>Wie sich mehrere Geräte das Modell teilen. Zeilen und Tensoren brauchen Geräte, die das können.</translation>
+    </message>
+    <message>
+        <source>Layer by layer</source>
+        <translation>Schicht für Schicht</translation>
+    </message>
+    <message>
+        <source>By rows</source>
+        <translation>Nach Zeilen</translation>
+    </message>
+    <message>
+        <source>By tensors (experimental)</source>
+        <translation>Nach Tensoren (experimentell)</translation>
+    </message>
+    <message>
+        <source>All on the main device</source>
+        <translation>Alles auf das Hauptgerät</translation>
+    </message>
+    <message>
+        <source>Main device</source>
+        <translation>Hauptgerät</translation>
+    </message>
+    <message>
+        <source>Which of the devices takes the model where it is not split, counted from 0.</source>
+        <translation>Welches der Geräte das Modell bekommt, wenn es nicht aufgeteilt wird, von 0 an gezählt.</translation>
+    </message>
+    <message>
+        <source>Shares</source>
+        <translation>Anteile</translation>
+    </message>
+    <message>
+        <source>How much of the model each device gets, as proportions in the order of the devices.</source>
+        <translation>Wie viel vom Modell jedes Gerät bekommt: Verhältniszahlen in der Reihenfolge der Geräte.</translation>
+    </message>
+    <message>
+        <source>by free memory</source>
+        <translation>nach freiem Speicher</translation>
+    </message>
+    <message>
+        <source>Experts in main memory</source>
+        <translation>Experten im Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.</source>
+        <translation>Bei Modellen aus Experten (MoE): in wie vielen Schichten die Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
+    </message>
+    <message>
+        <source>what does not fit the GPU</source>
+        <translation>was nicht auf die GPU passt</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation>Schichten</translation>
+    </message>
+    <message>
+        <source>Single tensors</source>
+        <translation>Einzelne Tensoren</translation>
+    </message>
+    <message>
+        <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
+        <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation type="unfinished">keine</translation>
     </message>
     <message>
         <source>Context</source>

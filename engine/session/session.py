@@ -20,15 +20,18 @@ from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.devices import find_gpus
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
+    experts_notices,
     fit_context,
     open_model,
     placement_notices,
     target_options,
+    with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
@@ -97,10 +100,12 @@ class Session:
         self._inspect(Path(request.target), self.is_load_cancelled)
         options = fit_context([request.target], target_options(request))
         options = TargetAttention(self._store).choose(request.target, options)
+        options = with_room_for(request.draft, request, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            notices = (*notices, *experts_notices(request, target.info))
             info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
         except Exception:
             target.close()
@@ -165,7 +170,7 @@ class Session:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        return EngineReady(target.info, draft, self._unavailable(target))
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus())
 
     @property
     def threads(self) -> int:
@@ -397,7 +402,7 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention)
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 
