@@ -15,4 +15,9 @@ def model_name(info: ModelInfo | None) -> str:
 
     Empty without a model.
     """
-    return _PART.sub("", Path(info.path).stem) if info else ""
+    return name_of_file(info.path) if info else ""
+
+
+def name_of_file(path: str | Path) -> str:
+    """The same of a model that is not loaded, by its file."""
+    return _PART.sub("", Path(path).stem)

@@ -89,7 +89,7 @@ def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file hold
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in ("target", "draft")):
         return None
     answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
-    races = [found for line in _lines(entry, "races") if (found := _race(line)) is not None]
+    races = [race for line in _lines(entry, "races") if (race := _race(line)) is not None]
     return PairSpeed(entry["target"], entry["draft"], newest(answers), newest_races(races))
 
 
