@@ -80,8 +80,8 @@ def _data(pair: PairSpeed) -> dict[str, Any]:
 
 
 def _short(values: tuple[Any, ...]) -> list[Any]:
-    """Times to the second, figures to six digits: lines stay short."""
-    return [round(values[0]), *(float(f"{each:.6g}") if isinstance(each, float) else each for each in values[1:])]
+    """Times to the second (down: what comes within it is later), figures to six digits: lines stay short."""
+    return [int(values[0]), *(float(f"{each:.6g}") if isinstance(each, float) else each for each in values[1:])]
 
 
 def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file holds)

@@ -29,6 +29,8 @@ CHANCES = {
 _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
 WORK_MS = 0.12  # Python's share of a pass with proposals
+_UNSURE = 1.1  # times either end, that this reckoning itself is off by
+_NOTHING = 1.01  # times plain decoding
 _PAYS = 0.97  # of plain decoding's time: what saves less is not told as a gain
 # A pass of four tokens, in plain ones: below the first the memory decides, above the second the arithmetic.
 _MEMORY, _ARITHMETIC = 1.6, 2.4
@@ -74,7 +76,7 @@ def forecast_gain(
     plain_ms = curve.cost_ms(1)
     shares, chances = _between(TEXT_SHARES, temperature), _between(CHANCES[kind.value], temperature)
     ends = [1.0 / _time_of_token(curve, share, step_ms, chance) for share, chance in zip(shares, chances, strict=True)]
-    low, high = narrowed(max(ends[0], 1.0), max(ends[1], 1.0))
+    low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:

@@ -42,6 +42,13 @@ def test_only_the_last_ones_are_kept(tmp_path: Path) -> None:
     assert [each.ended_at for each in found.races] == list(range(2, MOST_RACES + 2))
 
 
+def test_what_ends_within_one_second_stays_in_order(tmp_path: Path) -> None:
+    speeds = PairSpeeds(tmp_path / "speeds.json")
+    for tokens in (1, 2, 3):
+        speeds.add_answer("t", "d", answer(10.7 + tokens / 100, tokens))
+    assert [each.tokens for each in speeds.get("t", "d").answers] == [1, 2, 3]
+
+
 def test_of_too_many_pairs_the_one_that_was_used_longest_ago_goes(tmp_path: Path) -> None:
     speeds = PairSpeeds(tmp_path / "speeds.json")
     for number in range(MAX_PAIRS):
