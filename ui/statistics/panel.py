@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QMenu,
     QPushButton,
     QStackedWidget,
     QToolButton,
@@ -29,6 +28,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.figures import INSET_PX
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 
 NOW, CHAT, ALL = "now", "chat", "all"
 PAGES = (
@@ -51,7 +51,7 @@ class _Switch(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("modeSwitch")
+        self.setObjectName("pageSwitch")
         self.setAccessibleName(translate("StatsPanel", "Statistics of"))
         group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
@@ -135,7 +135,7 @@ class StatsPanel(QFrame):
         self.table_button = QPushButton(translate("StatsPanel", "Show as table…"))
         self.table_button.setAccessibleName(translate("StatsPanel", "Show the totals as a table"))
         self.table_button.setProperty("kind", "side")
-        menu = QMenu(self.export_button)
+        menu = Menu(self.export_button)
         for scope, words in SCOPES:
             menu.addAction(translate("StatsPanel", words)).triggered.connect(
                 lambda _checked=False, scope=scope: self.export_requested.emit(scope)
