@@ -102,6 +102,7 @@ class Composer(QWidget):
         self._lacks_draft = False
         self.reason.setProperty("kind", "caption")
         self.find_draft_button.setProperty("kind", "link")
+        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
         self.find_draft_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.find_draft_button.hide()
         self.context_label.setProperty("kind", "caption")

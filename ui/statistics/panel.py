@@ -92,6 +92,7 @@ class StatsPanel(QFrame):
         sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
         sums_requested(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
         export_requested(str): "answer", "chat", "everything" or "totals" into a file.
+        find_draft(): a draft is wanted for the target, which has none.
         reset_requested(): the lifetime totals are to begin anew; it was confirmed.
     """
 
@@ -100,6 +101,7 @@ class StatsPanel(QFrame):
     sums_requested = Signal(str)
     export_requested = Signal(str)
     reset_requested = Signal()
+    find_draft = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,6 +119,7 @@ class StatsPanel(QFrame):
         self._ask.timeout.connect(self._ask_for_sums)
         self.now.sources_selected.connect(self.sources_selected)
         self.now.refused_toggled.connect(self.refused_toggled)
+        self.now.find_draft.connect(self.find_draft)
         self._arrange()
         self.show_page(NOW)
 

@@ -48,6 +48,11 @@ class TypeScale:
         return self.base + 7
 
     @property
+    def headline(self) -> int:
+        """The one figure that says how fast an answer came."""
+        return self.base + 11
+
+    @property
     def figure(self) -> int:
         """The large figures of the statistics."""
         return self.base + 9
@@ -244,11 +249,13 @@ QTextBrowser#prose { background: transparent; border: none; font-size: ${answer}
 QTextBrowser#prose:focus { border: none; }
 QTextBrowser#prose[kind="thought"] { color: $text_muted; font-size: ${base}px; }
 QFrame#thought { border: none; border-left: 2px solid $border_strong; }
-QToolButton#thoughtHeader { color: $text_muted; padding: 3px 8px 3px 4px; margin-left: -5px; }
-QToolButton#thoughtHeader:hover, QToolButton#thoughtHeader:checked { color: $text; }
-QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked { background: transparent; }
-QToolButton#thoughtHeader:hover { background: $hover; }
-QToolButton#thoughtHeader:focus { padding: 2px 7px 2px 3px; }
+QToolButton#thoughtHeader, QToolButton#foldHeader { color: $text_muted; padding: 3px 8px 3px 4px; }
+QToolButton#thoughtHeader { margin-left: -5px; }
+QToolButton#thoughtHeader:hover, QToolButton#thoughtHeader:checked, QToolButton#foldHeader:hover { color: $text; }
+QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked, QToolButton#foldHeader:checked {
+  background: transparent; }
+QToolButton#thoughtHeader:hover, QToolButton#foldHeader:hover { background: $hover; }
+QToolButton#thoughtHeader:focus, QToolButton#foldHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #codeBlock QToolButton:checked { background: $pressed; }
