@@ -485,5 +485,10 @@ class Finished:
     token_ids: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others."""
+
+
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent
+Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent | JobEvent

@@ -58,18 +58,23 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain.
+
+    ``owns_weights``: False where another `LoadedModel` has them, and frees them.
+    """
 
     model: LlamaModel
     context: LlamaContext
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
+    owns_weights: bool = True
 
     def close(self) -> None:
-        """Free everything."""
+        """Free all that is its own."""
         self.context.close()
-        self.model.close()
+        if self.owns_weights:
+            self.model.close()
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
@@ -269,6 +274,29 @@ def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaCo
     """
     with _make_context(loaded.model, replace(options, threads=loaded.context.threads)) as context:
         yield context
+
+
+def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+    """Give a loaded model another context, with a cache of its own; weights, threads and cache types are the same.
+
+    It must be closed before ``loaded`` is. ``narrows`` as in `LoadOptions`.
+
+    Raises:
+        ContextError: there is no memory for it.
+    """
+    info = loaded.info
+    options = LoadOptions(
+        n_ctx, loaded.context.threads, None, info.cache_type, info.flash_attention, info.key_type, narrows
+    )
+    context = _make_context(loaded.model, options)
+    try:
+        sequence = CachedSequence(context)
+        can_rollback = _try_rollback(sequence)
+    except Exception:
+        context.close()
+        raise
+    info = replace(info, n_ctx=context.n_ctx, memory=None)
+    return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
 
 
 def _try_rollback(sequence: CachedSequence) -> bool:

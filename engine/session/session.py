@@ -28,6 +28,7 @@ from engine.loading.loading import (
     draft_options,
     experts_notices,
     fit_context,
+    open_beside,
     open_model,
     placement_notices,
     target_options,
@@ -167,6 +168,33 @@ class Session:
         else:
             draft = open_with(options)
         return cache.open_best(path, draft, options, open_with)
+
+    def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
+        """Give another session on the models that are loaded here: weights are shared, caches and text are not.
+
+        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
+        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+
+        Raises:
+            EngineError: nothing is loaded, or there is no memory for its contexts.
+        """
+        target = self._loaded()
+        if self._costs is not None:
+            self._costs.save()
+        other = Session()
+        other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
+        other._request = self._request if with_draft else replace(self._request, draft=None)
+        other._prompt = self._prompt
+        other._target = open_beside(target, n_ctx)
+        other.states.attach("target", other._target.sequence, _identity(other._target))
+        if with_draft and self._draft is not None:
+            try:
+                other._draft = open_beside(self._draft, n_ctx, narrows=True)
+            except EngineError:
+                other.close()
+                raise
+            other.states.attach("draft", other._draft.sequence, _identity(other._draft))
+        return other
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
