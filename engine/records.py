@@ -67,7 +67,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """The sampling chain, in its order: penalties, temperature, top-k, top-p, min-p. Zero or one switches a link off.
+    """The sampling chain, in its order: bias, penalties, temperature, top-k, top-p, min-p. Zero or one switches a link off.
+
+    ``logit_bias`` are tokens, and what is added to the logit of each.
 
     Raises:
         ValueError: a value is outside its range; the sentence names the setting.
@@ -82,6 +84,7 @@ class SamplingParams:
     presence_penalty: float = 0.0
     penalty_last_n: int = 64
     seed: int | None = None
+    logit_bias: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
         checks = (
@@ -94,6 +97,7 @@ class SamplingParams:
             ("presence penalty", -10.0 <= self.presence_penalty <= 10.0, "between -10 and 10"),
             ("penalty window", self.penalty_last_n >= 0, "0 (off) or more tokens"),
             ("seed", self.seed is None or 0 <= self.seed < 2**63, "a number from 0 to 2^63 - 1"),
+            ("logit bias", all(-100.0 <= bias <= 100.0 for _, bias in self.logit_bias), "between -100 and 100"),
         )
         for name, good, rule in checks:
             if not good:
@@ -122,6 +126,7 @@ class ChatRequest:
     request_id: int = 0
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
     conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
+    grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,10 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
+    forced_proposed: int = 0  # of the proposed tokens, those that a grammar left no choice about
+    forced_accepted: int = 0
+    predicted_proposed: int = 0  # and those that came from the text that the request predicted
+    predicted_accepted: int = 0
     replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
     tie_checks: int = 0  # near ties decided again in the plain shape
     tie_tokens: int = 0  # tokens decoded again for that, and the seconds it took

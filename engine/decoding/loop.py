@@ -17,6 +17,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieSafeVerifier
 from engine.decoding.verifier import Verdict, verify_greedy
 from engine.drafters.base import Draft, Drafter
+from engine.drafters.forced import GrammarDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.pacing.drafter import PacedDrafter
@@ -150,6 +151,8 @@ class Speculation:
             self._count_redecoding(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
+        if draft.num_forced or draft.predicted:
+            self._stats.count_foreseen(draft, kept)
         if self._config.on_trace is not None:
             self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
@@ -262,8 +265,11 @@ class Speculation:
         if self._recovery is None:
             other_s += undoing
         pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
-        if isinstance(self._drafter, PacedDrafter):
-            self._drafter.observe_pass(elapsed_ms, num_kept)
+        drafter = self._drafter
+        if isinstance(drafter, GrammarDrafter) and drafter.asked_inner:
+            drafter = drafter.inner
+        if isinstance(drafter, PacedDrafter):
+            drafter.observe_pass(elapsed_ms, num_kept)
         if self._recovery is not None:
             self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
 

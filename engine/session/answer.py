@@ -13,6 +13,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
+from engine.grammar.constraint import GrammarConstraint
 from engine.interfaces import Tokenizer
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pace import choose_pace
@@ -58,8 +59,13 @@ class Answer:
         request: ChatRequest,
         prompt: PromptBuilder,
         pacer: Pacer | None = None,
+        constraint: GrammarConstraint | None = None,
     ) -> None:
-        """``pacer`` is there where the costs are measured; it decides where the request leaves the depth to it."""
+        """``pacer`` is there where the costs are measured; it decides where the request leaves the depth to it.
+
+        ``constraint`` is the request's grammar, if it has one.
+        """
+        self._constraint = constraint
         self._target = target
         self._tokenizer = tokenizer
         self._drafter = drafter
@@ -185,7 +191,9 @@ class Answer:
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
         request, stats = self._request, self.stats
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
-        sampler = Sampler(request.sampling, banned)
+        if self._constraint is not None:
+            self._constraint.begin(len(prompt))
+        sampler = Sampler(request.sampling, banned, self._constraint)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(
             self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)

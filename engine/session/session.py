@@ -15,11 +15,14 @@ import numpy as np
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     LoadedModel,
@@ -248,8 +251,11 @@ class Session:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
         drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
+        constraint = GrammarConstraint(LlamaGrammar(target.model.vocab, request.grammar).start) if request.grammar else None
+        if constraint is not None and mode is not Mode.OFF:
+            drafter = GrammarDrafter(drafter, constraint, ForcedText(target.model.vocab))
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
+        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer, constraint)
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
