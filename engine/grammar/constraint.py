@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.interfaces import Tokenizer
+from engine.prompt.typed_text import tokens_amid
 
 History = NDArray[np.int32]
 MAX_FORCED_CHARS = 96  # that are looked ahead: more than any pass verifies
@@ -94,9 +95,11 @@ class ForcedText:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        found = ((character, tokenizer.tokenize("\n" + character, special=False)[-1:]) for character in _ASCII)
+        found = ((character, tokens_amid(tokenizer, character)) for character in _ASCII)
         self._tokens = {
-            ids[0]: character for character, ids in found if ids and tokenizer.piece(ids[0]) == character.encode()
+            ids[0]: character
+            for character, ids in found
+            if len(ids) == 1 and tokenizer.piece(ids[0]) == character.encode()
         }
         self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
 
@@ -110,12 +113,4 @@ class ForcedText:
                 break
             text += self._tokens[only]
             here = here.advanced(only)
-        return self._spelled(text) if text else []
-
-    def _spelled(self, text: str) -> list[int]:
-        """The tokens of a text in the middle of another: without what SentencePiece puts before a beginning."""
-        before = self._tokenizer.tokenize("\n", special=False)
-        ids = self._tokenizer.tokenize("\n" + text, special=False)
-        if ids[: len(before)] == before:
-            return ids[len(before) :]
-        return self._tokenizer.tokenize(text, special=False)
+        return tokens_amid(self._tokenizer, text) if text else []

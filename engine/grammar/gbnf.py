@@ -87,7 +87,9 @@ class CharacterSet:
     def symbol(self) -> str:
         """One of them, as GBNF; empty where there is none."""
         inside = self - SURROGATES
-        parts = (_code_in_set(first) + (f"-{_code_in_set(last)}" if last > first else "") for first, last in inside.ranges)
+        parts = (
+            _code_in_set(first) + (f"-{_code_in_set(last)}" if last > first else "") for first, last in inside.ranges
+        )
         return f"[{''.join(parts)}]" if inside.ranges else ""
 
 

@@ -21,9 +21,35 @@ from engine.sentences import said
 
 _ALL_TYPES = ("object", "array", "string", "number", "boolean", "null")
 _KNOWN = frozenset(
-    "type enum const anyOf oneOf allOf $ref properties required additionalProperties unevaluatedProperties items "
-    "prefixItems minItems maxItems minLength maxLength pattern format minimum maximum exclusiveMinimum "
-    "exclusiveMaximum minProperties maxProperties uniqueItems multipleOf".split()
+    {
+        "type",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$ref",
+        "properties",
+        "required",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minProperties",
+        "maxProperties",
+        "uniqueItems",
+        "multipleOf",
+    }
 )
 _MAX_DEPTH = 64  # of parts that hold at once, and of references in them
 _YEAR = "[0-9]{4}"
@@ -52,9 +78,9 @@ def grammar_of(schema: object) -> str:
         GrammarError: it is no schema, nothing is valid by it, or a grammar cannot promise what it demands.
     """
     try:
-        converter = _Converter(schema)
-        return converter.rules.text(converter.symbol(schema))
-    except (TypeError, AttributeError, RecursionError) as error:
+        rules = RuleBook()
+        return rules.text(SchemaRules(schema, rules).symbol(schema))
+    except (TypeError, AttributeError, ValueError, RecursionError) as error:
         raise GrammarError("The JSON schema is none: a value in it is of the wrong type.") from error
 
 
@@ -64,9 +90,11 @@ def any_object_grammar() -> str:
     return rules.text(json_text.dictionary(rules, json_text.value(rules)))
 
 
-class _Converter:
-    def __init__(self, root: object) -> None:
-        self.rules = RuleBook()
+class SchemaRules:
+    """Puts the rules of a schema into a book; ``root`` is the whole schema, which references are looked up in."""
+
+    def __init__(self, root: object, rules: RuleBook) -> None:
+        self.rules = rules
         self._root = root
         self._references: dict[str, str] = {}
         self._by_type: dict[str, Callable[[Schema], str]] = {
@@ -210,7 +238,9 @@ class _Converter:
         if "const" in flat:
             values = [value for value in values if _same(value, flat["const"])]
         if further := set(flat) - {"enum", "const", "type", "format"}:
-            raise GrammarError(said("The schema has {name} beside an enum, which cannot be followed.", name=min(further)))
+            raise GrammarError(
+                said("The schema has {name} beside an enum, which cannot be followed.", name=min(further))
+            )
         names = type_names(flat)
         values = [value for value in values if names is None or any(_is_of(value, name) for name in names)]
         if not values:
@@ -333,8 +363,23 @@ class _Converter:
 
 # Further words of the standard that demand something.
 _REFUSED = frozenset(
-    "not if then else dependentRequired dependentSchemas dependencies patternProperties propertyNames contains "
-    "minContains maxContains unevaluatedItems $dynamicRef $recursiveRef".split()
+    {
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "patternProperties",
+        "propertyNames",
+        "contains",
+        "minContains",
+        "maxContains",
+        "unevaluatedItems",
+        "$dynamicRef",
+        "$recursiveRef",
+    }
 )
 
 
@@ -362,7 +407,9 @@ def _highest(flat: Schema) -> tuple[float, bool] | None:
 
 def _bound(flat: Schema, name: str) -> float | None:
     value = flat.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value)):
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value)
+    ):
         raise GrammarError(said("{name} of the schema must be a number.", name=name))
     return value
 

@@ -42,8 +42,8 @@ def string(rules: RuleBook, least: int = 0, most: int | None = None) -> str:
 
 def _any_character(rules: RuleBook) -> str:
     # Halves of surrogate pairs, escaped one by one, would count twice.
-    body = f'{DIRECT.symbol()} | "\\\\" (["\\\\/bfnrt] | "u" ([0-9a-cA-CefEF] [0-9a-fA-F]{{3}} | [dD] [0-7] [0-9a-fA-F]{{2}}))'
-    return rules.add(body, "char")
+    code = "[0-9a-cA-CefEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}"
+    return rules.add(f'{DIRECT.symbol()} | "\\\\" (["\\\\/bfnrt] | "u" ({code}))', "char")
 
 
 def integer(rules: RuleBook) -> str:

@@ -49,7 +49,7 @@ def numbers(rules: RuleBook, lowest: float | None, highest: float | None, *, abo
     if (first := max(-most, 0)) <= -low - 1:
         choices.append(f'"-" {any_of(_digits(first, -low - 1))} {tail}')
     if above and lowest is not None and lowest == low and lowest >= 0 and low <= high - 1:
-        choices.append(f'{literal(str(low))} {above_zero}')
+        choices.append(f"{literal(str(low))} {above_zero}")
     if below and highest is not None and highest == high and highest <= 0 and -high <= -low - 1:
         choices.append(f'"-" {literal(str(-high))} {above_zero}')
     if not choices:

@@ -1,7 +1,7 @@
-"""Regular expressions of a schema's ``pattern`` as GBNF for the inside of a JSON string.
+r"""Regular expressions of a schema's ``pattern`` as GBNF for the inside of a JSON string.
 
 What ECMA-262 and Python's re read alike and a grammar can follow: characters, escapes, sets, groups, alternatives and
-counts, with anchors at both ends only. Classes such as ``\\w`` mean characters of ASCII.
+counts, with anchors at both ends only. Classes such as ``\w`` mean characters of ASCII.
 """
 
 from __future__ import annotations
@@ -200,5 +200,3 @@ class _Parser:
         if low < 0 or (high is not None and high < low) or max(low, high or 0) > MAX_REPEATED:
             raise self.refusal(f"{{{text}}}")
         return low, high
-
-

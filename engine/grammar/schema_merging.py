@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.errors import GrammarError
@@ -11,11 +11,29 @@ from engine.sentences import said
 Schema = Mapping[str, Any]
 # They describe, and demand nothing: also a format that a grammar does not know, as the standard has it.
 ANNOTATIONS = frozenset(
-    "title description default examples example $schema $id $comment $anchor deprecated readOnly writeOnly definitions "
-    "$defs discriminator contentEncoding contentMediaType strict nullable x-order".split()
+    {
+        "title",
+        "description",
+        "default",
+        "examples",
+        "example",
+        "$schema",
+        "$id",
+        "$comment",
+        "$anchor",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "definitions",
+        "$defs",
+        "discriminator",
+        "contentEncoding",
+        "contentMediaType",
+        "strict",
+        "nullable",
+        "x-order",
+    }
 )
-_LEAST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
-_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _NUMBER = "number"
 
 
@@ -92,23 +110,9 @@ def _drop_what_is_closed(one: Schema, other: Schema, result: dict[str, Any]) -> 
 def _both(name: str, one: Any, other: Any) -> Any:  # noqa: ANN401  (JSON)
     if one == other:
         return one
-    if name == "type":
-        return _common_types({"type": one}, {"type": other})
-    if name in _LEAST:
-        return max(one, other)
-    if name in _MOST:
-        return min(one, other)
-    if name == "required":
-        return list(dict.fromkeys([*one, *other]))
-    if name == "enum":
-        return [value for value in one if value in other]
-    if name == "properties":
-        return {**one, **{key: {"allOf": [one[key], value]} if key in one else value for key, value in other.items()}}
-    if name in ("items", "additionalProperties"):
-        return {"allOf": [one, other]}
-    if name == "allOf":
-        return [*one, *other]
-    raise GrammarError(said("Two parts of the schema that hold at once both have {name}.", name=name))
+    if name not in _MERGED:
+        raise GrammarError(said("Two parts of the schema that hold at once both have {name}.", name=name))
+    return _MERGED[name](one, other)
 
 
 def _common_types(one: Schema, other: Schema) -> list[str]:
@@ -118,3 +122,20 @@ def _common_types(one: Schema, other: Schema) -> list[str]:
     if not common:
         raise GrammarError("Two parts of the schema that hold at once have different types.")
     return common
+
+
+def _all_properties(one: Schema, other: Schema) -> dict[str, Any]:
+    return {**one, **{key: {"allOf": [one[key], value]} if key in one else value for key, value in other.items()}}
+
+
+# What two demands of one name are together, where both hold.
+_MERGED: dict[str, Callable[[Any, Any], Any]] = {
+    "type": lambda one, other: _common_types({"type": one}, {"type": other}),
+    "required": lambda one, other: list(dict.fromkeys([*one, *other])),
+    "enum": lambda one, other: [value for value in one if value in other],
+    "allOf": lambda one, other: [*one, *other],
+    "properties": _all_properties,
+    **dict.fromkeys(("items", "additionalProperties"), lambda one, other: {"allOf": [one, other]}),
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+}

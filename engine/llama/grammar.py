@@ -41,9 +41,7 @@ class LlamaGrammar:
                 handle = self.lib.llama_sampler_init_grammar(vocab.handle, text.encode("utf-8", "replace"), ROOT)
             reason = library.last_error()
         if not handle:
-            raise GrammarError(
-                said("The grammar cannot be read: {reason}.", reason=reason or said("it has no rules"))
-            )
+            raise GrammarError(said("The grammar cannot be read: {reason}.", reason=reason or said("it has no rules")))
         self.start = GrammarState(self, handle)
 
     def apply(self, handle: Any, ids: TokenArray) -> NDArray[np.bool_]:  # noqa: ANN401  (the binding ships no types)

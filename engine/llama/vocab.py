@@ -14,6 +14,7 @@ from engine.errors import PromptError
 from engine.llama import library
 from engine.llama.long_runs import MAX_RUN, without_long_runs
 from engine.reasoning_tags import markers_among
+from engine.tool_formats import TOOL_MARKERS
 
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
@@ -43,7 +44,7 @@ class _Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Beginnings:
-    """How tokens begin, control tokens by their names: the ``first`` byte [n_vocab] of each, `NO_BYTE` where it has none.
+    """How tokens begin, control tokens by their names: the ``first`` byte [n_vocab] of each; `NO_BYTE`: it has none.
 
     ``single`` are the tokens of one byte, and that byte.
     """
@@ -110,9 +111,10 @@ class Vocab:
         return self._control_texts
 
     @cached_property
-    def _reasoning_markers(self) -> frozenset[str]:
-        """Without those that end an answer."""
-        return markers_among(self.control_texts) - {self.token_text(i) for i in self.eog_ids}
+    def _markers(self) -> frozenset[str]:
+        """Those of calls of tools, too; without those that end an answer."""
+        markers = markers_among(self.control_texts) | TOOL_MARKERS.intersection(self.control_texts)
+        return markers - {self.token_text(i) for i in self.eog_ids}
 
     @property
     def handle(self) -> Any:  # noqa: ANN401  (the binding ships no types)
@@ -130,7 +132,7 @@ class Vocab:
     def beginnings(self) -> Beginnings:
         """How all tokens begin; to find out takes about 3 microseconds for each."""
         to_piece, handle, buffer = self._lib.llama_token_to_piece, self._handle, self._buffer
-        first, single = np.full(self._n_vocab, NO_BYTE, dtype=np.int16), {}
+        first, single = np.full(self._n_vocab, NO_BYTE, dtype=np.int16), dict[int, int]()
         for token_id in range(self._n_vocab):
             length = to_piece(handle, token_id, buffer, len(buffer), 0, True)
             if length < 0:  # longer than the buffer, and not written into it
@@ -151,7 +153,10 @@ class Vocab:
         None where the file names not all three.
         """
         lib, handle = self._lib, self._handle
-        ids = [self._id_or_none(f(handle)) for f in (lib.llama_vocab_fim_pre, lib.llama_vocab_fim_suf, lib.llama_vocab_fim_mid)]
+        ids = [
+            self._id_or_none(f(handle))
+            for f in (lib.llama_vocab_fim_pre, lib.llama_vocab_fim_suf, lib.llama_vocab_fim_mid)
+        ]
         before, after, gap = ids
         return None if before is None or after is None or gap is None else (before, after, gap)
 
@@ -175,11 +180,11 @@ class Vocab:
         return [self.bos_id, *ids] if add_bos and self.add_bos and self.bos_id is not None else ids
 
     def piece(self, token_id: int) -> bytes:
-        """The bytes that a token stands for; control tokens give none, but for those that mark reasoning."""
+        """The bytes that a token stands for; control tokens give none, but for those that mark reasoning or calls."""
         cached = self._pieces.get(token_id)
         if cached is None:
             cached = self._read_piece(token_id, special=False)
-            if not cached and self.token_text(token_id) in self._reasoning_markers:
+            if not cached and self.token_text(token_id) in self._markers:
                 cached = self.token_text(token_id).encode("utf-8")
             self._pieces[token_id] = cached
         return cached

@@ -152,7 +152,9 @@ class Sampler:
                 return best
             row[best] = -np.inf
             best = int(row.argmax())
-        ids = self._likely_allowed(row, constraint, history, pending, lambda allowed, least: bool(allowed.max() > least))
+        ids = self._likely_allowed(
+            row, constraint, history, pending, lambda allowed, least: bool(allowed.max() > least)
+        )
         ids.sort()
         kept = row[ids]
         row[row > kept.max()] = -np.inf
@@ -181,9 +183,7 @@ class Sampler:
                 return Distribution(weights / total, many[allowed])
         return self._chain_of_allowed(row, constraint, history, pending)
 
-    def _chain_of_allowed(
-        self, row: Row, constraint: Constraint, history: History, pending: list[int]
-    ) -> Distribution:
+    def _chain_of_allowed(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> Distribution:
         """What the chain gives of the allowed tokens of ``row``."""
         params = self.params
         reach = _NEGLIGIBLE_LOG * params.temperature
