@@ -15,12 +15,15 @@ import numpy as np
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.devices import find_gpus
+from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     LoadedModel,
@@ -39,6 +42,7 @@ from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.kernel_check import kernel_notices
@@ -109,7 +113,13 @@ class Session:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
             notices = (*notices, *experts_notices(request, target.info))
-            info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
+            info = replace(
+                target.info,
+                template_name=prompt.template_name,
+                opened_tag=prompt.opened_tag(),
+                tool_format=prompt.tool_format,
+                fills_gaps=target.model.vocab.fill_ids is not None,
+            )
         except Exception:
             target.close()
             raise
@@ -282,9 +292,15 @@ class Session:
         if model is not None:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
-        drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
+        vocab = target.model.vocab
+        predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
+        drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids, predicted)
+        constraint = GrammarConstraint(LlamaGrammar(vocab, request.grammar).start) if request.grammar else None
+        if constraint is not None and mode is not Mode.OFF:
+            drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
+        answer = Answer(target.sequence, vocab, drafter, request, self._prompt, costs.pacer)
+        answer.constraint = constraint
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
@@ -312,9 +328,7 @@ class Session:
         """
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
-        if request.raw_prompt is not None:
-            return self._prompt.raw(request.raw_prompt)
-        return self._prompt.build(request.messages)
+        return self._prompt.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
