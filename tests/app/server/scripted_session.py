@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from starlette.testclient import TestClient
 
@@ -14,6 +15,7 @@ from app.server.application import make_application
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
+from engine.pacing.pass_trace import OnTrace
 from engine.records import (
     ChatRequest,
     EngineReady,
@@ -26,6 +28,8 @@ from engine.records import (
     Source,
     TextChunk,
 )
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
 
 KEY = "the-key-of-these-tests"
 N_CTX = 1000
@@ -100,6 +104,8 @@ class ScriptedSession:
         self.late_failure: Exception | None = None
         self.interrupt = ScriptedInterrupt()
         self.needs_measuring = False
+        self.has_idle_work = self.is_closed = False
+        self.on_trace: OnTrace | None = None
         self.measured = threading.Semaphore(0)
         self.num_prompt_tokens = 10
 
@@ -107,6 +113,15 @@ class ScriptedSession:
         self.measured.release()
         while not should_stop() and not self.interrupt.event.wait(0.005):
             pass
+
+    def ready(self) -> EngineReady:
+        return EngineReady(info("tiny"), info("tinier"))
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def close(self) -> None:
+        self.is_closed = True
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         return [1] * self.num_prompt_tokens
@@ -133,6 +148,13 @@ class ScriptedSession:
             self.ended.release()
 
 
+def started_worker(session: ScriptedSession) -> EngineWorker:
+    """The engine's thread around a session of a test's."""
+    worker = EngineWorker(lambda _event: None, lambda: cast("Session", session))
+    worker.start()
+    return worker
+
+
 @dataclass
 class ScriptedServer:
     """A server without a socket: what it is made of, and a client that shows the key."""
@@ -143,9 +165,10 @@ class ScriptedServer:
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
-        self.scheduler = Scheduler(self.session, N_CTX, self.metrics.count_answer, self.max_waiting)
-        self.app = make_application(self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
-        self.scheduler.start()
+        self.worker = started_worker(self.session)
+        self.scheduler = Scheduler(self.worker, self.max_waiting)
+        self.scheduler.on_answer = self.metrics.count_answer
+        self.app = make_application(lambda: self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",
@@ -156,5 +179,5 @@ class ScriptedServer:
     def close(self) -> None:
         self.scheduler.close()
         self.session.gate.set()
-        assert self.scheduler.join(PATIENCE_S)
+        assert self.worker.shutdown(PATIENCE_S)
         self.client.close()
