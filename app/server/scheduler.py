@@ -8,9 +8,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
+from app.domain.local_server import Activity
 from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError, PromptTooLongError
 from engine.pacing.pass_trace import OnTrace
@@ -65,15 +65,6 @@ class Engine(Protocol):
 
     def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
         """Have ``turn`` called on the engine's thread; it calls its second argument between two steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """What the queue does: requests that were answered so far, that wait, and 1 while one is answered, else 0."""
-
-    num_answered: int = 0
-    num_waiting: int = 0
-    num_running: int = 0
 
 
 class Job:

@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from app.domain.local_server import Activity
 from app.server.errors import ApiError
-from app.server.scheduler import Activity, JobEvent, Scheduler
+from app.server.scheduler import JobEvent, Scheduler
 from engine.records import ChatRequest, Finished, Message, RunStats, SamplingParams
 from tests.app.server.scripted_session import PATIENCE_S, STATS, ScriptedSession, started_worker
 
