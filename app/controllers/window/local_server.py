@@ -182,16 +182,20 @@ class LocalServerController(QObject):
     def _show(self) -> None:
         server = self._server
         activity = Activity() if server is None else server.activity
-        if server is None:
-            if self._wanted() is None:
-                self._take_back_problem()
-            state = ServerState.OFF if self._problem is None else ServerState.FAILED
-        else:
-            state = ServerState.ON if server.address else ServerState.STARTING
+        if self._wanted() is None:
+            self._take_back_problem()
+        address = "" if server is None or self._where is None else server.address  # it may be on its way out
         waits = bool(activity.num_running) and self._answers.is_waiting
-        address = "" if server is None else server.address
+        state = self._state(bool(address))
         self._window.local_server.set_view(ServerView(state, address, activity, self._problem, waits))
         self.show_waiting()
+
+    def _state(self, listens: bool) -> ServerState:
+        if self._wanted() is None:
+            return ServerState.OFF
+        if self._problem is not None:
+            return ServerState.FAILED
+        return ServerState.ON if listens else ServerState.STARTING
 
     def show_waiting(self) -> None:
         """Say in the chat whether its question waits for a program's answer."""
