@@ -185,6 +185,7 @@ QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transp
 QMenu::icon { padding-left: 8px; }
 QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
+QMenu QLabel#menuLine, QMenu QLabel#menuLine:disabled { color: $text_muted; font-size: ${caption}px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """
 
