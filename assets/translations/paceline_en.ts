@@ -140,6 +140,16 @@
     </message>
 </context>
 <context>
+    <name>HistoryPlot</name>
+    <message numerus="yes">
+        <source>%n answers slower than plain decoding</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LengthBars</name>
     <message numerus="yes">
         <source>{kept} accepted: {number} passes</source>
@@ -156,6 +166,23 @@
         <translation>
             <numerusform>%n model · {total} in the models folder</numerusform>
             <numerusform>%n models · {total} in the models folder</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>
@@ -235,6 +262,16 @@
         <translation>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so neither is surely faster.</numerusform>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>RecentSpeed</name>
+    <message numerus="yes">
+        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>

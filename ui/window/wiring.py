@@ -74,10 +74,12 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.stop_requested.connect(window.stop_requested)
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
+    composer.find_draft.connect(window.models.find_draft)
     composer.text_changed.connect(window.draft_text_changed)
     composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
+    window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)
     window.stats.refused_toggled.connect(window.transcript.show_refused)
 
@@ -112,6 +114,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
@@ -163,6 +167,10 @@ def _add_source_switch(window: MainWindow) -> None:
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+
+
+def _switch_server(window: MainWindow) -> None:
+    window.settings_changed.emit({"server": not window.dialogs.values.get("server", False)})
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:
