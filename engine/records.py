@@ -209,6 +209,7 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
 @dataclass(frozen=True, slots=True)

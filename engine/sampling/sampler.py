@@ -60,6 +60,10 @@ class Sampler:
         """Whether every choice is the argmax."""
         return self._greedy
 
+    def bans(self, ids: frozenset[int]) -> bool:
+        """Whether none of these tokens, of which there are some, can be chosen."""
+        return bool(ids) and ids.issubset(self._banned.tolist())
+
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
         if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
@@ -91,6 +95,8 @@ class Sampler:
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
         """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
         ids, logits = candidates.ids, candidates.logits
+        if not len(ids):
+            return candidates
         if ids[-1] >= n_vocab or len(self._banned):
             kept = (ids < n_vocab) & ~np.isin(ids, self._banned)
             ids, logits = ids[kept], logits[kept]
