@@ -324,6 +324,7 @@ class ModelInfo:
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,10 @@ from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.tables import Translation
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.llama import library
@@ -25,6 +28,7 @@ from engine.llama.context import LlamaContext
 from engine.llama.devices import find_gpus
 from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
+from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -81,6 +85,7 @@ class Session:
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
+        self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
@@ -147,15 +152,20 @@ class Session:
             self._close_draft(_NO_DRAFT)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
+        draft, translation = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()
+        if translation is not None:
+            self._draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            self._translated = TranslatedSequence(draft.sequence, translation)
         self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
-    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+    def _open_draft(
+        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
+    ) -> tuple[LoadedModel, Translation | None]:
         """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache = True, DraftCache(self._store)
+        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
 
         def go_on(fraction: float) -> bool:
             nonlocal goes_on
@@ -165,7 +175,7 @@ class Session:
         def open_with(options: LoadOptions) -> LoadedModel:
             draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
-                check_pair(target.model.vocab, draft.model.vocab)
+                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
                 _check_memory(draft)
             except Exception:
                 draft.close()
@@ -177,7 +187,8 @@ class Session:
             draft = place.open(path, options, open_with, lambda: not goes_on)
         else:
             draft = open_with(options)
-        return cache.open_best(path, draft, options, open_with)
+        draft = cache.open_best(path, draft, options, open_with)
+        return draft, translations[id(draft)]
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
@@ -353,6 +364,8 @@ class Session:
         if self._draft is None:
             return None
         vocab = self._loaded().model.vocab
+        if self._translated is not None:
+            return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
         return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------
@@ -440,7 +453,7 @@ class Session:
         self.states.detach("draft")
         if self._draft:
             self._draft.close()
-            self._draft = None
+            self._draft = self._translated = None
 
 
 def _identity(loaded: LoadedModel) -> Callable[[], str]:
@@ -450,6 +463,10 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+
+
+def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
+    return loaded.model.vocab, loaded.model.chat_template
 
 
 def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
