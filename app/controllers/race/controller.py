@@ -18,6 +18,7 @@ from app.controllers.parts import Parts
 from app.controllers.race.job import RaceJob
 from app.domain.errors import AppError, RaceExportError
 from app.domain.messages import MessageView
+from app.domain.model_name import shown_name
 from app.domain.races import (
     LaneProgress,
     LaneText,
@@ -29,6 +30,7 @@ from app.domain.races import (
 )
 from app.domain.requests import prompt_messages, sampling_params
 from app.storage.atomic import exported_file
+from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.records import ChatRequest, JobEvent, Message, Problem
 from engine.sentences import said
@@ -67,6 +69,7 @@ class RaceController(QObject):
         self._parts, self._window = parts, parts.window
         self._conversations, self._models, self._answers = conversations, models, answers
         self.store = RaceStore(parts.paths.races)
+        self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._racing = False
         self._thread: threading.Thread | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
@@ -133,7 +136,7 @@ class RaceController(QObject):
             return
         self._racing = True
         self._page.begin(setup)
-        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store))
+        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store, self._speeds))
         self.on_changed()
 
     def stop(self) -> None:
@@ -221,7 +224,7 @@ class RaceController(QObject):
         view = self._window.engine_view
         page = self._page
         page.set_unavailable(view.unavailable)
-        page.set_models(pair_name(*self._models.names) if self._models.names[0] else "")
+        page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
         page.form.set_temperature(self._conversations.settings.number("temperature"))
         page.set_blocked(self._blocked)
 

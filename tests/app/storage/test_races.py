@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import RaceStoreError
-from app.domain.races import AUTO_LANE, LaneChoice, LaneVerdict, Parting, RaceResult, main_verdict, summary_of
+from app.domain.races import LaneChoice, LaneVerdict, Parting, RaceResult, main_verdict, summary_of
 from app.storage import races
 from app.storage.races import INDEX, RaceStore, _result_from, _to_json
 from engine.records import Mode
@@ -91,29 +91,6 @@ def test_any_field_may_be_junk_without_another_failure_than_the_known_ones(name:
         return
     assert isinstance(found, RaceResult)
     assert all(0 <= verdict.lane < len(found.lanes) for verdict in found.verdicts)
-
-
-def test_a_pair_has_the_figure_of_its_newest_whole_race_against_plain(tmp_path: Path) -> None:
-    store, paths = RaceStore(tmp_path), (RESULT.target_path, RESULT.draft_path)
-    assert store.measured(*paths) is None
-    store.keep(at(1))
-    store.keep(at(2, replace(RESULT, verdicts=(replace(VERDICT, ratio=1.5),))))
-    store.keep(at(3, replace(RESULT, draft_path="/models/another.gguf")))
-    store.keep(at(4, replace(RESULT, verdicts=(replace(VERDICT, ratio=9.0, is_complete=False),), is_complete=False)))
-    found = store.measured(*paths)
-    assert found is not None
-    assert found.verdict is not None
-    assert found.verdict.ratio == 1.5
-    assert found.judged == AUTO_LANE
-
-
-def test_a_race_of_two_drafted_lanes_says_nothing_of_plain_decoding(tmp_path: Path) -> None:
-    store = RaceStore(tmp_path)
-    lanes = tuple(
-        replace(lane, choice=LaneChoice(Mode.DRAFT, depth)) for lane, depth in zip(RESULT.lanes, (3, 7), strict=True)
-    )
-    store.keep(replace(RESULT, lanes=lanes))
-    assert store.measured(RESULT.target_path, RESULT.draft_path) is None
 
 
 def test_the_verdict_that_counts_is_on_auto_else_on_the_fastest() -> None:

@@ -25,6 +25,7 @@ from app.domain.races import (
     RaceSetup,
 )
 from app.paths import builtin_draft, builtin_target
+from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, Problem, SamplingParams
 from engine.session.session import Session
@@ -62,10 +63,14 @@ def race(
     should_stop: Callable[[list[Event]], bool] = lambda _told: False,
 ) -> list[Event]:
     told: list[Event] = []
-    RaceJob(setup, request(setup, temperature), store).run(
+    RaceJob(setup, request(setup, temperature), store, speeds(store)).run(
         session, lambda: should_stop(told), told.append, lambda: None
     )
     return told
+
+
+def speeds(store: RaceStore) -> PairSpeeds:
+    return PairSpeeds(store._folder.parent / "speeds.json")
 
 
 def result_of(told: list[Event]) -> RaceResult:
@@ -146,6 +151,23 @@ def test_the_session_goes_on_as_it_was(session: Session, store: RaceStore) -> No
     assert session.ready() == before
 
 
+def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: RaceStore) -> None:
+    lanes = (PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX, 4))
+    result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
+    pair = speeds(store).get("paceline-tiny-target", "paceline-tiny-draft").race
+    assert pair is not None
+    assert (pair.mode, pair.rounds, pair.tokens) == ("auto", 2, 32)
+    assert pair.speedup == pytest.approx(result.verdicts[0].ratio, rel=1e-4)
+    alone = speeds(store).get("paceline-tiny-target", "").race
+    assert alone is not None
+    assert alone.mode == "suffix"
+
+
+def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
+    race(session, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
+    assert speeds(store).all() == ()
+
+
 def test_a_failure_names_its_lane(store: RaceStore) -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
@@ -181,5 +203,5 @@ def test_rounds_go_on_until_they_are_sure_or_time_is_up(
 
 def test_what_could_not_be_run_is_told_as_the_end() -> None:
     problem = Problem("Something went wrong", "It did.", "Try again.")
-    told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere"))).failed(problem)
+    told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere")), PairSpeeds(Path("nowhere"))).failed(problem)
     assert told == RaceEnded(problem=problem)
