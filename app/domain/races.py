@@ -96,7 +96,8 @@ class LaneResult:
 class RaceResult:
     """A race that ended. ``created`` is ISO 8601, in UTC; ``id`` names it in the store, empty before it is kept.
 
-    ``report`` and ``markdown`` are what `paceline race` writes of it; ``machine`` is one line.
+    ``report`` and ``markdown`` are what `paceline race` writes of it. ``processor`` is the machine's; ``threads`` and
+    ``gpu_layers`` are those of the target.
     """
 
     setup: RaceSetup
@@ -104,7 +105,9 @@ class RaceResult:
     draft: str
     target_path: str
     draft_path: str
-    machine: str
+    processor: str
+    threads: int
+    gpu_layers: int
     created: str
     lanes: tuple[LaneResult, ...]
     verdicts: tuple[LaneVerdict, ...]

@@ -2344,7 +2344,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -4750,6 +4750,10 @@ Chat-Vorlage: {template_name}
         <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
+        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>The lane {lane}: {reason}</source>
         <translation>Bahn {lane}: {reason}</translation>
     </message>
@@ -4988,6 +4992,50 @@ Chat-Vorlage: {template_name}
     <message>
         <source>token {place}: {reason}</source>
         <translation>Token {place}: {reason}</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the beginning of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
@@ -6180,6 +6228,20 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n Thread</numerusform>
+            <numerusform>%n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n Schicht auf der GPU</numerusform>
+            <numerusform>%n Schichten auf der GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
@@ -6298,12 +6360,12 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
+        <source>the speed of {base}</source>
+        <translation>im Vergleich zu {base}</translation>
     </message>
     <message>
-        <source>times the baseline</source>
-        <translation>mal der Maßstab</translation>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
@@ -6544,6 +6606,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{lane} was faster than {base} this time</source>
         <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model</source>
+        <translation>Wartet auf das Modell</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>
@@ -7045,7 +7111,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>

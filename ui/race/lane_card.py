@@ -126,7 +126,8 @@ class LaneText(QScrollArea):
 class LaneCard(QFrame):
     """Values in by methods. What a round changes stays as it was until the round has something to show."""
 
-    def __init__(self, theme: Theme, choice: LaneChoice, *, is_base: bool) -> None:
+    def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
+        """``base_name`` is the lane that this one is compared with; empty where it is that one itself."""
         super().__init__()
         self.choice = choice
         self._theme = theme
@@ -146,7 +147,9 @@ class LaneCard(QFrame):
         )
         self.ratio = LargeFigure(
             theme,
-            translate("Race", "baseline") if is_base else translate("Race", "times the baseline"),
+            translate("Race", "the speed of {base}").format(base=base_name)
+            if base_name
+            else translate("Race", "baseline"),
             translate("Race", "Speed over that of the lane that the others are compared with."),
         )
         self.lines = {
@@ -154,7 +157,7 @@ class LaneCard(QFrame):
             for key, (title, words) in LINES.items()
         }
         self.bar = LaneBar(theme)
-        self.bar.set_base(is_base)
+        self.bar.set_base(not base_name)
         self.text = LaneText(theme, name)
         self._grid = QGridLayout()
         self._num_columns = 0

@@ -220,6 +220,8 @@ class RacePage(QWidget):
         """A round begins."""
         if number:
             self.track.begin_round(number)
+        else:
+            self.track.begin_lanes()
 
     def add_text(self, event: LaneText) -> None:
         """More of a lane's answer."""

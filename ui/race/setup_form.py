@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -75,6 +76,7 @@ class LaneRow(QWidget):
 
     def __init__(self, theme: Theme, choice: LaneChoice) -> None:
         super().__init__()
+        self._theme = theme
         self.number = QLabel()
         self.number.setProperty("kind", "muted")
         self.mode_box = NoWheelComboBox()
@@ -122,6 +124,7 @@ class LaneRow(QWidget):
         """The place of the lane, from 1."""
         name = translate("Race", "Lane {number}").format(number=number)
         self.number.setText(name)
+        self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
         self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
         self.depth_box.setAccessibleName(translate("Race", "Depth of lane {number}").format(number=number))
         self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))

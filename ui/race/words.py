@@ -120,6 +120,14 @@ def result_line(result: RaceResult) -> str:
     return " · ".join(parts)
 
 
+def machine_line(result: RaceResult) -> str:
+    """``AMD EPYC, 2 threads``, and what lies on a GPU."""
+    parts = [result.processor, translate("Race", "%n threads", None, result.threads)]
+    if result.gpu_layers:
+        parts.append(translate("Race", "%n layers on the GPU", None, result.gpu_layers))
+    return ", ".join(part for part in parts if part)
+
+
 def pair_name(target: str, draft: str) -> str:
     """``Qwen2.5 7B with Qwen2.5 0.5B``, or the target alone."""
     if not draft:

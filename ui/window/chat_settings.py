@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.domain.engine_view import EngineView
 from app.domain.settings.layers import LayersView, Preset, Prompt
 from engine.records import Mode
-from ui.composer.composer import Composer
+from ui.composer.composer import RACE_COMMAND, Composer
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
@@ -94,7 +94,7 @@ class ChatSettings(QObject):
     def set_prompts(self, prompts: Sequence[Prompt]) -> None:
         """The prompts there are."""
         self._prompts = tuple(prompts)
-        self.prompt_list.set_prompts(self._prompts)
+        self.prompt_list.set_prompts((*self._prompts, Prompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""

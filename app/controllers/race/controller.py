@@ -76,6 +76,7 @@ class RaceController(QObject):
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
         navigation.asked.connect(self.open)
+        navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
         self.exported.connect(self._on_exported)
 
@@ -113,6 +114,12 @@ class RaceController(QObject):
         elif not self._racing and not self._page.form.setup.question:
             self._page.ask("", self._before_new())
         navigation.open()
+
+    def open_with(self, question: str) -> None:
+        """Show the page with this question, as the first of a chat."""
+        self.show_state()
+        self._page.ask(question, self._before_new())
+        self._window.race.open()
 
     def open_for(self, message_id: int) -> None:
         """Show the page with the question that a message is, or that it answers."""

@@ -32,7 +32,7 @@ from app.domain.sums import summed
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.errors import EngineError
-from engine.records import ChatRequest, EngineReady, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
+from engine.records import ChatRequest, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
@@ -48,6 +48,10 @@ UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be 
 OTHER_THREADS = said(
     "Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. "
     "Close them and race again for a better verdict."
+)
+TOO_SHORT = said(
+    "The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger "
+    "model."
 )
 Tell = Callable[[Event], None]
 
@@ -122,13 +126,15 @@ class RaceJob:
         if not runs:
             return RaceEnded(problem=problem)
         result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
-        notices = (OTHER_THREADS,) if len({lane.session.threads for lane in lanes}) > 1 else ()
+        notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
+        if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
+            notices.append(TOO_SHORT)
         try:
             result = self._store.keep(result)
         except RaceStoreError as error:
             problem = problem or error.problem
         self._keep_speeds(result, lanes)
-        return RaceEnded(result, problem, notices)
+        return RaceEnded(result, problem, tuple(notices))
 
     def _keep_speeds(self, result: RaceResult, lanes: Sequence[OpenLane]) -> None:
         """Note how fast the pair of each lane was against plain decoding of its target."""
@@ -184,7 +190,9 @@ class RaceJob:
             draft=shown_name(ready.draft),
             target_path=ready.target.path,
             draft_path=ready.draft.path if ready.draft else "",
-            machine=_machine_line(report.measured.machine, ready),
+            processor=str(report.measured.machine["processor"] or report.measured.machine["system"]),
+            threads=lanes[0].session.threads,
+            gpu_layers=ready.target.gpu_layers,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             lanes=tuple(results),
             verdicts=tuple(_verdict(verdict, numbers) for verdict in verdicts),
@@ -267,11 +275,3 @@ def _lane_problem(error: LaneFailedError) -> Problem:
     problem = error.error.problem
     lane = phrase("Modes", error.variant.mode)
     return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
-
-
-def _machine_line(facts: dict[str, object], ready: EngineReady) -> str:
-    """The processor, the threads of the target and its layers on a GPU, in one line."""
-    parts = [str(facts.get("processor") or facts.get("system") or ""), f"{ready.target.threads} threads"]
-    if ready.target.gpu_layers:
-        parts.append(f"{ready.target.gpu_layers} layers on the GPU")
-    return ", ".join(part for part in parts if part)
