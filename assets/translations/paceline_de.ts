@@ -1217,6 +1217,10 @@
         <translation>Passend</translation>
     </message>
     <message>
+        <source>With another vocabulary</source>
+        <translation>Mit anderem Vokabular</translation>
+    </message>
+    <message>
         <source>Not checked</source>
         <translation>Nicht geprüft</translation>
     </message>
@@ -1320,8 +1324,8 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The target writes the answers. A draft is a smaller model with the same vocabulary that proposes tokens for it.</source>
-        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
+        <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
+        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell, am besten mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
@@ -1906,6 +1910,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft: {words}</source>
         <translation>Entwurfsmodell: {words}</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -2548,8 +2556,12 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary, ideally a tenth of its size or less.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
+        <source>A draft model, best with the target&apos;s vocabulary and a tenth of its size or less.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -2562,10 +2574,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
         <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>A draft model with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
@@ -4657,6 +4665,50 @@ Chat-Vorlage: {template_name}
         <translation>Token {place}: {reason}</translation>
     </message>
     <message>
+        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {percent:.0f} % der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>a question</source>
+        <translation>einer Frage</translation>
+    </message>
+    <message>
+        <source>the beginning of an answer</source>
+        <translation>dem Beginn einer Antwort</translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation>einer Antwort</translation>
+    </message>
+    <message>
+        <source>the end of an answer</source>
+        <translation>dem Ende einer Antwort</translation>
+    </message>
+    <message>
+        <source>a system prompt</source>
+        <translation>einem System-Prompt</translation>
+    </message>
+    <message>
+        <source>the end of a system prompt</source>
+        <translation>dem Ende eines System-Prompts</translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
+        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
+        <translation>Die Chat-Vorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
+    </message>
+    <message>
+        <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
+        <translation>das Entwurfsmodell braucht für diesen Chat mehr als die {n_ctx:,} Token seines Kontexts</translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich der Entwurf nicht übersetzen.</translation>
+    </message>
+    <message>
         <source>This file cannot be used as a model</source>
         <translation>Diese Datei ist nicht als Modell verwendbar</translation>
     </message>
@@ -4934,7 +4986,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
-        <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
+        <translation>Die Chat-Vorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
     <message>
         <source>Use another file of this model, or one with another template.</source>
@@ -7548,6 +7600,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The draft matches</source>
         <translation>Das Entwurfsmodell passt</translation>
+    </message>
+    <message>
+        <source>The draft can be used</source>
+        <translation>Das Entwurfsmodell ist verwendbar</translation>
     </message>
     <message>
         <source>The draft does not match</source>

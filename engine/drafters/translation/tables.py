@@ -108,7 +108,7 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     """
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
-    overlap = _overlap(ours, theirs, target.tokenizer, draft.tokenizer)
+    overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
     speaks = _share(ours, theirs.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
@@ -116,7 +116,12 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     return Translation(ours, theirs, overlap, roles, speaks, draft.tokenizer.eog_ids, start, stand_in)
 
 
-def _overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
+def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
+    """Find the tokens that both have.
+
+    Raises:
+        DraftRefusedError: there are none.
+    """
     of_target = np.full(ours.n_vocab, _NONE, dtype=np.int32)
     of_draft = np.full(theirs.n_vocab, _NONE, dtype=np.int32)
     for token_id, piece in enumerate(ours.pieces):
