@@ -84,4 +84,4 @@ def translation_of(
     overlap = make_overlap(ours, theirs, target, draft)
     start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
     stand_in = theirs.id_of(b" ") or 0
-    return Translation(ours, theirs, overlap, roles or Roles(), speaks, draft.eog_ids, start, stand_in)
+    return Translation(ours, theirs, overlap, roles or Roles(), speaks, speaks, draft.eog_ids, start, stand_in)
