@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.drafters.base import Draft
-from engine.errors import DecodeError
+from engine.errors import DecodeError, GrammarError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.records import Source
 from engine.sampling.distribution import Distribution
@@ -152,6 +152,8 @@ class DraftModelDrafter:
                 self._run_ahead(draft, row, before, limit, gate)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
             self._fail(error)
+        except GrammarError:  # what the grammar wants next is no token of the draft's
+            pass
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 

@@ -48,7 +48,7 @@ class Speller:
         return self._ids.get(data)
 
     def spell(self, data: bytes) -> tuple[int, ...]:
-        """The tokens of ``data``, or of as much of its beginning as has any: their bytes are just that beginning."""
+        """The tokens of ``data``, or of as much of its beginning as has any; their bytes are that beginning."""
         kept = self._kept.get(data)
         if kept is not None:
             return kept
