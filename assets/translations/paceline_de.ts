@@ -31,6 +31,10 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Another program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -620,6 +624,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Turn the local server on or off</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1244,6 +1252,10 @@
         <translation>Passend</translation>
     </message>
     <message>
+        <source>With another vocabulary</source>
+        <translation>Mit anderem Vokabular</translation>
+    </message>
+    <message>
         <source>Not checked</source>
         <translation>Nicht geprüft</translation>
     </message>
@@ -1347,8 +1359,8 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The target writes the answers. A draft is a smaller model with the same vocabulary that proposes tokens for it.</source>
-        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
+        <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
+        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell, am besten mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
@@ -1935,6 +1947,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell: {words}</translation>
     </message>
     <message>
+        <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
+    </message>
+    <message>
         <source>No draft. {why}</source>
         <translation>Kein Entwurfsmodell. {why}</translation>
     </message>
@@ -2256,6 +2272,87 @@ Chat-Vorlage: {template_name}
     <message>
         <source>For example {example}</source>
         <translation>Zum Beispiel {example}</translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The server is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is starting.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is ready.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished">Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Server settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn the server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server answering</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server: {state}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
     </message>
 </context>
 <context>
@@ -2584,8 +2681,12 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary, ideally a tenth of its size or less.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
+        <source>A draft model, best with the target&apos;s vocabulary and a tenth of its size or less.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -2598,10 +2699,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
         <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>A draft model with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
     </message>
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
@@ -4685,6 +4782,26 @@ Chat-Vorlage: {template_name}
         <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
+        <source>Something unexpected went wrong; the log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another port in the settings, under Local server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another program uses port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The system does not let it listen at port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
     </message>
@@ -4881,6 +4998,50 @@ Chat-Vorlage: {template_name}
         <translation>Token {place}: {reason}</translation>
     </message>
     <message>
+        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {percent:.0f} % der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>a question</source>
+        <translation>einer Frage</translation>
+    </message>
+    <message>
+        <source>the beginning of an answer</source>
+        <translation>dem Beginn einer Antwort</translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation>einer Antwort</translation>
+    </message>
+    <message>
+        <source>the end of an answer</source>
+        <translation>dem Ende einer Antwort</translation>
+    </message>
+    <message>
+        <source>a system prompt</source>
+        <translation>einem System-Prompt</translation>
+    </message>
+    <message>
+        <source>the end of a system prompt</source>
+        <translation>dem Ende eines System-Prompts</translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
+        <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
+        <translation>Die Chatvorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
+    </message>
+    <message>
+        <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
+        <translation>das Entwurfsmodell braucht für diesen Chat mehr als die {n_ctx:,} Token seines Kontexts</translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich der Entwurf nicht übersetzen.</translation>
+    </message>
+    <message>
         <source>llama.cpp cannot be loaded</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4955,6 +5116,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Choose another model file; this one&apos;s chat template is broken or unsafe.</source>
         <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage dieser ist defekt oder unsicher.</translation>
+    </message>
+    <message>
+        <source>This grammar cannot be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change the grammar or the schema.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model stopped computing</source>
@@ -5177,6 +5346,130 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
+        <source>The schema needs more than {most:,} rules.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema needs a grammar of more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The JSON schema is none: a value in it is of the wrong type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A JSON schema must be an object, true or false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema refers to itself without an end.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by a schema that is false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An enum of the schema has no value that is valid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts optional properties, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have more items than it may have.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of the schema must be longer than it may be.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts properties that it does not name, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a format beside a length, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have items, and none is allowed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} of the schema must be a number.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name} beside an enum, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of at least {least:,} items cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of at least {least:,} characters cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name}, which a grammar cannot promise.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is required, and not allowed, by the schema.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no whole number from {lowest} to {highest}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A pattern has more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} cannot be followed: {what}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A type of the schema is none of JSON&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once have different types.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once both have {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has no {reference}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
@@ -5191,6 +5484,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The device {name} is named twice.</source>
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be read: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rules</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The tensor split gives no device anything.</source>
@@ -5263,6 +5564,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Use another file of this model, or one with another template.</source>
         <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s file names no tokens for filling in the middle.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave out the suffix, or choose a code model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No token of this model can go on as the grammar wants it.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -6717,6 +7030,65 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>ServerAccess</name>
+    <message>
+        <source>Base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">Modell</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make another key; programs with the old one are let go</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example for</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it from other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server starts when you save.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy: {what}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the example, with the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -7176,6 +7548,42 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reachable from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This computer only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other computers, too</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another number if a program on this computer uses this one already.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Theme</source>
@@ -8553,6 +8961,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The draft matches</source>
         <translation>Das Entwurfsmodell passt</translation>
+    </message>
+    <message>
+        <source>The draft can be used</source>
+        <translation>Das Entwurfsmodell ist verwendbar</translation>
     </message>
     <message>
         <source>The draft does not match</source>

@@ -283,6 +283,9 @@ class Header(QFrame):
         parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
         if view.draft:
             parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+            if view.draft.speaks is not None:
+                speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
+                parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
