@@ -5031,8 +5031,8 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
     </message>
     <message>
-        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
-        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+        <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
+        <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
