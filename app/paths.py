@@ -89,6 +89,11 @@ class Paths:
         return self.data / "downloads.json"
 
     @property
+    def pair_speeds_file(self) -> Path:
+        """How fast each pair of models was here, as JSON."""
+        return self.data / "pair-speeds.json"
+
+    @property
     def padded_demo_file(self) -> Path:
         """The built-in target padded to the cost of a real one: made here, removable."""
         return self.cache / "paceline-padded-target.gguf"

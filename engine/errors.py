@@ -16,6 +16,7 @@
         ├── DecodeError             a forward pass failed
         ├── DraftRefusedError       this draft cannot serve this target
         ├── ModeUnavailableError    the asked mode cannot run now
+        ├── LibraryError            llama.cpp cannot be loaded
         ├── SettingError            a value that was asked for is outside its range
         └── ToolError               an offline tool could not do its work
 
@@ -57,6 +58,13 @@ class EngineError(PacelineError):
     """Base of the engine's failures."""
 
     title = "The engine could not continue"
+
+
+class LibraryError(EngineError):
+    """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a library of the system."""
+
+    title = "llama.cpp cannot be loaded"
+    default_advice = "Type “paceline doctor” in a terminal: it says what is missing and how to get it."
 
 
 class ModelFileError(EngineError):

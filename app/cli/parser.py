@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import app
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
 from app.domain.devices import MOST_PARTS
+from engine.errors import LibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except LibraryError as error:  # a command's module may load llama.cpp with its imports
+        return fail(error.problem)
     except OSError as error:  # what concerns a file is told by the commands themselves
         return _unwritten(error)
     return code
@@ -101,6 +104,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
+    doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
+    doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"

@@ -27,6 +27,9 @@ class EngineState(StrEnum):
     ANSWERING = "answering"
 
 
+_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HYBRID})
+
+
 @dataclass(frozen=True, slots=True)
 class EngineView:
     """The engine's state for the status line and the mode switch. ``progress`` is 0 to 1, or None where unknown."""
@@ -38,3 +41,8 @@ class EngineView:
     notices: tuple[str, ...] = ()
     progress: float | None = None
     devices: tuple[Device, ...] = ()  # beside the processor
+
+    @property
+    def lacks_draft(self) -> bool:
+        """Whether all that keeps modes from running is that there is no draft model."""
+        return self.target is not None and self.draft is None and set(self.unavailable) in _NEED_DRAFT

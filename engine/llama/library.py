@@ -30,10 +30,15 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 # A failed assertion in a build with a debugger at hand would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
-import llama_cpp.llama_cpp as lib
-
+from engine.errors import LibraryError
 from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.llama.backends import load_backends
 from engine.sentences import Sentence, said
+
+try:
+    import llama_cpp.llama_cpp as lib
+except (ImportError, OSError, RuntimeError, AttributeError) as error:
+    raise LibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +94,7 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The low-level binding, with llama.cpp started and its log caught. Cheap after the first call."""
     if not _started:
         lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+        load_backends(lib._lib, _folder())  # noqa: SLF001  (its only name for the library)
         lib.llama_backend_init()
         _started.append(lib)
     return lib
@@ -202,8 +208,13 @@ def supports_gpu() -> bool:
 
 def compiled_files() -> list[Path]:
     """The libraries of this build."""
-    folder = Path(lib.__file__).parent / "lib"
+    folder = _folder()
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+def _folder() -> Path:
+    """Where the binding's libraries lie."""
+    return Path(lib.__file__).parent / "lib"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +376,10 @@ def machine_facts() -> tuple[object, ...]:
         build = "unknown"
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
-    others = [(str(library.path), library.build) for library in loaded_libraries() if not library.is_package]
-    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others)
+    loaded = loaded_libraries()
+    others = [(str(library.path), library.build) for library in loaded if not library.is_package]
+    variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # one of many in a bundle
+    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
 
 
 def processor_name() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
+from engine.gguf.model_title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
@@ -117,8 +118,9 @@ class LlamaModel:
 
     @property
     def name(self) -> str:
-        """The GGUF's ``general.name``, or the file's."""
-        return self.metadata("general.name") or self.path.stem
+        """What a person calls it, by the header and the file's name; see `engine.gguf.model_title`."""
+        parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
+        return model_title(parts, self.path.stem, self.num_params)
 
     @property
     def num_params(self) -> int:

@@ -47,6 +47,7 @@ from engine.session.draft_placement import DraftPlacement
 from engine.session.drafter_choice import DraftersByMode
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
+from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
 
@@ -82,6 +83,7 @@ class Session:
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
+        self._samples = SampleStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
@@ -364,7 +366,8 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store, self._experience)
+            stores = (self._store, self._experience, self._samples)
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
 
     def _tie_bound_in_use(self) -> TieBound:

@@ -197,9 +197,9 @@ class EngineWorker:
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
-        except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
+        except Exception as error:  # whoever asks for something must not wait for ever
             log.exception("the engine could not be started")
-            self._fail_all()
+            self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
@@ -226,10 +226,10 @@ class EngineWorker:
         # How much may be kept is said at every start; said once more, it was changed.
         return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _SetStateLimit))
 
-    def _fail_all(self) -> None:
+    def _fail_all(self, problem: Problem) -> None:
         while (command := self._commands.get()) is not None:
             if not self._closing.is_set():
-                self._report_failure(command, UNEXPECTED)
+                self._report_failure(command, problem)
 
     def _report_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
         """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""

@@ -121,6 +121,11 @@ class ModelsNavigation(QObject):
             self.stack.setCurrentWidget(panel)
         panel.open(page or ("" if panel.page != WELCOME else "recommended"))
 
+    def find_draft(self) -> None:
+        """Show what can draft for the target in use."""
+        self.open("drafts")
+        self.panel.requests.drafts_requested.emit(None)
+
     def toggle(self) -> None:
         """Open it, or go back to the chat."""
         if self.is_open:

@@ -73,10 +73,12 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.stop_requested.connect(window.stop_requested)
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
+    composer.find_draft.connect(window.models.find_draft)
     composer.text_changed.connect(window.draft_text_changed)
     composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
+    window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)
     window.stats.refused_toggled.connect(window.transcript.show_refused)
 

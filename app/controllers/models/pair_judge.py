@@ -17,10 +17,12 @@ from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.domain.devices import device_names
 from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.outlook import Outlook, SpeedRange
 from app.domain.settings.values import Settings
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.pairs.catalog import CatalogPair
+from app.hub.pairs.catalog import CatalogModel, CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.errors import DeviceError
@@ -34,7 +36,7 @@ from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.pair_probe import PairVerdict
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
-from ui.text.formatting import parameters, percent
+from ui.text.formatting import parameters
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
@@ -83,8 +85,11 @@ class PairJudge:
         settings: Callable[[], Settings],
         is_faster_beside: IsFasterBeside = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
+        outlooks: Outlooks | None = None,
     ) -> None:
-        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+        """``outlooks`` tell what a pair will gain here; without them nothing is said of it.
+
+        ``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
 
         ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
         """
@@ -92,6 +97,7 @@ class PairJudge:
         self._settings = settings
         self._is_faster_beside = is_faster_beside
         self._in_use = in_use
+        self._outlooks = outlooks
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
@@ -137,13 +143,32 @@ class PairJudge:
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
+        outlook = self._outlook(first, used, plan)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
             fit=fit_view(fit, pair_plan(first, used, plan)),
-            note=_cost(first, used),
+            note=in_language(outlook.words) if outlook else "",
+            outlook=outlook,
+        )
+
+    def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> Outlook | None:
+        if self._outlooks is None:
+            return None
+        settings = self._settings()
+        threads, draft_threads = settings.whole("threads"), settings.whole("draft_threads")
+        conditions = Conditions(plan, threads, draft_threads, settings.number("temperature"))
+        return self._outlooks.of_pair(target, draft, conditions)
+
+    def listed_speed(self, model: CatalogModel) -> SpeedRange | None:
+        """Plain decoding of a model of the list, by its listed size; None where nothing here could tell."""
+        if self._outlooks is None:
+            return None
+        gpu_bytes = sum(gpu.free_bytes or 0 for gpu in find_gpus())
+        return self._outlooks.of_size(
+            model.size_bytes, model.quantization, model.repo, on_gpu=gpu_bytes > model.size_bytes
         )
 
     def drafts(
@@ -291,18 +316,4 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         translate("HubPairs", candidate.place.value),
         Match.YES if candidate.matches else Match.NO,
         in_language(candidate.reason),
-    )
-
-
-def _cost(target: KnownModel, draft: KnownModel | None) -> str:
-    """What drafting costs beside a pass of the target, in words."""
-    if draft is None or not target.bytes_per_token:
-        return ""
-    share = draft.bytes_per_token / target.bytes_per_token
-    if share > 0.2:
-        return translate(
-            "HubPairs", "Drafting a token costs about {share} of a pass of the target, so expect little gain."
-        ).format(share=percent(share))
-    return translate("HubPairs", "Drafting a token costs about {share} of a pass of the target.").format(
-        share=percent(share)
     )

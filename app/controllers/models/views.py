@@ -193,13 +193,13 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
     )
 
 
-def library_row(model: LibraryModel, target: str, draft: str, architecture: str) -> LibraryRow:
-    """A model of the library; ``target`` and ``draft`` are the files in use."""
+def library_row(model: LibraryModel, target: str, draft: str, architecture: str, title: str = "") -> LibraryRow:
+    """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
     path = str(model.path)
     return LibraryRow(
         key=model.name,
         path=path,
-        name=Path(model.name).name,
+        name=title or Path(model.name).name,
         size_bytes=model.size_bytes,
         architecture=architecture,
         quantization=model.quantization,

@@ -12,6 +12,7 @@ from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Match, ModelRef, PairView
 from app.domain.settings.values import Settings
+from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
 from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
@@ -19,12 +20,15 @@ from engine.records import Device, LoadRequest
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
+from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 
 
 def judged(folder: Path, draft: Path | None) -> PairView:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
-    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
+        keep_passes(folder / "cache", model, plain_ms)
+    judge = PairJudge(service, Settings, outlooks=Outlooks(folder / "cache"))  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -41,8 +45,16 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert refused.fit.parts == alone.fit.parts
     assert all(part.draft_bytes is None for part in refused.fit.parts)
     assert any(part.draft_bytes for part in pair.fit.parts)
-    assert (refused.note, alone.note) == ("", "")
-    assert pair.note
+    assert all(view.outlook is not None and "tokens per second" in view.note for view in (refused, alone, pair))
+    assert "of a pass of the target" in pair.note
+    assert "of a pass of the target" not in refused.note + alone.note
+
+
+def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
+    assert (found.outlook, found.note) == (None, "")
 
 
 @pytest.mark.parametrize("used_with", ["this target", "another"])
