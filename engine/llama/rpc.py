@@ -95,7 +95,7 @@ def connect(name: str) -> tuple[int, ...]:
     return _devices[endpoint]
 
 
-@_AbortCallback
+@_AbortCallback  # type: ignore[untyped-decorator]
 def _on_abort(message: bytes) -> None:
     """Say why the program ends: after this, ggml ends it."""
     text = message.decode("utf-8", "replace")
