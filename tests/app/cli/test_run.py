@@ -291,7 +291,7 @@ def test_devices_reach_the_engine() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["--tensor-split", "a"], "The tensor split must be numbers such as 3,1"),
+        (["--tensor-split", "a"], "The shares of the devices must be numbers such as 3,1"),
         (["--override-tensor", "ffn"], "must be written as a pattern and a device"),
         (["--device", "CUDA99"], "There is no device CUDA99"),
         (["--override-tensor", "ffn=CUDA99"], "There is no buffer type or device CUDA99"),

@@ -76,6 +76,14 @@ def test_what_was_typed_stays_beside_what_is_ticked(row: DevicesRow, qtbot: QtBo
     assert row.problem() == ""
 
 
+def test_a_server_is_warned_of_before_anything_is_loaded(row: DevicesRow, qtbot: QtBot) -> None:
+    plain = row.help.text()
+    qtbot.keyClicks(row.edit, "CUDA0, rpc:10.0.0.2:50052")
+    assert "no authentication" in row.help.text()
+    row.edit.setText("CUDA0")
+    assert row.help.text() == plain
+
+
 def test_the_button_opens_the_menu(row: DevicesRow, qtbot: QtBot) -> None:
     shown: list[bool] = []
     row.menu.aboutToShow.connect(lambda: shown.append(True))
@@ -97,7 +105,7 @@ def test_without_a_device_the_menu_says_so(row: DevicesRow) -> None:
     [
         ("device", "CUDA0; CUDA1", "CUDA0; CUDA1 is no name of a device"),
         ("device", "none, CUDA0", "name it without other devices"),
-        ("tensor_split", "3:1", "must be numbers such as 3,1"),
+        ("tensor_split", "3:1", "shares of the devices must be numbers such as 3,1"),
         ("tensor_overrides", "ffn_up", "must be written as a pattern and a device"),
         ("tensor_overrides", "ffn_(up=CPU", "The pattern ffn_(up of a tensor override is wrong"),
     ],
