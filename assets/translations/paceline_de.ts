@@ -32,7 +32,7 @@
     </message>
     <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source> Continue</source>
@@ -627,7 +627,7 @@
     </message>
     <message>
         <source>Turn the local server on or off</source>
-        <translation type="unfinished"></translation>
+        <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -714,7 +714,7 @@
     </message>
     <message>
         <source>Find a draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell finden</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
@@ -1114,12 +1114,12 @@
         <translation>aus den gefundenen Geräten auswählen</translation>
     </message>
     <message>
-        <source>The processor alone</source>
-        <translation>Nur der Prozessor</translation>
+        <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Found on this computer</source>
-        <translation>Auf diesem Computer gefunden</translation>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
     </message>
     <message>
         <source>No GPU that this llama.cpp can use</source>
@@ -1997,9 +1997,9 @@ Chat-Vorlage: {template_name}
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
         </translation>
     </message>
 </context>
@@ -2278,81 +2278,81 @@ Chat-Vorlage: {template_name}
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} Anfrage beantwortet</numerusform>
+            <numerusform>{number} Anfragen beantwortet</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} wartet</numerusform>
+            <numerusform>{number} warten</numerusform>
         </translation>
     </message>
     <message>
         <source>The server is off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist aus.</translation>
     </message>
     <message>
         <source>The server is starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
         <source>The server is ready.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist bereit.</translation>
     </message>
     <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Copy the base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL kopieren</translation>
     </message>
     <message>
         <source>Stop this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort anhalten</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished">Erneut versuchen</translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Server settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen des Servers …</translation>
     </message>
     <message>
         <source>Turn the server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server ausschalten</translation>
     </message>
     <message>
         <source>Server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server aus</translation>
     </message>
     <message>
         <source>Server answering</source>
-        <translation type="unfinished"></translation>
+        <translation>Server antwortet</translation>
     </message>
     <message>
         <source>Server on</source>
-        <translation type="unfinished"></translation>
+        <translation>Server an</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server: {state}</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -2482,7 +2482,7 @@ Chat-Vorlage: {template_name}
     <name>ModeButton</name>
     <message>
         <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgeschlagene Token pro Durchlauf. „Automatisch“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
@@ -2498,11 +2498,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>in use</source>
-        <translation type="unfinished"></translation>
+        <translation>in Gebrauch</translation>
     </message>
     <message>
         <source>{mode}, length {depth}</source>
-        <translation type="unfinished"></translation>
+        <translation>{mode}, Länge {depth}</translation>
     </message>
     <message>
         <source>Mode: {name}</source>
@@ -2510,7 +2510,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{words}. Press Ctrl+D for the next mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -2706,27 +2706,27 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Whatever is fastest, pass by pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
     </message>
     <message>
         <source>No drafting: the speed to compare with</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe: die Geschwindigkeit zum Vergleich</translation>
     </message>
     <message>
         <source>Guesses from words used before in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach früheren Worten in diesem Chat</translation>
     </message>
     <message>
         <source>Guesses what most often followed the same words</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät, was denselben Worten meist folgte</translation>
     </message>
     <message>
         <source>A small model guesses ahead, the large one checks</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell rät voraus, das große prüft</translation>
     </message>
     <message>
         <source>Guesses from the text, else with the small model</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
     <message>
         <source>Off</source>
@@ -4534,6 +4534,10 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4783,23 +4787,23 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
     <message>
         <source>Turn it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie ihn wieder ein.</translation>
     </message>
     <message>
         <source>Choose another port in the settings, under Local server.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in den Einstellungen unter „Lokaler Server“ einen anderen Port.</translation>
     </message>
     <message>
         <source>Another program uses port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
         <source>The system does not let it listen at port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
     </message>
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
@@ -4808,10 +4812,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>llama.cpp uses at most {number} devices.</source>
         <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
-        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
-        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -4835,83 +4835,83 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die letzten {number} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
         <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
     </message>
     <message>
         <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers and higher temperatures gain less.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
     </message>
     <message>
         <source>Estimated from this model&apos;s passes, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {number} Antworten.</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -5506,8 +5506,8 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
     </message>
     <message>
-        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
-        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+        <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
+        <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -6751,26 +6751,26 @@ Chat-Vorlage: {template_name}
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
         </translation>
     </message>
     <message>
         <source>Last answers of {pair}</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antworten: {pair}</translation>
     </message>
     <message>
         <source>Speed-up, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschleunigung, letzte Antworten</translation>
     </message>
     <message>
         <source>Acceptance, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Akzeptanz, letzte Antworten</translation>
     </message>
     <message>
         <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
     </message>
 </context>
 <context>
@@ -7033,59 +7033,59 @@ Chat-Vorlage: {template_name}
     <name>ServerAccess</name>
     <message>
         <source>Base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">Modell</translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Show the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel anzeigen</translation>
     </message>
     <message>
         <source>Make another key; programs with the old one are let go</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
         <source>Example for</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel für</translation>
     </message>
     <message>
         <source>Example</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel</translation>
     </message>
     <message>
         <source>Use it from other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>In anderen Programmen verwenden</translation>
     </message>
     <message>
         <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
         <source>The server starts when you save.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet, wenn Sie speichern.</translation>
     </message>
     <message>
         <source>Hide the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel verbergen</translation>
     </message>
     <message>
         <source>Copy: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren: {what}</translation>
     </message>
     <message>
         <source>Copy the example, with the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -7551,39 +7551,39 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Programme</translation>
     </message>
     <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
     </message>
     <message>
         <source>Reachable from</source>
-        <translation type="unfinished"></translation>
+        <translation>Erreichbar von</translation>
     </message>
     <message>
         <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>This computer only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur diesem Computer</translation>
     </message>
     <message>
         <source>Other computers, too</source>
-        <translation type="unfinished"></translation>
+        <translation>Auch anderen Computern</translation>
     </message>
     <message>
         <source>Port</source>
-        <translation type="unfinished"></translation>
+        <translation>Port</translation>
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -8160,7 +8160,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Times of tokens, time of a pass, memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -8224,7 +8224,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Without drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe</translation>
     </message>
     <message>
         <source>answers</source>
@@ -8276,11 +8276,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Tokens per second of this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde in dieser Antwort.</translation>
     </message>
     <message>
         <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Rechner brauchen, gemessen, während das Fenster ruht.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -8392,15 +8392,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>As fast as plain</source>
-        <translation type="unfinished"></translation>
+        <translation>So schnell wie ohne</translation>
     </message>
     <message>
         <source>{times} faster</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} schneller</translation>
     </message>
     <message>
         <source>{times} slower</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} langsamer</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>
