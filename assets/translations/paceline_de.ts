@@ -93,13 +93,6 @@
     </message>
 </context>
 <context>
-    <name>AnswerFooter</name>
-    <message>
-        <source>The model that wrote this answer.</source>
-        <translation>Das Modell, das diese Antwort geschrieben hat.</translation>
-    </message>
-</context>
-<context>
     <name>AttachmentDialog</name>
     <message>
         <source>Attach files</source>
@@ -681,12 +674,12 @@
         <translation>Das Modell wird geladen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
-        <source>Tokens proposed per pass. With Auto, Paceline adapts it to measured speed.</source>
-        <translation>Vorgeschlagene Token pro Durchlauf. Bei „Auto“ passt Paceline sie dem gemessenen Tempo an.</translation>
-    </message>
-    <message>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>Find a draft</source>
+        <translation>Entwurfsmodell finden</translation>
     </message>
     <message>
         <source> Send</source>
@@ -695,18 +688,6 @@
     <message>
         <source> Stop</source>
         <translation> Stopp</translation>
-    </message>
-    <message>
-        <source>Draft length</source>
-        <translation>Entwurfslänge</translation>
-    </message>
-    <message>
-        <source>Depth auto</source>
-        <translation>Tiefe auto</translation>
-    </message>
-    <message>
-        <source>Depth {depth}</source>
-        <translation>Tiefe {depth}</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
@@ -1547,12 +1528,12 @@
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>No tokens were proposed: every pass gave one token of the target.</source>
-        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
+        <source>{share} of {number} drafted tokens accepted</source>
+        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
     </message>
     <message>
-        <source>{share} of {number} drafts accepted</source>
-        <translation>{share} von {number} Entwürfen akzeptiert</translation>
+        <source>No tokens were proposed: every pass gave one token of the target.</source>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target accepted.</source>
@@ -2234,6 +2215,21 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>MarksLegend</name>
+    <message>
+        <source>Mark {name} tokens</source>
+        <translation>Token markieren: {name}</translation>
+    </message>
+    <message>
+        <source>Marked tokens</source>
+        <translation>Markierte Token</translation>
+    </message>
+    <message>
+        <source>Hide all marks</source>
+        <translation>Alle Markierungen ausblenden</translation>
+    </message>
+</context>
+<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
@@ -2342,42 +2338,38 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>ModeSwitch</name>
+    <name>ModeButton</name>
     <message>
-        <source>Plain decoding: one token per pass of the target. The baseline for comparisons.</source>
-        <translation>Einfaches Dekodieren: ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
-    </message>
-    <message>
-        <source>Drafts what followed the same words earlier in this conversation; needs no second model.</source>
-        <translation>Entwirft, was früher in dieser Unterhaltung auf dieselben Wörter folgte; braucht kein zweites Modell.</translation>
-    </message>
-    <message>
-        <source>Drafts what most often followed the longest match in this conversation; needs no second model.</source>
-        <translation>Entwirft, was in dieser Unterhaltung am häufigsten auf die längste Übereinstimmung folgte; braucht kein zweites Modell.</translation>
-    </message>
-    <message>
-        <source>A small model drafts tokens, and the target checks them all in one pass.</source>
-        <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
-    </message>
-    <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere or before a match.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst oder vor einer Fundstelle mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>Picks what should be fastest for each pass, plain decoding included.</source>
-        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
+        <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
+        <translation>Vorgeschlagene Token pro Durchlauf. „Automatisch“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
         <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
+        <source>Draft length</source>
+        <translation>Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>{mode}, length {depth}</source>
+        <translation>{mode}, Länge {depth}</translation>
+    </message>
+    <message>
         <source>Mode: {name}</source>
         <translation>Modus: {name}</translation>
     </message>
     <message>
-        <source>{words} Press Ctrl+D for the next mode.</source>
-        <translation>{words} Strg+D wählt den nächsten Modus.</translation>
+        <source>{words}. Press Ctrl+D for the next mode.</source>
+        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -2570,6 +2562,30 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
+    </message>
+    <message>
+        <source>Whatever is fastest, pass by pass</source>
+        <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
+    </message>
+    <message>
+        <source>No drafting: the speed to compare with</source>
+        <translation>Ohne Entwürfe: die Geschwindigkeit zum Vergleich</translation>
+    </message>
+    <message>
+        <source>Guesses from words used before in this chat</source>
+        <translation>Rät nach früheren Worten in diesem Chat</translation>
+    </message>
+    <message>
+        <source>Guesses what most often followed the same words</source>
+        <translation>Rät, was denselben Worten meist folgte</translation>
+    </message>
+    <message>
+        <source>A small model guesses ahead, the large one checks</source>
+        <translation>Ein kleines Modell rät voraus, das große prüft</translation>
+    </message>
+    <message>
+        <source>Guesses from the text, else with the small model</source>
+        <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
     <message>
         <source>Off</source>
@@ -6782,6 +6798,14 @@ Chat-Vorlage: {template_name}
         <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
     </message>
     <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Times of tokens, time of a pass, memory</source>
+        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
+    </message>
+    <message>
         <source>Speed</source>
         <translation>Tempo</translation>
     </message>
@@ -6800,6 +6824,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Memory</source>
         <translation>Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
     </message>
     <message>
         <source>used</source>
@@ -6832,6 +6864,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Over several answers it is accurate to within 2%; answers without recorded times are left out.</source>
         <translation>Über mehrere Antworten ist es auf 2&#xa0;% genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
+    </message>
+    <message>
+        <source>Without drafting</source>
+        <translation>Ohne Entwürfe</translation>
     </message>
     <message>
         <source>answers</source>
@@ -6880,6 +6916,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>By models and mode</source>
         <translation>Nach Modellen und Modus</translation>
+    </message>
+    <message>
+        <source>Tokens per second of this answer.</source>
+        <translation>Token pro Sekunde in dieser Antwort.</translation>
+    </message>
+    <message>
+        <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
+        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Computer brauchen, gemessen, während das Fenster ruht.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -6988,6 +7032,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
         <translation>{tokens} Token ({cached} im Cache)</translation>
+    </message>
+    <message>
+        <source>As fast as plain</source>
+        <translation>So schnell wie ohne</translation>
+    </message>
+    <message>
+        <source>{times} faster</source>
+        <translation>{times} schneller</translation>
+    </message>
+    <message>
+        <source>{times} slower</source>
+        <translation>{times} langsamer</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>
