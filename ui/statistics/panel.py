@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.engine_view import EngineView
+from app.domain.pair_speed import PairSpeed
 from app.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
@@ -214,9 +215,9 @@ class StatsPanel(QFrame):
         self.chat.show_rows(rows, sums)
         self._summarise()
 
-    def show_all(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
-        """Show the sums of all time."""
-        self.all.show_rows(rows, sums)
+    def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
+        """Show the sums of all time, and how fast each pair was in its last answers."""
+        self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
         if self.table is not None:
             self.table.show_rows(rows)
         self._summarise()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
-from app.domain.model_name import model_name
+from app.domain.model_name import shown_name
 from engine.records import Mode, ModelInfo
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
@@ -234,7 +234,7 @@ class Header(QFrame):
     def _fitting(self) -> str:
         """As much of the names as there is room for: both, the target's alone, or a part of that."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
-        short = model_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
+        short = shown_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
         candidates = (self._summary(), short)
         fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
         return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
@@ -272,8 +272,8 @@ class Header(QFrame):
             )
         if view.target is None:
             return translate("Header", "No model")
-        draft = f"{model_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
-        return f"{model_name(view.target)} · {draft}"
+        draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
         view = self._view
