@@ -1864,16 +1864,8 @@ Chat-Vorlage: {template_name}
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Open a GGUF as target…</source>
-        <translation>GGUF als Zielmodell öffnen …</translation>
-    </message>
-    <message>
         <source>Open a GGUF as draft…</source>
         <translation>GGUF als Entwurfsmodell öffnen …</translation>
-    </message>
-    <message>
-        <source>Remove the draft</source>
-        <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
         <source>Quick demo</source>
@@ -1890,6 +1882,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
+    </message>
+    <message>
+        <source>Open a GGUF file…</source>
+        <translation>GGUF-Datei öffnen…</translation>
     </message>
     <message>
         <source>Try the speed demo (200 MB)</source>
@@ -2549,6 +2545,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>draft: {name}</source>
+        <translation>Entwurf: {name}</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft for {name}</source>
+        <translation>Entwurfsmodell für {name}</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
     </message>
 </context>
 <context>

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
-from ui.theme.theme import SEMIBOLD, Theme
+from ui.theme.theme import REGULAR, SEMIBOLD, Theme
 from ui.widgets.item_background import paint_item_background
 
 Index = QModelIndex | QPersistentModelIndex
@@ -147,7 +147,8 @@ class _Delegate(QStyledItemDelegate):
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
         painter.setPen(QColor(tokens.text if choice.enabled else tokens.text_disabled))
-        self._draw(painter, title, choice.title, self._theme.font(0, SEMIBOLD))
+        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # what is alone on its row needs no stress
+        self._draw(painter, title, choice.title, self._theme.font(0, weight))
         for number, text in enumerate(choice.lines, 1):
             self._write(painter, line.translated(0, self._line_px * number), text, caption)
 
