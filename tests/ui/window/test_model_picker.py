@@ -27,9 +27,6 @@ MODELS = PickerView(
         row("tiny", 2_500_000_000, quantization="Q4_K_M", paired_with="little"),
         row("other", 92_000_000, quantization="Q4_1"),
     ),
-        row("tiny", 2_500_000_000, quantization="Q4_K_M", paired_with="little"),
-        row("other", 92_000_000, quantization="Q4_1"),
-    ),
     (row("little", 639_000_000, quantization="Q8_0"), row("less", 400_000_000)),
 )
 
