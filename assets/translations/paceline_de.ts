@@ -8841,6 +8841,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines echtes Modell</translation>
     </message>
     <message>
+        <source>Other pairs</source>
+        <translation>Weitere Paare</translation>
+    </message>
+    <message>
         <source>Skip</source>
         <translation>Überspringen</translation>
     </message>
