@@ -1885,7 +1885,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Open a GGUF file…</source>
-        <translation>GGUF-Datei öffnen…</translation>
+        <translation>GGUF-Datei öffnen …</translation>
     </message>
     <message>
         <source>Try the speed demo (200 MB)</source>
@@ -2571,7 +2571,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Models on this computer</source>
-        <translation>Modelle auf diesem Computer</translation>
+        <translation>Modelle auf diesem Rechner</translation>
     </message>
     <message>
         <source>More</source>
@@ -8307,7 +8307,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
-        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Computer brauchen, gemessen, während das Fenster ruht.</translation>
+        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Rechner brauchen, gemessen, während das Fenster ruht.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
