@@ -291,6 +291,14 @@ class LibraryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PickerView:
+    """What the header offers: the library's models that can answer, the last used first, and those that can draft."""
+
+    targets: tuple[LibraryRow, ...] = ()
+    drafts: tuple[LibraryRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OfferRow:
     """A model found in another app's folder."""
 

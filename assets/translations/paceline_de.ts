@@ -101,13 +101,6 @@
     </message>
 </context>
 <context>
-    <name>AnswerFooter</name>
-    <message>
-        <source>The model that wrote this answer.</source>
-        <translation>Das Modell, das diese Antwort geschrieben hat.</translation>
-    </message>
-</context>
-<context>
     <name>AttachmentDialog</name>
     <message>
         <source>Attach files</source>
@@ -1586,12 +1579,12 @@
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>No tokens were proposed: every pass gave one token of the target.</source>
-        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
+        <source>{share} of {number} drafted tokens accepted</source>
+        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
     </message>
     <message>
-        <source>{share} of {number} drafts accepted</source>
-        <translation>{share} von {number} Entwürfen akzeptiert</translation>
+        <source>No tokens were proposed: every pass gave one token of the target.</source>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target accepted.</source>
@@ -1875,16 +1868,8 @@ Chat-Vorlage: {template_name}
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Open a GGUF as target…</source>
-        <translation>GGUF als Zielmodell öffnen …</translation>
-    </message>
-    <message>
         <source>Open a GGUF as draft…</source>
         <translation>GGUF als Entwurfsmodell öffnen …</translation>
-    </message>
-    <message>
-        <source>Remove the draft</source>
-        <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
         <source>Quick demo</source>
@@ -1901,6 +1886,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
+    </message>
+    <message>
+        <source>Open a GGUF file…</source>
+        <translation>GGUF-Datei öffnen …</translation>
     </message>
     <message>
         <source>Try the speed demo (200 MB)</source>
@@ -2367,6 +2356,21 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>MarksLegend</name>
+    <message>
+        <source>Mark {name} tokens</source>
+        <translation>Token markieren: {name}</translation>
+    </message>
+    <message>
+        <source>Marked tokens</source>
+        <translation>Markierte Token</translation>
+    </message>
+    <message>
+        <source>Hide all marks</source>
+        <translation>Alle Markierungen ausblenden</translation>
+    </message>
+</context>
+<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
@@ -2549,6 +2553,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>draft: {name}</source>
+        <translation>Entwurf: {name}</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft for {name}</source>
+        <translation>Entwurfsmodell für {name}</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
     </message>
 </context>
 <context>
@@ -8812,6 +8847,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>A small real model</source>
         <translation>Ein kleines echtes Modell</translation>
+    </message>
+    <message>
+        <source>Other pairs</source>
+        <translation>Weitere Paare</translation>
     </message>
     <message>
         <source>Skip</source>
