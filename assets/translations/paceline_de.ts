@@ -6625,6 +6625,14 @@ Chat-Vorlage: {template_name}
         <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
+        <source>{lane} was slower than {base} this time</source>
+        <translation>{lane} war diesmal langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>{lane} was faster than {base} this time</source>
+        <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
         <source>Measuring what a pass costs, and reading the question</source>
         <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
     </message>
@@ -6730,6 +6738,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Export the race</source>
         <translation>Rennen exportieren</translation>
+    </message>
+    <message>
+        <source>Paceline race</source>
+        <translation>Paceline-Rennen</translation>
     </message>
 </context>
 <context>

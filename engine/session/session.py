@@ -216,6 +216,8 @@ class Session:
             except EngineError:
                 other.close()
                 raise
+            if self._translated is not None:
+                other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 
