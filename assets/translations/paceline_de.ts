@@ -31,6 +31,10 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Another program&apos;s request is being answered; yours is next.</source>
+        <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -612,6 +616,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Turn the local server on or off</source>
+        <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -2220,6 +2228,87 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Model</source>
         <translation>Modell</translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation>
+            <numerusform>{number} Anfrage beantwortet</numerusform>
+            <numerusform>{number} Anfragen beantwortet</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation>
+            <numerusform>{number} wartet</numerusform>
+            <numerusform>{number} warten</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The server is off.</source>
+        <translation>Der Server ist aus.</translation>
+    </message>
+    <message>
+        <source>The server is starting.</source>
+        <translation>Der Server startet.</translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered; yours is next.</source>
+        <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered.</source>
+        <translation>Die Anfrage eines Programms wird beantwortet.</translation>
+    </message>
+    <message>
+        <source>The server is ready.</source>
+        <translation>Der Server ist bereit.</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Copy the base URL</source>
+        <translation>Basis-URL kopieren</translation>
+    </message>
+    <message>
+        <source>Stop this answer</source>
+        <translation>Diese Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Server settings…</source>
+        <translation>Einstellungen des Servers …</translation>
+    </message>
+    <message>
+        <source>Turn the server off</source>
+        <translation>Server ausschalten</translation>
+    </message>
+    <message>
+        <source>Server off</source>
+        <translation>Server aus</translation>
+    </message>
+    <message>
+        <source>Server answering</source>
+        <translation>Server antwortet</translation>
+    </message>
+    <message>
+        <source>Server on</source>
+        <translation>Server an</translation>
+    </message>
+    <message>
+        <source>Local server: {state}</source>
+        <translation>Lokaler Server: {state}</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -4597,6 +4686,34 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>Something unexpected went wrong; the log has the details.</source>
+        <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
+    </message>
+    <message>
+        <source>Turn it on again.</source>
+        <translation>Schalten Sie ihn wieder ein.</translation>
+    </message>
+    <message>
+        <source>Make another key in the settings, under Local server.</source>
+        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Choose another port in the settings, under Local server.</source>
+        <translation>Wählen Sie in den Einstellungen unter „Lokaler Server“ einen anderen Port.</translation>
+    </message>
+    <message>
+        <source>The key in {file} cannot be used, or other users may read it.</source>
+        <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
+    </message>
+    <message>
+        <source>Another program uses port {port}.</source>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
+    </message>
+    <message>
+        <source>The system does not let it listen at port {port}.</source>
+        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
+    </message>
+    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
@@ -5412,6 +5529,10 @@ Chat-Vorlage: {template_name}
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
     </message>
+    <message>
+        <source>The local server could not start</source>
+        <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -5860,6 +5981,65 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>ServerAccess</name>
+    <message>
+        <source>Base URL</source>
+        <translation>Basis-URL</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation>Schlüssel anzeigen</translation>
+    </message>
+    <message>
+        <source>Make another key; programs with the old one are let go</source>
+        <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
+    </message>
+    <message>
+        <source>Example for</source>
+        <translation>Beispiel für</translation>
+    </message>
+    <message>
+        <source>Example</source>
+        <translation>Beispiel</translation>
+    </message>
+    <message>
+        <source>Use it from other programs</source>
+        <translation>In anderen Programmen verwenden</translation>
+    </message>
+    <message>
+        <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
+        <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
+    </message>
+    <message>
+        <source>The server starts when you save.</source>
+        <translation>Der Server startet, wenn Sie speichern.</translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation>Schlüssel verbergen</translation>
+    </message>
+    <message>
+        <source>Copy: {what}</source>
+        <translation>Kopieren: {what}</translation>
+    </message>
+    <message>
+        <source>Copy the example, with the key</source>
+        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -6223,6 +6403,42 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation>Andere Programme</translation>
+    </message>
+    <message>
+        <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
+        <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
+    </message>
+    <message>
+        <source>Reachable from</source>
+        <translation>Erreichbar von</translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
+    </message>
+    <message>
+        <source>This computer only</source>
+        <translation>Nur diesem Computer</translation>
+    </message>
+    <message>
+        <source>Other computers, too</source>
+        <translation>Auch anderen Computern</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <source>Choose another number if a program on this computer uses this one already.</source>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>

@@ -160,6 +160,23 @@
     </message>
 </context>
 <context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation>
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation>
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>NotificationController</name>
     <message numerus="yes">
         <source>%Ln tokens</source>
