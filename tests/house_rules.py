@@ -36,6 +36,7 @@ APP_MAY = {
         "app.storage",
         "app.hub",
         "app.attachments",
+        "app.benchmark",
         "app.server",
         "app.controllers",
     },

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
 from engine.records import (
@@ -50,6 +50,19 @@ UNEXPECTED = Problem(
 )
 
 
+class Job(Protocol):
+    """Work of the app's that has the engine's thread, and what is loaded, to itself: a race, for one."""
+
+    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+        """Do it, until it is done or ``should_stop`` says so; ``pause`` may be called where nothing is being timed.
+
+        What is made with ``session`` has to be closed again before this returns.
+        """
+
+    def failed(self, problem: Problem) -> Event:
+        """What to tell where it could not be done, or broke off."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Load:
     """Loads and drafts are numbered together; ``num_answers`` were asked for before it."""
@@ -69,6 +82,12 @@ class _SetDraft:
 @dataclass(frozen=True, slots=True)
 class _Generate:
     request: ChatRequest
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class _RunJob:
+    job: Job
     serial: int
 
 
@@ -98,7 +117,7 @@ class _Lend:
     on_failure: Callable[[], None]
 
 
-_Work = _Load | _SetDraft | _Generate | _ForgetPast | _SetStateLimit | _ForgetState | _Count | _Lend
+_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count | _Lend
 _Command = _Work | None  # None ends the thread
 # Done though the app ends: what is to be forgotten would stay on the disk for good.
 _FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
@@ -124,6 +143,8 @@ class EngineWorker:
         self._loads: list[_Load] = []  # of targets, waiting or under way
         self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
         self._measures = False  # in idle time
+        self._num_jobs = self._jobs_ended_through = 0
+        self._runs_job = False
         self._answers = False  # a request of `generate`, which `stop` is for
         self._closing = threading.Event()
         self._counts = TokenCounter()
@@ -136,16 +157,19 @@ class EngineWorker:
     def load(self, request: LoadRequest) -> None:
         """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`.
 
-        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``.
+        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``; so are
+        jobs, which use what is loaded.
         """
         with self._lock:
+            self._end_jobs()
             self._num_loads += 1
             self._loads.append(_Load(request, self._num_loads, self._num_queued))
             self._enqueue(self._loads[-1])
 
     def set_draft(self, path: str | None) -> None:
-        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+        """Use another draft or none, and end jobs, which may use it; answers with `EngineReady` or `EngineFailed`."""
         with self._lock:
+            self._end_jobs()
             self._num_loads += 1
             self._enqueue(_SetDraft(path, self._num_loads, self._num_queued))
 
@@ -159,6 +183,22 @@ class EngineWorker:
         with self._lock:
             self._num_queued += 1
             self._enqueue(_Generate(request, self._num_queued))
+
+    def run_job(self, job: Job) -> None:
+        """Do somebody's work on this thread; other commands wait for it. What it tells, and its end, are its own."""
+        with self._lock:
+            self._num_jobs += 1
+            self._enqueue(_RunJob(job, self._num_jobs))
+
+    def stop_jobs(self) -> None:
+        """Stop every job asked for so far, between two passes or in one."""
+        with self._lock:
+            self._end_jobs()
+
+    def _end_jobs(self) -> None:
+        self._jobs_ended_through = self._num_jobs
+        if self._runs_job and self._interrupt is not None:
+            self._interrupt.set()
 
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
@@ -206,6 +246,7 @@ class EngineWorker:
         """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
         self._closing.set()
         self.stop()
+        self.stop_jobs()
         with self._lock:
             if self._interrupt is not None:
                 self._interrupt.set()  # whatever runs
@@ -232,9 +273,9 @@ class EngineWorker:
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
-        except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
+        except Exception as error:  # whoever asks for something must not wait for ever
             log.exception("the engine could not be started")
-            self._fail_all()
+            self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
@@ -261,15 +302,17 @@ class EngineWorker:
         # How much may be kept is said at every start; said once more, it was changed.
         return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _SetStateLimit))
 
-    def _fail_all(self) -> None:
+    def _fail_all(self, problem: Problem) -> None:
         while (command := self._commands.get()) is not None:
             if not self._closing.is_set():
-                self._report_failure(command, UNEXPECTED)
+                self._report_failure(command, problem)
 
     def _report_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
         """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
         if isinstance(command, _Load | _SetDraft | _Generate):
             self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
+        elif isinstance(command, _RunJob):
+            self._on_event(command.job.failed(problem))
         elif isinstance(command, _Lend):
             command.on_failure()
         else:
@@ -360,6 +403,8 @@ class EngineWorker:
             session.states.forget(command.conversation_id)
         elif isinstance(command, _Count):
             self._count_all(session)
+        elif isinstance(command, _RunJob):
+            self._run_job(session, command)
         elif isinstance(command, _Lend):
             command.turn(session, lambda: self._between_steps(session))
         else:
@@ -395,6 +440,20 @@ class EngineWorker:
             else:
                 return
             self._dequeued.remove(first)
+
+    def _run_job(self, session: Session, command: _RunJob) -> None:
+        def is_over() -> bool:
+            return self._closing.is_set() or command.serial <= self._jobs_ended_through
+
+        with self._lock:
+            if not is_over():
+                session.interrupt.clear()
+            self._runs_job = True
+        try:
+            command.job.run(session, is_over, self._on_event, lambda: self._count_slice(session))
+        finally:
+            with self._lock:
+                self._runs_job = False
 
     def _count_slice(self, session: Session) -> None:
         try:

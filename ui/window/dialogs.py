@@ -69,6 +69,7 @@ class WindowDialogs(QObject):
         if access is not None:
             access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)
+        dialog.set_devices(window.engine_view.devices)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
             dialog.rows["notify"].add_note(
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
