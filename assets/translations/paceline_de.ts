@@ -6084,6 +6084,18 @@ Chat-Vorlage: {template_name}
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
     </message>
+    <message>
+        <source>Make another key in the settings, under Local server.</source>
+        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The key in {file} cannot be used, or other users may read it.</source>
+        <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
+    </message>
+    <message>
+        <source>The local server could not start</source>
+        <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
