@@ -1951,6 +1951,16 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>HistoryPlot</name>
+    <message numerus="yes">
+        <source>%n answers slower than plain decoding</source>
+        <translation>
+            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>HubController</name>
     <message>
         <source>Open the folder with your file manager.</source>
@@ -2009,14 +2019,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Drafting a token costs about {share} of a pass of the target, so expect little gain.</source>
-        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells, erwarten Sie also wenig Gewinn.</translation>
-    </message>
-    <message>
-        <source>Drafting a token costs about {share} of a pass of the target.</source>
-        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells.</translation>
     </message>
 </context>
 <context>
@@ -4597,6 +4599,86 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation>Die letzten {number} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
+    </message>
+    <message>
+        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
+        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
+    </message>
+    <message>
+        <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
+        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+    </message>
+    <message>
+        <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+    </message>
+    <message>
+        <source>Short answers and higher temperatures gain less.</source>
+        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
+    </message>
+    <message>
+        <source>Estimated from the speed of the memory, which was measured here.</source>
+        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
+    </message>
+    <message>
+        <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
+    </message>
+    <message>
+        <source>No draft model would pay off here; text that repeats is drafted without one.</source>
+        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
+    </message>
+    <message>
+        <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+    </message>
+    <message>
+        <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
+    </message>
+    <message>
+        <source>Short answers gain less; a temperature of 0 gains more.</source>
+        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
+    </message>
+    <message>
+        <source>Estimated from this model&apos;s passes, which were measured here.</source>
+        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
+    </message>
+    <message>
+        <source>Estimated from passes of {name}, which were measured here.</source>
+        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
+    </message>
+    <message>
+        <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {number} Antworten.</translation>
+    </message>
+    <message>
+        <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
+        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
+    </message>
+    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
@@ -5608,6 +5690,32 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>RecentSpeed</name>
+    <message numerus="yes">
+        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <translation>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Last answers of {pair}</source>
+        <translation>Letzte Antworten: {pair}</translation>
+    </message>
+    <message>
+        <source>Speed-up, last answers</source>
+        <translation>Beschleunigung, letzte Antworten</translation>
+    </message>
+    <message>
+        <source>Acceptance, last answers</source>
+        <translation>Akzeptanz, letzte Antworten</translation>
+    </message>
+    <message>
+        <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
+        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
+    </message>
+</context>
+<context>
     <name>Recommendations</name>
     <message>
         <source>It is no longer available as listed here.</source>
@@ -5616,6 +5724,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
+    </message>
+    <message>
+        <source>about {low}–{high} tokens per second here, before any drafting</source>
+        <translation>etwa {low}–{high} Token je Sekunde hier, noch ohne Entwürfe</translation>
     </message>
     <message>
         <source>{first} and {second}</source>

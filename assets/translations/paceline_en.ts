@@ -140,6 +140,16 @@
     </message>
 </context>
 <context>
+    <name>HistoryPlot</name>
+    <message numerus="yes">
+        <source>%n answers slower than plain decoding</source>
+        <translation>
+            <numerusform>%n answer slower than plain decoding</numerusform>
+            <numerusform>%n answers slower than plain decoding</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LengthBars</name>
     <message numerus="yes">
         <source>{kept} accepted: {number} passes</source>
@@ -183,6 +193,16 @@
         <translation>
             <numerusform>and %n more token</numerusform>
             <numerusform>and %n more tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>RecentSpeed</name>
+    <message numerus="yes">
+        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <translation>
+            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
         </translation>
     </message>
 </context>
