@@ -24,6 +24,7 @@ from engine.records import (
     LoadRequest,
     Mode,
     ModelInfo,
+    Problem,
     RunStats,
     Source,
     StatsUpdate,
@@ -31,6 +32,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
+from engine.session.worker import Job
 from tests.scripted_pair import MarkovModel
 
 
@@ -121,6 +123,13 @@ class ScriptedWorker:
         """Stream the script."""
         self._stop.clear()
         self._requests.put(request)
+
+    def run_job(self, job: Job) -> None:
+        """There is no session that a job could run on."""
+        self._on_event(job.failed(Problem("No session", "There is no model.", "Use a real one.")))
+
+    def stop_jobs(self) -> None:
+        """None runs."""
 
     def forget_past(self) -> None:
         """Nothing was learnt."""

@@ -197,6 +197,58 @@
     </message>
 </context>
 <context>
+    <name>Race</name>
+    <message numerus="yes">
+        <source>%n tokens</source>
+        <translation>
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>all of %n rounds</source>
+        <translation>
+            <numerusform>one round</numerusform>
+            <numerusform>all of %n rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>With the %n earlier messages of the chat</source>
+        <translation>
+            <numerusform>With the one earlier message of the chat</numerusform>
+            <numerusform>With the %n earlier messages of the chat</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds</source>
+        <translation>
+            <numerusform>%n round</numerusform>
+            <numerusform>%n rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds are over</source>
+        <translation>
+            <numerusform>%n round is over</numerusform>
+            <numerusform>%n rounds are over</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
+        <translation>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round).</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
+        <translation>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so neither is surely faster.</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>

@@ -71,7 +71,7 @@ class PairCosts:
         """What is measured is kept in the stores; ``samples`` is what other models' passes are told from."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
-        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), target.info.flash_attention)
+        machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
         of_target = (*_facts(target), request.threads)
         self._target_key = key_of("passes of target", *of_target, *POINTS, *machine)
         self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
@@ -342,4 +342,4 @@ def keep_sample(
 
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:
     info = loaded.info
-    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers)
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts)

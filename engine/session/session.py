@@ -20,15 +20,19 @@ from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.devices import find_gpus
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
+    experts_notices,
     fit_context,
+    open_beside,
     open_model,
     placement_notices,
     target_options,
+    with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
@@ -99,10 +103,12 @@ class Session:
         self._inspect(Path(request.target), self.is_load_cancelled)
         options = fit_context([request.target], target_options(request))
         options = TargetAttention(self._store).choose(request.target, options)
+        options = with_room_for(request.draft, request, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            notices = (*notices, *experts_notices(request, target.info))
             info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
         except Exception:
             target.close()
@@ -163,11 +169,38 @@ class Session:
             draft = open_with(options)
         return cache.open_best(path, draft, options, open_with)
 
+    def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
+        """Give another session on the models that are loaded here: weights are shared, caches and text are not.
+
+        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
+        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+
+        Raises:
+            EngineError: nothing is loaded, or there is no memory for its contexts.
+        """
+        target = self._loaded()
+        if self._costs is not None:
+            self._costs.save()
+        other = Session()
+        other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
+        other._request = self._request if with_draft else replace(self._request, draft=None)
+        other._prompt = self._prompt
+        other._target = open_beside(target, n_ctx)
+        other.states.attach("target", other._target.sequence, _identity(other._target))
+        if with_draft and self._draft is not None:
+            try:
+                other._draft = open_beside(self._draft, n_ctx, narrows=True)
+            except EngineError:
+                other.close()
+                raise
+            other.states.attach("draft", other._draft.sequence, _identity(other._draft))
+        return other
+
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        return EngineReady(target.info, draft, self._unavailable(target))
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus())
 
     @property
     def threads(self) -> int:
@@ -400,7 +433,7 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention)
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
 from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
@@ -35,6 +35,19 @@ UNEXPECTED = Problem(
     "An unexpected error stopped this step; the log has the details.",
     "Try again; if it happens again, restart Paceline.",
 )
+
+
+class Job(Protocol):
+    """Work of the app's that has the engine's thread, and what is loaded, to itself: a race, for one."""
+
+    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+        """Do it, until it is done or ``should_stop`` says so; ``pause`` may be called where nothing is being timed.
+
+        What is made with ``session`` has to be closed again before this returns.
+        """
+
+    def failed(self, problem: Problem) -> Event:
+        """What to tell where it could not be done, or broke off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +73,12 @@ class _Generate:
 
 
 @dataclass(frozen=True, slots=True)
+class _RunJob:
+    job: Job
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
 class _ForgetPast:
     pass
 
@@ -79,7 +98,7 @@ class _Count:
     """Texts wait in the `TokenCounter`."""
 
 
-_Work = _Load | _SetDraft | _Generate | _ForgetPast | _SetStateLimit | _ForgetState | _Count
+_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count
 _Command = _Work | None  # None ends the thread
 # Done though the app ends: what is to be forgotten would stay on the disk for good.
 _FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
@@ -105,6 +124,8 @@ class EngineWorker:
         self._loads: list[_Load] = []  # of targets, waiting or under way
         self._interrupt: Interrupt | None = None  # ends the pass of an answer that is stopped, or one that is measured
         self._measures = False  # in idle time
+        self._num_jobs = self._jobs_ended_through = 0
+        self._runs_job = False
         self._closing = threading.Event()
         self._counts = TokenCounter()
         self._dequeued: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
@@ -116,16 +137,19 @@ class EngineWorker:
     def load(self, request: LoadRequest) -> None:
         """Load models; answers with `LoadProgress` and `EngineReady`, or `EngineFailed`.
 
-        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``.
+        Loads before it that no answer waits for are ended, each with an `EngineFailed` that ``was_cancelled``; so are
+        jobs, which use what is loaded.
         """
         with self._lock:
+            self._end_jobs()
             self._num_loads += 1
             self._loads.append(_Load(request, self._num_loads, self._num_queued))
             self._enqueue(self._loads[-1])
 
     def set_draft(self, path: str | None) -> None:
-        """Use another draft or none; answers with `EngineReady` or `EngineFailed`."""
+        """Use another draft or none, and end jobs, which may use it; answers with `EngineReady` or `EngineFailed`."""
         with self._lock:
+            self._end_jobs()
             self._num_loads += 1
             self._enqueue(_SetDraft(path, self._num_loads, self._num_queued))
 
@@ -139,6 +163,22 @@ class EngineWorker:
         with self._lock:
             self._num_queued += 1
             self._enqueue(_Generate(request, self._num_queued))
+
+    def run_job(self, job: Job) -> None:
+        """Do somebody's work on this thread; other commands wait for it. What it tells, and its end, are its own."""
+        with self._lock:
+            self._num_jobs += 1
+            self._enqueue(_RunJob(job, self._num_jobs))
+
+    def stop_jobs(self) -> None:
+        """Stop every job asked for so far, between two passes or in one."""
+        with self._lock:
+            self._end_jobs()
+
+    def _end_jobs(self) -> None:
+        self._jobs_ended_through = self._num_jobs
+        if self._runs_job and self._interrupt is not None:
+            self._interrupt.set()
 
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
@@ -161,7 +201,7 @@ class EngineWorker:
         """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for."""
         with self._lock:
             self._stopped_through = self._num_queued
-            if self._interrupt is not None and not self._measures:  # then there is no answer yet
+            if self._interrupt is not None and not (self._measures or self._runs_job):  # then there is no answer yet
                 self._interrupt.set()
 
     def skip_summary(self) -> None:
@@ -173,6 +213,7 @@ class EngineWorker:
         """Stop, free the models, end the thread; False if it did not end within ``timeout_s`` seconds."""
         self._closing.set()
         self.stop()
+        self.stop_jobs()
         with self._lock:
             self._enqueue(None)
         if self._begins is not None:
@@ -197,9 +238,9 @@ class EngineWorker:
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
-        except Exception:  # a library of llama.cpp's is missing: who asks for something must not wait for ever
+        except Exception as error:  # whoever asks for something must not wait for ever
             log.exception("the engine could not be started")
-            self._fail_all()
+            self._fail_all(error.problem if isinstance(error, EngineError) else UNEXPECTED)
             return
         while (command := self._next_command(session)) is not None:
             if self._closing.is_set() and not isinstance(command, _FORGETTING):
@@ -226,15 +267,17 @@ class EngineWorker:
         # How much may be kept is said at every start; said once more, it was changed.
         return not forgetting or (len(forgetting) == 1 and isinstance(forgetting[0], _SetStateLimit))
 
-    def _fail_all(self) -> None:
+    def _fail_all(self, problem: Problem) -> None:
         while (command := self._commands.get()) is not None:
             if not self._closing.is_set():
-                self._report_failure(command, UNEXPECTED)
+                self._report_failure(command, problem)
 
     def _report_failure(self, command: _Work, problem: Problem, needed: int = 0, was_cancelled: bool = False) -> None:
         """Answer a command that waits for an answer; what nobody waits for would be taken for another's."""
         if isinstance(command, _Load | _SetDraft | _Generate):
             self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
+        elif isinstance(command, _RunJob):
+            self._on_event(command.job.failed(problem))
         else:
             log.error("%s failed: %s", type(command).__name__, problem.message)
 
@@ -314,6 +357,8 @@ class EngineWorker:
             session.states.forget(command.conversation_id)
         elif isinstance(command, _Count):
             self._count_all(session)
+        elif isinstance(command, _RunJob):
+            self._run_job(session, command)
         else:
             serial = command.serial
             with self._lock:
@@ -323,6 +368,20 @@ class EngineWorker:
             for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
                 self._count_slice(session)
+
+    def _run_job(self, session: Session, command: _RunJob) -> None:
+        def is_over() -> bool:
+            return self._closing.is_set() or command.serial <= self._jobs_ended_through
+
+        with self._lock:
+            if not is_over():
+                session.interrupt.clear()
+            self._runs_job = True
+        try:
+            command.job.run(session, is_over, self._on_event, lambda: self._count_slice(session))
+        finally:
+            with self._lock:
+                self._runs_job = False
 
     def _count_slice(self, session: Session) -> None:
         try:

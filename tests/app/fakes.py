@@ -37,6 +37,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
+from engine.session.worker import Job
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -59,6 +60,8 @@ class PuppetWorker:
         self.num_load_stops = 0
         self.num_forgotten = 0
         self.num_skips = 0
+        self.jobs: list[Job] = []
+        self.num_job_stops = 0
         self.state_limits: list[int] = []
         self.forgotten_states: list[int] = []
         self.started = False
@@ -81,6 +84,12 @@ class PuppetWorker:
 
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)
+
+    def run_job(self, job: Job) -> None:
+        self.jobs.append(job)
+
+    def stop_jobs(self) -> None:
+        self.num_job_stops += 1
 
     def forget_past(self) -> None:
         self.num_forgotten += 1

@@ -117,7 +117,7 @@ class SuggestionCard(QFrame):
         column.addWidget(mark)
         column.addWidget(weight)
         if row.expected:
-            column.addWidget(label(row.expected[:1].upper() + row.expected[1:], "caption", wrap=True))
+            column.addWidget(label(row.expected, "caption", wrap=True))
         column.addWidget(licence)
         column.addSpacing(4)
         column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignRight)  # as wide as its words, not as the card

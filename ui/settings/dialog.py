@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.settings.fields import SettingField, SettingValue
-from engine.records import Mode
+from engine.records import Device, Mode
 from ui.settings.control_widths import ControlWidths
 from ui.settings.mode_cards import ModeRow
 from ui.settings.page import SettingsPage
 from ui.settings.row import SettingRow
-from ui.settings.rows import ChoiceRow, make_row
+from ui.settings.rows import ChoiceRow, DevicesRow, make_row
 from ui.text.language import translate
 from ui.widgets.dialogs import within_screen
 from ui.widgets.enter_key import EnterInDialog
@@ -207,6 +207,12 @@ class SettingsDialog(QDialog):
         for row in self.rows.values():
             if isinstance(row, ModeRow):
                 row.cards.set_unavailable(reasons)
+
+    def set_devices(self, devices: Sequence[Device]) -> None:
+        """Offer what was found on this machine."""
+        for row in self.rows.values():
+            if isinstance(row, DevicesRow):
+                row.set_devices(devices)
 
     def show_page(self, place: int) -> None:
         """Turn to the page of this place."""

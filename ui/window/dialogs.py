@@ -58,6 +58,7 @@ class WindowDialogs(QObject):
         window = self._window
         dialog = SettingsDialog(self._fields, self.values, window, (window.chat_settings.prompts_page(),))
         dialog.set_unavailable(window.engine_view.unavailable)
+        dialog.set_devices(window.engine_view.devices)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
             dialog.rows["notify"].add_note(
                 translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")

@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import shown_name
@@ -18,6 +18,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 from ui.widgets.tab_order import set_tab_order
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
@@ -107,7 +108,7 @@ class Header(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(96)
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
-        menu = QMenu(self.model_button)
+        menu = Menu(self.model_button)
         menu.setToolTipsVisible(True)
         menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
         self.menu = menu

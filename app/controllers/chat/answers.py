@@ -46,6 +46,7 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 ONE_AT_A_TIME = mark(
     "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
 )
+RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
 # What continuing takes where the context is full, by what is to happen then.
@@ -105,6 +106,7 @@ class AnswerController:
         self._streaming: _StreamingAnswer | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
         self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
@@ -223,6 +225,9 @@ class AnswerController:
         """Store what an answer needs; None where another is in the making or nothing could be stored."""
         if self._streaming is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return None
+        if self.blocked():
+            self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
             return None
         return self._attempt(store_it)
 

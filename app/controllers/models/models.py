@@ -108,6 +108,7 @@ class ModelController:
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,
+            devices=ready.devices if ready else (),
         )
 
     # ---- intentions -------------------------------------------------------------------------------------------------

@@ -278,6 +278,15 @@ def _text_complaint(field: SettingField, value: object) -> str:
         return said("{label} may have at most {limit:,.0f} characters.", label=_label(field), limit=field.maximum)
     if any("\ud800" <= char <= "\udfff" for char in value):
         return said("{label} contains an incomplete character.", label=_label(field))
+    return _line_complaint(field, value)
+
+
+def _line_complaint(field: SettingField, value: str) -> str:
+    try:
+        if field.check is not None:
+            field.check(value)
+    except ValueError as error:
+        return error.args[0] if isinstance(error.args[0], Sentence) else str(error)
     return ""
 
 

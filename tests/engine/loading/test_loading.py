@@ -13,6 +13,7 @@ from engine.errors import DecodeError, EngineError
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
+from engine.loading.devices import Attempt
 from engine.loading.loading import LoadOptions, open_model
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
@@ -64,7 +65,7 @@ def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monke
             raise DecodeError("No memory for a pass.")
         return rolls_back(sequence)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loading, "_layer_choices", lambda _asked: (1, 0))
+    monkeypatch.setattr(loading, "_attempts", lambda *_: (Attempt(1), Attempt(0)))
     monkeypatch.setattr(loading, "_try_rollback", fail_at_first)
     loaded = open_model(builtin_target(), OPTIONS)
     assert len(tried) == 2

@@ -14,10 +14,9 @@ from app.domain.models import Match, ModelRef, PairView
 from app.domain.settings.values import Settings
 from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
-from engine.fit.table import Room
-from engine.llama.devices import GpuDevice
+from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
-from engine.records import LoadRequest
+from engine.records import Device, LoadRequest
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
@@ -95,8 +94,9 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hub_pairs, "find_gpus", lambda: (GpuDevice("One", 1000 * MIB, gpu_mib * MIB),))
-    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
+    gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
+    monkeypatch.setattr(hub_pairs, "find_devices", lambda _names: gpus)
+    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: room_on(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
