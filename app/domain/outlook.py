@@ -169,8 +169,8 @@ def measured_words(speed: PairSpeed) -> Sentence:
     elif answers is not None:
         parts.append(
             said(
-                "Measured here: {speedup:.2f}× plain decoding over the last {number} answers.",
-                speedup=answers, number=speed.num_compared,
+                "Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.",
+                speedup=answers, num_answers=speed.num_compared,
             )
         )  # fmt: skip
     return joined(parts)
@@ -181,8 +181,8 @@ def losing_words(speed: PairSpeed) -> Sentence:
     if not speed.is_losing:
         return said("")
     lost = said(
-        "The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.",
-        number=speed.num_compared, speedup=speed.speedup or 0.0,
+        "The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
         return joined(
