@@ -85,6 +85,11 @@ class Outlook:
         return tuple(part for part in parts if part)
 
     @property
+    def advice(self) -> Sentence:
+        """What to expect of a draft that is offered, in a sentence or two."""
+        return joined([self.headline, *(() if self.gain.draft_pays else (self._draft,))])
+
+    @property
     def words(self) -> Sentence:
         """All sentences after one another."""
         return joined(self.sentences)

@@ -15,13 +15,12 @@ from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
-from engine.records import Message
+from engine.records import FROM_MODEL, JOINT, Message
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 
 # With these a template may begin the answer of a model that reasons first.
 _OPENED = opens_reasoning()
-FROM_MODEL = "from the model"
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 _PROBE = "Zyxwvut"  # no template contains it
@@ -93,6 +92,16 @@ class PromptBuilder:
             text = text[: opened.start()]  # what was begun opens it itself
         text += self._typed.protect(begun, mark)
         return self._with_bos(self._typed.tokenize(text, mark))
+
+    def complete(self, messages: Sequence[Message]) -> list[int]:
+        """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+        """
+        self._check(messages)
+        text = JOINT.join(message.content for message in messages)
+        return self._with_bos(self._tokenizer.tokenize(text, special=False))
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""

@@ -26,6 +26,7 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
+    Message,
     Mode,
     Overflow,
     PrefillProgress,
@@ -65,7 +66,7 @@ class Answer:
         self._drafter = drafter
         self._request = request
         self._prompt = prompt
-        needed = prompt.stop_texts if request.raw_prompt is None else ()
+        needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
@@ -104,10 +105,8 @@ class Answer:
 
     def _prompt_ids(self) -> History:
         request = self._request
-        if request.raw_prompt is not None:
-            ids = self._prompt.raw(request.raw_prompt)
-        else:
-            ids = self._prompt.build(request.messages)
+        raw = request.raw_prompt
+        ids = self._prompt.raw(raw) if raw is not None else self._build(request.messages)
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
@@ -126,6 +125,9 @@ class Answer:
                 raise error
             ids = shorter
         return np.asarray(ids, dtype=np.int32)
+
+    def _build(self, messages: Sequence[Message]) -> list[int]:
+        return self._prompt.complete(messages) if self._request.completes else self._prompt.build(messages)
 
     def _shortened(self, request: ChatRequest) -> list[int] | None:
         """The prompt without what has no room, as the request wants it; None where even the last question is too long.
@@ -153,7 +155,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.build(kept.messages)
+        ids = self._build(kept.messages)
         return ids if len(ids) <= room else None
 
     def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:

@@ -314,7 +314,7 @@ class Session:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         if request.raw_prompt is not None:
             return self._prompt.raw(request.raw_prompt)
-        return self._prompt.build(request.messages)
+        return self._prompt.complete(request.messages) if request.completes else self._prompt.build(request.messages)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
