@@ -227,7 +227,7 @@ class CatalogRow:
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
     plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
-    expected: str = ""  # the same in words
+    expected: str = ""  # of the pair, in words
 
 
 @dataclass(frozen=True, slots=True)

@@ -1432,6 +1432,100 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
+        <source>Have something explained</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Explain how a refrigerator works, in five short sentences.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make a plan</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Improve a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a function</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add types</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add type annotations to this function and return all of it:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn data into JSON</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understand an error</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What does “IndexError: list index out of range” mean in Python, and how do I find its cause?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A story</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Once upon a time, in a small village by the sea, there lived</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An article</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The three most important inventions of the nineteenth century were</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A function</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A letter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dear Ms Miller,
+
+thank you for your letter of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Try the speed demo</source>
         <translation> Tempo-Demo ausprobieren</translation>
     </message>
@@ -1500,8 +1594,28 @@
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
+        <source>Answer my messages instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue my texts instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text below; the model goes on with it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1888,6 +2002,18 @@ Chat-Vorlage: {template_name}
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
     </message>
     <message>
+        <source>pictures</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tools (function calls)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not in this version, which gives it text only: {parts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Open a GGUF file…</source>
         <translation>GGUF-Datei öffnen …</translation>
     </message>
@@ -2013,6 +2139,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2528,6 +2662,14 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
     </message>
     <message>
+        <source>{name} can also read pictures; this version gives it text only.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The quick demo is used until you choose another model.</source>
         <translation>Bis Sie ein anderes Modell wählen, wird die schnelle Demo verwendet.</translation>
     </message>
@@ -2810,6 +2952,53 @@ Chat-Vorlage: {template_name}
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+</context>
+<context>
+    <name>NothingDrafted</name>
+    <message>
+        <source>Plain decoding was chosen; the mode “Automatic” drafts where that pays off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft length is 0</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft would not pay off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafts from the text were rejected too often</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the answer was short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no text repeated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -4573,6 +4762,14 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4869,10 +5066,6 @@ Chat-Vorlage: {template_name}
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation>Die letzten {number} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
@@ -4939,10 +5132,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {number} Antworten.</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
@@ -5319,6 +5508,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>the entry {key!r}</source>
         <translation>der Eintrag {key!r}</translation>
+    </message>
+    <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>a projector, the image or sound part of another model</source>
@@ -6843,10 +7036,6 @@ Chat-Vorlage: {template_name}
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
     </message>
     <message>
-        <source>about {low}–{high} tokens per second here, before any drafting</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{first} and {second}</source>
         <translation>{first} und {second}</translation>
     </message>
@@ -6914,8 +7103,12 @@ Chat-Vorlage: {template_name}
         <translation>Lizenz</translation>
     </message>
     <message>
-        <source>Speed-up</source>
-        <translation>Beschleunigung</translation>
+        <source>On this computer</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Speed-up elsewhere</source>
+        <translation>Beschleunigung anderswo</translation>
     </message>
     <message>
         <source>Source</source>
@@ -7607,6 +7800,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>is answered</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>is continued as a text</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Local server</source>
