@@ -69,7 +69,7 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #sidebar { border: none; border-right: 1px solid $border; }
 #statsPanel { border: none; border-left: 1px solid $border; }
 #hubList { background: $page; border: none; border-right: 1px solid $border; }
-#header { background: $page; border-bottom: 1px solid $border; }
+#header, #marksLegend { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
 QScrollArea#keyScrolled { border: 1px solid transparent; border-radius: 4px; }
@@ -120,6 +120,9 @@ QPushButton[kind="side"]:pressed { background: $pressed; }
 QPushButton[kind="side"]:focus { border: 2px solid $focus; padding: 5px 7px; }
 QPushButton[kind="legend"] { background: transparent; border: 1px solid transparent; border-radius: 4px;
   padding: 0; min-height: 14px; }
+QPushButton[kind="mark"] { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 0; }
+QPushButton[kind="mark"]:hover { background: $hover; }
+QPushButton[kind="mark"]:focus { border: 1px solid $focus; }
 QPushButton[kind="legend"]:hover { background: $hover; }
 QPushButton[kind="legend"]:checked { background: $selected; }
 QPushButton[kind="legend"]:focus { border: 1px solid $focus; }
