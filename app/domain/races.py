@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from engine.records import JobEvent, Message, Mode, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
+DRAFTING = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})  # modes that may use a draft model
 NEAR_TIE = 0.5  # logits; see `app.benchmark.race_report`
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
 TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
@@ -17,10 +18,14 @@ TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a perso
 
 @dataclass(frozen=True, slots=True)
 class LaneChoice:
-    """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine."""
+    """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine.
+
+    ``draft`` is the file of a draft model that this lane loads for itself; empty: the one that is loaded, if any.
+    """
 
     mode: Mode
     depth: int | None = None
+    draft: str = ""
 
 
 PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)

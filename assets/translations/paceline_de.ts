@@ -6760,6 +6760,14 @@ Chat-Vorlage: {template_name}
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
+        <source>Loaded draft</source>
+        <translation>Geladenes Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Another draft is loaded for this lane alone.</source>
+        <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
     </message>
@@ -6774,6 +6782,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Depth of lane {number}</source>
         <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Draft model of lane {number}</source>
+        <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>

@@ -22,7 +22,7 @@ from ui.widgets.figures import LargeFigure, LineFigure
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
-TWO_COLUMNS_PX = 380  # of a card, from which on its lines stand in two columns
+BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the space around both
 LINES = {
     "per_pass": (
         mark("Race", "Tokens per pass"),
@@ -206,7 +206,8 @@ class LaneCard(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Narrow cards have one column of lines."""
         super().resizeEvent(event)
-        self._place_lines(2 if event.size().width() >= TWO_COLUMNS_PX * self._theme.type.base / 13 else 1)
+        longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
+        self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 

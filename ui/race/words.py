@@ -10,6 +10,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QLocale
 
+from app.domain.model_name import name_of_file
 from app.domain.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
 from engine.records import Mode
 from ui.text.formatting import count, mode_label, number_text, times_plain
@@ -19,6 +20,8 @@ from ui.text.language import locale, translate
 def lane_name(choice: LaneChoice) -> str:
     """``Plain``, ``Auto``, ``Draft, depth 3``."""
     name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
+    if choice.draft:
+        name = translate("Race", "{target} with {draft}").format(target=name, draft=name_of_file(choice.draft))
     if choice.depth is None:
         return name
     return translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)

@@ -13,10 +13,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from app.domain.errors import RaceStoreError
-from app.domain.model_name import model_name, shown_name
+from app.domain.model_name import model_name, name_of_file, shown_name
 from app.domain.pair_speed import RaceSpeed
 from app.domain.races import (
     SURE_PERCENT,
+    LaneChoice,
     LaneProgress,
     LaneResult,
     LaneText,
@@ -83,14 +84,14 @@ class RaceJob:
     def run(self, session: Session, should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]) -> None:
         """Race, and tell of it; a failure is told with what there is by then."""
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
-        from app.benchmark.runs import Variant  # noqa: PLC0415
         from app.controllers.race.lanes import open_beside  # noqa: PLC0415
 
-        variants = [Variant(choice.mode.value, choice.depth) for choice in self._setup.lanes]
+        variants = [_variant(choice) for choice in self._setup.lanes]
+        drafts = {_variant(choice): choice.draft for choice in self._setup.lanes if choice.draft}
         with ExitStack() as stack:
             tell(RaceRoundBegan(0))
             try:
-                lanes = open_beside(variants, session, self._request, stack, should_stop)
+                lanes = open_beside(variants, session, self._request, stack, should_stop, drafts)
             except LaneFailedError as error:
                 tell(RaceEnded(problem=_lane_problem(error)))
             except EngineError as error:
@@ -172,12 +173,13 @@ class RaceJob:
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
         verdicts = judge(runs, gap, complete=is_complete)
-        ready = max((lane.ready for lane in lanes), key=lambda one: one.draft is not None)
+        own = [lane.ready for lane, choice in zip(lanes, self._setup.lanes, strict=True) if not choice.draft]
+        ready = max(own or [lane.ready for lane in lanes], key=lambda one: one.draft is not None)
         report = make_race_report(ready, self._settings(race), runs, verdicts)
-        figures = {(row.mode, row.depth): row for row in report.measured.rows}
+        figures = {(row.mode, row.depth, row.engine): row for row in report.measured.rows}
         results = []
         for choice, lane, heard in zip(self._setup.lanes, lanes, self._heard, strict=True):
-            row = figures.get((lane.variant.mode, lane.variant.depth))
+            row = figures.get((lane.variant.mode, lane.variant.depth, lane.variant.engine))
             stats = _sum_of(runs, lane.variant)
             if row is not None:
                 stats = replace(
@@ -222,7 +224,7 @@ class RaceJob:
     def _settings(self, race: Race) -> dict[str, object]:
         request, sampling = self._request, self._request.sampling
         return {
-            "lanes": [Mode(choice.mode).value for choice in self._setup.lanes],
+            "lanes": [_variant(choice).label for choice in self._setup.lanes],
             "temperature": sampling.temperature,
             "top_k": sampling.top_k,
             "top_p": sampling.top_p,
@@ -237,6 +239,14 @@ class RaceJob:
             "until_percent": SURE_PERCENT if self._setup.rounds is None else None,
             "complete_rounds": race.rounds,
         }
+
+
+def _variant(choice: LaneChoice) -> Variant:
+    """A lane as the benchmark names it; one with a draft of its own is another engine for it."""
+    from app.benchmark.runs import OURS, Variant  # noqa: PLC0415
+
+    engine = f"{OURS} with {name_of_file(choice.draft)}" if choice.draft else OURS
+    return Variant(choice.mode.value, choice.depth, engine)
 
 
 def _is_last(setup: RaceSetup, number: int) -> bool:
