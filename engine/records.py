@@ -175,6 +175,72 @@ class FlashAttention(StrEnum):
     OFF = "off"
 
 
+class SplitMode(StrEnum):
+    """How several devices share a model, as llama.cpp has it."""
+
+    NONE = "none"  # all of it on the main one
+    LAYER = "layer"  # whole layers with their cache, one device after the other
+    ROW = "row"  # each matrix by rows, where the backend can
+    TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
+
+
+NO_DEVICE = "none"  # in place of a device's name: the processor alone
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """On which devices a model lies; by default on all graphics processors of this machine.
+
+    Args:
+        devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
+        split_mode: how several share it.
+        main_device: which of them, counted from 0, takes all of it with `SplitMode.NONE`.
+        tensor_split: proportions, in the order of the devices; without any, by their free memory.
+        cpu_moe_layers: so many of the first layers keep their experts in main memory; None: no more than have to.
+        overrides: a regular expression for names of tensors, and the buffer type or device that these go to; the
+            first that matches counts.
+    """
+
+    devices: tuple[str, ...] = ()
+    split_mode: SplitMode = SplitMode.LAYER
+    main_device: int = 0
+    tensor_split: tuple[float, ...] = ()
+    cpu_moe_layers: int | None = None
+    overrides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_processor(self) -> bool:
+        """Whether no device is to be used."""
+        return self.devices == (NO_DEVICE,)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of it changes costs and numbers, for keys; nothing where all of it is as by default."""
+        return () if self == Placement() else (repr(self),)
+
+
+ANYWHERE = Placement()
+
+
+class DeviceKind(StrEnum):
+    """What a device is."""
+
+    GPU = "gpu"
+    INTEGRATED = "integrated gpu"  # shares the main memory
+    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
+
+    name: str
+    description: str
+    total_bytes: int | None
+    free_bytes: int | None
+    kind: DeviceKind = DeviceKind.GPU
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """What to load and where. ``None`` means a sensible automatic value."""
@@ -189,6 +255,8 @@ class LoadRequest:
     draft_threads: int | None = None
     draft_gpu_layers: int | None = None  # None: as for the target, or none where that is measured to be faster
     draft_cache_type: CacheType = CacheType.F16
+    placement: Placement = ANYWHERE  # of the target
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +269,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What of a loaded model llama.cpp reports for one device; the processor's is "CPU"."""
+
+    name: str
+    num_layers: int
+    weights_bytes: int
+    cache_bytes: int
+    compute_bytes: int
+
+    @property
+    def all_bytes(self) -> int:
+        """All of it."""
+        return self.weights_bytes + self.cache_bytes + self.compute_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryUse:
     """Bytes that one loaded model takes in main and GPU memory together; every weight counts once."""
 
@@ -208,6 +292,7 @@ class MemoryUse:
     cache_bytes: int
     compute_bytes: int
     measured: bool  # llama.cpp's own report of its buffers; otherwise an estimate from the file's header
+    devices: tuple[DeviceUse, ...] = ()  # the same by device, where it was reported
 
     @property
     def all_bytes(self) -> int:
@@ -236,8 +321,10 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +442,7 @@ class EngineReady:
     draft: ModelInfo | None = None
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,5 +536,10 @@ class Finished:
     token_ids: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others."""
+
+
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent
+Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent | JobEvent

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
+from app.domain.outlook import Outlook, SpeedRange
+
 
 class FitLevel(StrEnum):
     """Whether something fits this machine."""
@@ -67,6 +69,7 @@ class Match(StrEnum):
     """Whether a draft may serve a target."""
 
     YES = "yes"
+    TRANSLATED = "translated"  # with another vocabulary: what it says is translated
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
@@ -190,9 +193,10 @@ class PairView:
     target: PairSide
     draft: PairSide | None = None
     match: Match = Match.UNCHECKED
-    match_words: str = ""  # the first differing token or setting
+    match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
     fit: FitTable | None = None
     note: str = ""
+    outlook: Outlook | None = None  # what it will gain here; ``note`` says it
     can_have: bool = True  # False where the hub no longer has it as listed
 
     @property
@@ -222,6 +226,8 @@ class CatalogRow:
     source: str = ""
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
+    plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
+    expected: str = ""  # the same in words
 
 
 @dataclass(frozen=True, slots=True)

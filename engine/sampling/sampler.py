@@ -76,6 +76,10 @@ class Sampler:
         """Whether every choice is the argmax."""
         return self._greedy
 
+    def bans(self, ids: frozenset[int]) -> bool:
+        """Whether none of these tokens, of which there are some, can be chosen."""
+        return bool(ids) and ids.issubset(self._banned.tolist())
+
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
         if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
@@ -114,7 +118,9 @@ class Sampler:
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
         """Those of the ``candidates`` that are below ``n_vocab`` and may follow, penalties applied; maybe none."""
         ids, logits = candidates.ids, candidates.logits
-        if self._constraint is not None and len(ids):
+        if not len(ids):
+            return candidates
+        if self._constraint is not None:
             may_follow = self._constraint.allows(history, pending, ids.tolist())
             if may_follow is not None:
                 ids, logits = ids[may_follow], logits[may_follow]

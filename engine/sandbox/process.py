@@ -63,6 +63,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.grammar_check import main as be_reader  # noqa: PLC0415
 
         return be_reader(rest)
+    if name == "library":
+        from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
+
+        return be_loader(rest)
     raise ValueError(f"there is no helper called {name!r}")
 
 

@@ -17,21 +17,29 @@ from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.tables import Translation
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.devices import find_gpus
 from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
+from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
+    experts_notices,
     fit_context,
+    open_beside,
     open_model,
     placement_notices,
     target_options,
+    with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
@@ -48,6 +56,7 @@ from engine.session.draft_placement import DraftPlacement
 from engine.session.drafter_choice import DraftersByMode
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
+from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
 
@@ -76,6 +85,7 @@ class Session:
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
+        self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
@@ -83,6 +93,7 @@ class Session:
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
+        self._samples = SampleStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
@@ -101,10 +112,12 @@ class Session:
         self._inspect(Path(request.target), self.is_load_cancelled)
         options = fit_context([request.target], target_options(request))
         options = TargetAttention(self._store).choose(request.target, options)
+        options = with_room_for(request.draft, request, options)
         target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            notices = (*notices, *experts_notices(request, target.info))
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
@@ -139,15 +152,20 @@ class Session:
             self._close_draft(_NO_DRAFT)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
+        draft, translation = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()
+        if translation is not None:
+            self._draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            self._translated = TranslatedSequence(draft.sequence, translation)
         self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
-    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+    def _open_draft(
+        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
+    ) -> tuple[LoadedModel, Translation | None]:
         """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache = True, DraftCache(self._store)
+        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
 
         def go_on(fraction: float) -> bool:
             nonlocal goes_on
@@ -157,7 +175,7 @@ class Session:
         def open_with(options: LoadOptions) -> LoadedModel:
             draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
-                check_pair(target.model.vocab, draft.model.vocab)
+                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
                 _check_memory(draft)
             except Exception:
                 draft.close()
@@ -169,13 +187,41 @@ class Session:
             draft = place.open(path, options, open_with, lambda: not goes_on)
         else:
             draft = open_with(options)
-        return cache.open_best(path, draft, options, open_with)
+        draft = cache.open_best(path, draft, options, open_with)
+        return draft, translations[id(draft)]
+
+    def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
+        """Give another session on the models that are loaded here: weights are shared, caches and text are not.
+
+        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
+        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+
+        Raises:
+            EngineError: nothing is loaded, or there is no memory for its contexts.
+        """
+        target = self._loaded()
+        if self._costs is not None:
+            self._costs.save()
+        other = Session()
+        other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
+        other._request = self._request if with_draft else replace(self._request, draft=None)
+        other._prompt = self._prompt
+        other._target = open_beside(target, n_ctx)
+        other.states.attach("target", other._target.sequence, _identity(other._target))
+        if with_draft and self._draft is not None:
+            try:
+                other._draft = open_beside(self._draft, n_ctx, narrows=True)
+            except EngineError:
+                other.close()
+                raise
+            other.states.attach("draft", other._draft.sequence, _identity(other._draft))
+        return other
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        return EngineReady(target.info, draft, self._unavailable(target))
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus())
 
     @property
     def threads(self) -> int:
@@ -318,6 +364,8 @@ class Session:
         if self._draft is None:
             return None
         vocab = self._loaded().model.vocab
+        if self._translated is not None:
+            return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
         return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------
@@ -373,7 +421,8 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store, self._experience)
+            stores = (self._store, self._experience, self._samples)
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
 
     def _tie_bound_in_use(self) -> TieBound:
@@ -404,16 +453,20 @@ class Session:
         self.states.detach("draft")
         if self._draft:
             self._draft.close()
-            self._draft = None
+            self._draft = self._translated = None
 
 
 def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention)
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+
+
+def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
+    return loaded.model.vocab, loaded.model.chat_template
 
 
 def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:

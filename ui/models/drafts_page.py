@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.domain.models import DraftList, DraftRow, Match, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, label
@@ -19,15 +18,17 @@ from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.choice_list import Choice, ChoiceList, grouped
 from ui.widgets.elided_label import ElidedLabel
 
-_TONES = {Match.YES: "good", Match.NO: "bad"}
+_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     """Matching ones first, then those not checked, then the rejected ones with their reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (Match.YES,)),
+        (translate("DraftsPage", "With another vocabulary"), (Match.TRANSLATED,)),
         (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
         (translate("DraftsPage", "Not suitable"), (Match.NO,)),
     )

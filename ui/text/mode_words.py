@@ -55,13 +55,13 @@ _WORDS: dict[Mode, ModeWords] = {
     Mode.DRAFT: ModeWords(
         mark("Modes", "Draft model"),
         mark("Modes", "A small model drafts tokens, and the target checks them all in one pass."),
-        mark("Modes", "A draft model with the target's vocabulary, ideally a tenth of its size or less."),
+        mark("Modes", "A draft model, best with the target's vocabulary and a tenth of its size or less."),
         mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HYBRID: ModeWords(
         mark("Modes", "Hybrid (text and draft model)"),
         mark("Modes", "Drafts from text where it matches well, and with the draft model elsewhere."),
-        mark("Modes", "A draft model with the target's vocabulary."),
+        mark("Modes", "A draft model, best with the target's vocabulary."),
         mark("Modes", "The same as the draft model, but less time where text matches."),
     ),
 }
@@ -72,6 +72,14 @@ _IN_A_LINE: dict[str, str] = {
     "draft": mark("Modes", "draft"),
     "hybrid": mark("Modes", "hybrid"),
     "auto": mark("Modes", "auto"),
+}
+_LINES: dict[str, str] = {
+    "auto": mark("Modes", "Whatever is fastest, pass by pass"),
+    "off": mark("Modes", "No drafting: the speed to compare with"),
+    "ngram": mark("Modes", "Guesses from words used before in this chat"),
+    "suffix": mark("Modes", "Guesses what most often followed the same words"),
+    "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
+    "hybrid": mark("Modes", "Guesses from the text, else with the small model"),
 }
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
 
@@ -84,6 +92,11 @@ def not_now(reason: str) -> str:
 def mode_word(mode: str) -> str:
     """A mode's name in the middle of a line; a word that is no mode's as it is."""
     return translate("Modes", _IN_A_LINE.get(mode, mode))
+
+
+def mode_line(mode: str) -> str:
+    """What a mode does, in a line of plain words for a menu."""
+    return translate("Modes", _LINES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:
