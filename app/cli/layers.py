@@ -18,8 +18,6 @@ from engine.records import Mode, SamplingParams
 
 _NOT_OPTIONS = ("learn_past", "overflow", "prompt_format")
 _OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"system_prompt": "system"}
-    "system_prompt": "system"
-}
 
 
 def apply_layers(options: argparse.Namespace) -> None:
