@@ -31,7 +31,8 @@ class Mode(StrEnum):
     NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
-    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere
+    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or an EAGLE-3 head
+    HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
@@ -209,6 +210,7 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +321,10 @@ class EngineReady:
     """A target is loaded. ``unavailable`` gives, for each mode that cannot run now, the reason in one sentence."""
 
     target: ModelInfo
-    draft: ModelInfo | None = None
+    draft: ModelInfo | None = None  # a draft model, or a head of a file of its own
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    own_head: ModelInfo | None = None  # in the target's file, and in use
 
 
 @dataclass(frozen=True, slots=True)

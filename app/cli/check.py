@@ -1,4 +1,7 @@
-"""`paceline check`: may this draft serve this target, and if not, why. Only the vocabularies are loaded."""
+"""`paceline check`: may this draft serve this target, and if not, why; without a draft: does the target bring heads.
+
+Of a draft model only the vocabulary is loaded; heads are tried in a child process.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,23 @@ from app.cli.output import fail_with
 from app.paths import find_paths
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError
+from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
+from engine.gguf.header import read_header
+from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.llama.model import LlamaModel
+from engine.sandbox.head_probe import probe_head
 from engine.sandbox.probe import probe
 
 
 def command(options: argparse.Namespace) -> int:
     """Print the verdict; exit code 0 for a pair that fits, 1 for one that does not."""
-    target, draft = Path(options.target), Path(options.draft)
+    target = Path(options.target)
+    if options.draft is None:
+        return _check_own_heads(target, as_json=options.json)
+    draft = Path(options.draft)
     try:
-        reason = verdict(target, draft)
+        is_head = bool(head_method(read_header(draft)))
+        reason = head_verdict(target, draft) if is_head else verdict(target, draft)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
@@ -26,9 +37,61 @@ def command(options: argparse.Namespace) -> int:
         print(json.dumps(facts, ensure_ascii=False))
     elif reason:
         print(f"{draft.name} cannot draft for {target.name}: {reason}")
+    elif is_head:
+        print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     else:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     return 1 if reason else 0
+
+
+def _check_own_heads(target: Path, *, as_json: bool) -> int:
+    """Say whether a target drafts for itself; exit code 0 where it does."""
+    try:
+        probe(target, find_paths().cache)
+        header = read_header(target)
+        reason = own_head_verdict(target)
+    except EngineError as error:
+        return fail_with(error, as_json=as_json)
+    if as_json:
+        facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
+        print(json.dumps(facts, ensure_ascii=False))
+    else:
+        print(reason or own_heads_sentence(header, target.name))
+    return 1 if reason else 0
+
+
+def own_head_verdict(target: Path) -> str:
+    """Why a target does not draft for itself; empty where it does.
+
+    Raises:
+        ModelFileError: it cannot be read.
+    """
+    header = read_header(target)
+    if not has_next_token_layers(header):
+        return own_heads_sentence(header, target.name)
+    try:
+        return missing_sentence(MTP) or _tried(target, None)
+    except EngineError as error:
+        return error.message
+
+
+def head_verdict(target: Path, head: Path) -> str:
+    """Try a head's file with a target; empty where it may serve.
+
+    Raises:
+        EngineError: the target cannot be used as a model.
+    """
+    probe(target, find_paths().cache)
+    try:
+        check_head_file(read_header(target), read_header(head))
+        return _tried(target, head)
+    except EngineError as error:
+        return error.message
+
+
+def _tried(target: Path, head: Path | None) -> str:
+    probe_head(target, head, find_paths().cache)
+    return ""
 
 
 def verdict(target: Path, draft: Path) -> str:

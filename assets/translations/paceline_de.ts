@@ -2360,6 +2360,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
+        <source>Layers that read the target&apos;s hidden state draft tokens, and the target checks them all in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token, und das Zielmodell prüft alle in einem Durchlauf.</translation>
+    </message>
+    <message>
         <source>Drafts from text where it matches well, and with the draft model elsewhere or before a match.</source>
         <translation>Entwirft aus dem Text, wo er gut passt, und sonst oder vor einer Fundstelle mit dem Entwurfsmodell.</translation>
     </message>
@@ -2556,16 +2560,32 @@ Chat-Vorlage: {template_name}
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Drafts with layers that read the target&apos;s hidden state, and the target checks them all in one pass.</source>
+        <translation>Entwirft mit Schichten, die den inneren Zustand des Zielmodells lesen; das Zielmodell prüft alles in einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
+        <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
+        <source>A draft model with the target&apos;s vocabulary, or a head.</source>
+        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
     </message>
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
@@ -2610,6 +2630,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>draft</source>
         <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>hybrid</source>
@@ -4777,6 +4801,22 @@ Chat-Vorlage: {template_name}
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
+        <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
+        <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has a next-token layer (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat eine MTP-Schicht.</translation>
+    </message>
+    <message>
         <source>it claims {num_tensors:,} tensors</source>
         <translation>sie behauptet, {num_tensors:,} Tensoren zu haben</translation>
     </message>
@@ -4933,12 +4973,76 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
+        <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
+        <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
+    </message>
+    <message>
+        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
+    </message>
+    <message>
+        <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
+        <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
+    </message>
+    <message>
+        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
+    </message>
+    <message>
+        <source>The head does not name the three layers of the target that it reads.</source>
+        <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
+    </message>
+    <message>
+        <source>The head reads layer {layer} of its target, and this one has {most}.</source>
+        <translation>Der Kopf liest Schicht {layer} seines Zielmodells, und dieses hat {most}.</translation>
+    </message>
+    <message>
+        <source>The head uses the target&apos;s embedding or output layer, which has another width than its own.</source>
+        <translation>Der Kopf benutzt die Einbettungs- oder Ausgabeschicht des Zielmodells, die eine andere Breite hat als er.</translation>
+    </message>
+    <message>
+        <source>The head has a vocabulary of its own, but no output layer for it.</source>
+        <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
+    </message>
+    <message>
+        <source>The head cannot forget what it drafted.</source>
+        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
         <source>The chat template of this model leaves out the text of messages.</source>
         <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
     <message>
         <source>Use another file of this model, or one with another template.</source>
         <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
+    </message>
+    <message>
+        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its head gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
+        <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own heads cannot be used: {reason}</source>
+        <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
+    </message>
+    <message>
+        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>A head drafts, and no draft model is chosen.</source>
+        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -6005,6 +6109,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
@@ -6968,6 +7076,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
     </message>
     <message>
         <source>Share of the time spent drafting tokens.</source>

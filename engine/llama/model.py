@@ -32,11 +32,15 @@ class LlamaModel:
         vocab_only: bool = False,
         progress: Callable[[float], bool] | None = None,
         repack: bool = True,
+        with_heads: bool = False,
     ) -> None:
-        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once."""
+        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once.
+
+        ``with_heads`` loads the next-token layers (MTP) as well, which only a context of their own runs.
+        """
         self._lib = library.start()
         self.path = Path(path)
-        self.gpu_layers = gpu_layers
+        self.gpu_layers, self.has_heads = gpu_layers, with_heads
         self.handle = self._load(vocab_only, progress, repack)
         self.vocab = Vocab(self)
 
@@ -46,6 +50,7 @@ class LlamaModel:
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
+        params.load_mtp = self.has_heads
         params.use_extra_bufts = repack and library.uses_repacking()
         cancelled: list[bool] = []
         raised: list[BaseException] = []
@@ -125,6 +130,21 @@ class LlamaModel:
     def n_layer(self) -> int:
         """Number of blocks."""
         return int(self._lib.llama_model_n_layer(self.handle))
+
+    @property
+    def n_embd(self) -> int:
+        """Numbers of a hidden row."""
+        return int(self._lib.llama_model_n_embd(self.handle))
+
+    @property
+    def n_embd_out(self) -> int:
+        """Numbers of a hidden row as the next-token layers (MTP) take it: some architectures keep several streams."""
+        return int(self._lib.llama_model_n_embd_out(self.handle))
+
+    @property
+    def n_layer_nextn(self) -> int:
+        """Number of next-token layers (MTP) behind these, loaded or not."""
+        return int(self._lib.llama_model_n_layer_nextn(self.handle))
 
     @property
     def is_recurrent(self) -> bool:

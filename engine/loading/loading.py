@@ -42,6 +42,7 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
+    heads: bool = False  # with the next-token layers (MTP) that the file has
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
     with library.buffers() as told:
-        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress)
+        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress, with_heads=options.heads)
         try:
             _check_kind(model)
             _go_on(path, progress)
@@ -170,7 +171,7 @@ def _open_with(
         info = _describe(model, context, options)
         info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
         sequence = CachedSequence(context)
-        return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
+        return LoadedModel(model, context, sequence, info, try_rollback(sequence))
     except Exception:
         context.close()
         model.close()
@@ -214,7 +215,7 @@ def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaCo
         yield context
 
 
-def _try_rollback(sequence: CachedSequence) -> bool:
+def try_rollback(sequence: CachedSequence) -> bool:
     """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
     sequence.forward((0,), 0)
     sequence.checkpoint()

@@ -19,7 +19,7 @@ _MAPPED = "_Mapped"  # ends the name of a buffer that is the file itself, from i
 _MIB = 2**20
 
 
-def reported_memory(lines: Sequence[str], size_bytes: int) -> MemoryUse | None:
+def reported_memory(lines: Sequence[str], size_bytes: int, *, context_only: bool = False) -> MemoryUse | None:
     """Add up what llama.cpp said while it loaded one model and made its context; None where it left weights out.
 
     Weights that were laid out anew for the processor, or copied to a GPU, are in a buffer of their own, and the mapped
@@ -29,6 +29,7 @@ def reported_memory(lines: Sequence[str], size_bytes: int) -> MemoryUse | None:
     Args:
         lines: on buffers, of llama.cpp's log.
         size_bytes: of all the model's weights in the file.
+        context_only: it made another context of a model that was loaded, whose weights are not counted again.
     """
     sizes = dict.fromkeys(("model", "KV", "RS", "compute", "output"), 0.0)
     mapped_mib = 0.0
@@ -38,7 +39,7 @@ def reported_memory(lines: Sequence[str], size_bytes: int) -> MemoryUse | None:
                 mapped_mib += float(mib)
             else:
                 sizes[kind] += float(mib)
-    if not sizes["model"] and not mapped_mib:
+    if not sizes["model"] and not mapped_mib and not context_only:
         return None
     weights_mib = sizes["model"] + min(mapped_mib, max(0.0, size_bytes / _MIB - sizes["model"]))
     return MemoryUse(

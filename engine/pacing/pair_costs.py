@@ -321,4 +321,5 @@ class PairCosts:
 
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:
     info = loaded.info
-    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers)
+    kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *kind)

@@ -58,6 +58,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.pair_child import main as be_judge  # noqa: PLC0415
 
         return be_judge(rest)
+    if name == "heads":
+        from engine.sandbox.head_child import main as be_head_probe  # noqa: PLC0415
+
+        return be_head_probe(rest)
     raise ValueError(f"there is no helper called {name!r}")
 
 

@@ -22,6 +22,10 @@ MODE_HELP: dict[str, str] = {
         "ModeSwitch", "Drafts what most often followed the longest match in this conversation; needs no second model."
     ),
     "draft": mark("ModeSwitch", "A small model drafts tokens, and the target checks them all in one pass."),
+    "head": mark(
+        "ModeSwitch",
+        "Layers that read the target's hidden state draft tokens, and the target checks them all in one pass.",
+    ),
     "hybrid": mark(
         "ModeSwitch", "Drafts from text where it matches well, and with the draft model elsewhere or before a match."
     ),

@@ -58,10 +58,19 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "A draft model with the target's vocabulary, ideally a tenth of its size or less."),
         mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
+    Mode.HEAD: ModeWords(
+        mark("Modes", "Head (MTP, EAGLE-3)"),
+        mark(
+            "Modes",
+            "Drafts with layers that read the target's hidden state, and the target checks them all in one pass.",
+        ),
+        mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
+        mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),
+    ),
     Mode.HYBRID: ModeWords(
         mark("Modes", "Hybrid (text and draft model)"),
-        mark("Modes", "Drafts from text where it matches well, and with the draft model elsewhere."),
-        mark("Modes", "A draft model with the target's vocabulary."),
+        mark("Modes", "Drafts from text where it matches well, and with the draft model or head elsewhere."),
+        mark("Modes", "A draft model with the target's vocabulary, or a head."),
         mark("Modes", "The same as the draft model, but less time where text matches."),
     ),
 }
@@ -70,10 +79,11 @@ _IN_A_LINE: dict[str, str] = {
     "ngram": mark("Modes", "n-gram"),
     "suffix": mark("Modes", "suffix"),
     "draft": mark("Modes", "draft"),
+    "head": mark("Modes", "head"),
     "hybrid": mark("Modes", "hybrid"),
     "auto": mark("Modes", "auto"),
 }
-MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
 
 
 def not_now(reason: str) -> str:
