@@ -81,16 +81,15 @@ def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
     """A target whose next token depends on the current one only, with a head that says the same, but for ``noise``.
 
     The head takes the embedding of its token and nothing of the target's row (``eh_proj = [I|0]``), and has an output
-    layer of its own: the target's, with so many standard deviations of normal noise.
+    layer of its own: the target's, with so much normal noise, of the weights' own standard deviation.
     """
-    base = zeroed(tiny_qwen35(seed=seed))
+    weights, base = Weights(seed + 7), zeroed(tiny_qwen35(seed=seed))
     layer = {one.name: one for one in _qwen35_layer(4, seed + 100)}
-    weights = Weights(seed + 7)
+    dice = np.random.default_rng(seed + 8)
+    output = dice.normal(0.0, 0.25, (N_VOCAB, N_EMBD))
+    weights.values("output.weight", output)
     weights.values("blk.4.nextn.eh_proj.weight", np.hstack([np.eye(N_EMBD), np.zeros((N_EMBD, N_EMBD))]))
-    embedding = next(one for one in base.tensors if one.name == "token_embd.weight")
-    output = np.frombuffer(embedding.data, np.float32).reshape(N_VOCAB, N_EMBD).astype(np.float64)
-    other = np.random.default_rng(seed + 8).normal(0.0, noise * output.std(), output.shape)
-    weights.values("blk.4.nextn.shared_head_head.weight", output + other)
+    weights.values("blk.4.nextn.shared_head_head.weight", output + dice.normal(0.0, noise * 0.25, output.shape))
     layer |= {one.name: one for one in weights.tensors}
     return zeroed(with_next_token_layers(base, list(layer.values()), 1))
 
