@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,59 +17,22 @@ from engine.pacing.pass_trace import TracedPass
 from engine.records import (
     CacheType,
     ChatRequest,
-    EngineReady,
     Finished,
     FinishReason,
-    LoadRequest,
     Mode,
     SamplingParams,
     Source,
 )
 from engine.session.session import Session
-from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import (
     N_VOCAB,
     eagle3_for,
-    head_only,
     markov_qwen35,
-    qwen35_with_mtp,
-    tiny_hy_v3,
 )
-from tests.engine.hybrid_factory import tiny_qwen35
+from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, answer, load
 
-GREEDY = SamplingParams(temperature=0.0)
 WITH_HEAD = (Mode.HEAD, Mode.HYBRID, Mode.AUTO)
-PROMPT = "Once upon a time aa"
-
-
-def longer(make: Callable[[], GgufFile]) -> GgufFile:
-    return make().with_metadata(llama__context_length=(Kind.UINT32, 1024))
-
-
-KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] = {
-    "mtp": (qwen35_with_mtp, None),
-    "mtp that agrees": (lambda: markov_qwen35(0.3), None),
-    "mtp file": (tiny_qwen35, lambda: head_only(qwen35_with_mtp())),
-    "three layers": (tiny_hy_v3, None),
-    "eagle3": (lambda: longer(tiny_llama), eagle3_for),
-    "eagle3 with its own tokens": (lambda: longer(tiny_llama), lambda: eagle3_for(own=True)),
-}
-
-
-def load(
-    folder: Path, target: GgufFile, head: GgufFile | None = None, **options: object
-) -> tuple[Session, EngineReady]:
-    files = [target.write(folder / "target.gguf"), head.write(folder / "head.gguf") if head is not None else None]
-    session = Session()
-    request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **({"n_ctx": 512} | options))  # type: ignore[arg-type]
-    return session, session.load(request)
-
-
-def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object) -> Finished:
-    usual = {"sampling": GREEDY, "max_tokens": 64, "ignore_eos": True}
-    request = ChatRequest(raw_prompt=prompt, mode=mode, **(usual | options))  # type: ignore[arg-type]
-    (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
-    return end
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -80,7 +43,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     session.close()
 
 
-# ---- the same answers -------------------------------------------------------------------------------------------------
+# ---- the same answers -----------------------------------------------------------------------------------------------
 
 
 def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
@@ -139,7 +102,7 @@ def test_conversations_switched_through_the_state_cache_give_the_plain_tokens(tm
         session, _ready = load(folder, target(), head() if head is not None else None)
         session.states.set_limit(1 << 24)
         talk = {
-            7: "One chat that goes on for a while, so that it is worth keeping. ",
+            7: "One chat that goes on for a while, so it is worth keeping. ",
             8: "Another, about something else! ",
         }
         plain = {who: answer(session, Mode.OFF, words * 2).token_ids for who, words in talk.items()}
@@ -167,7 +130,7 @@ def test_quantized_caches_of_target_and_head_give_the_plain_tokens(tmp_path: Pat
     session.close()
 
 
-# ---- known acceptance -------------------------------------------------------------------------------------------------
+# ---- known acceptance -----------------------------------------------------------------------------------------------
 
 
 def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
