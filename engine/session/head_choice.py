@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from engine.errors import EngineError, NotEnoughMemoryError
+from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
 from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
@@ -87,6 +88,23 @@ class HeadChoice:
         check_head_file(read_header(target.model.path), read_header(Path(path)))
         self._inspect(target.model.path, Path(path), should_stop)
         return open_head_file(path, target, draft_options(request, target.context.n_ctx), progress)
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Say of a target that llama.cpp refuses inside the block that its heads were left out, where they were.
+
+    Raises:
+        ModelLoadError: with that sentence behind llama.cpp's.
+    """
+    try:
+        yield
+    except ModelLoadError as error:
+        header = read_header(Path(path))
+        if isinstance(error, LoadCancelledError) or not are_stripped(header):
+            raise
+        reason = own_heads_sentence(header, Path(path).name)
+        raise ModelLoadError(said("{error} {reason}", error=error.message, reason=reason), error.advice) from error
 
 
 def is_head_file(path: str) -> bool:

@@ -44,7 +44,7 @@ from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer
 from engine.session.draft_placement import DraftPlacement
 from engine.session.drafter_choice import WITH_MODEL, DraftersByMode
-from engine.session.head_choice import HeadChoice
+from engine.session.head_choice import HeadChoice, explained
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.tuning.draft_cache import DraftCache
@@ -101,10 +101,12 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        self._inspect(Path(request.target), self.is_load_cancelled)
+        with explained(request.target):
+            self._inspect(Path(request.target), self.is_load_cancelled)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = TargetAttention(self._store).choose(request.target, options)
-        target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
+        with explained(request.target):
+            target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())

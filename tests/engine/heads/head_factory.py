@@ -96,7 +96,8 @@ def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
 
 def stripped(file: GgufFile) -> GgufFile:
     """A file that claims next-token layers which are not in it."""
-    return replace(file, tensors=tuple(one for one in file.tensors if not one.name.startswith("blk.4.")))
+    first = next(one.name for one in file.tensors if ".nextn." in one.name).split("nextn.")[0]
+    return replace(file, tensors=tuple(one for one in file.tensors if not one.name.startswith(first)))
 
 
 def head_only(file: GgufFile) -> GgufFile:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import DecodeError, DraftRefusedError, EngineError, ModelFileError, NotEnoughMemoryError
+from engine.errors import (
+    DecodeError,
+    DraftRefusedError,
+    EngineError,
+    ModelFileError,
+    ModelLoadError,
+    NotEnoughMemoryError,
+)
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file
 from engine.heads.loading import LoadedHead
@@ -19,7 +26,7 @@ from engine.sandbox.probe import probe
 from engine.session import head_choice
 from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
-from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped, tiny_hy_v3
 from tests.engine.heads.head_sessions import answer, load, longer
 from tests.engine.hybrid_factory import tiny_qwen35
 
@@ -65,14 +72,17 @@ def _reason_by_headers(folder: Path, target: GgufFile, head: GgufFile) -> str:
 
 
 def test_a_target_whose_heads_were_left_out_says_so(tmp_path: Path) -> None:
-    session, ready = load(tmp_path, stripped(qwen35_with_mtp()))
+    session, ready = load(tmp_path, stripped(tiny_hy_v3(num_layers=1)))
+    reason = ready.unavailable[Mode.HEAD]
     assert ready.own_head is None
-    assert (
-        "target.gguf says that it has next-token layers (MTP), but they are not in the file"
-        in (ready.unavailable[Mode.HEAD])
-    )
-    assert answer(session, Mode.HEAD).stats.decisions[-1].startswith("plain decoding instead: target.gguf says")
+    assert reason.startswith("target.gguf says that it has next-token layers (MTP), but they are not in the file")
+    assert f"plain decoding instead: {reason}" in answer(session, Mode.HEAD).stats.decisions
     session.close()
+
+
+def test_where_llama_cpp_refuses_such_a_file_the_reason_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match=r"not found\. target\.gguf says that it has next-token layers"):
+        load(tmp_path, stripped(qwen35_with_mtp()))
 
 
 def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
