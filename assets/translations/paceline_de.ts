@@ -2608,6 +2608,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurf</translation>
     </message>
     <message>
+        <source>Head</source>
+        <translation type="unfinished">Kopf</translation>
+    </message>
+    <message>
         <source>Hybrid</source>
         <translation>Hybrid</translation>
     </message>

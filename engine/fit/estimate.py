@@ -76,7 +76,7 @@ def estimate_memory(
         weights=_weights(header, num_layers, on_gpu, weights_bytes),
         cache=Share(sum(caches[:first_on_gpu]), sum(caches[first_on_gpu:])),
         compute=_compute(header, setup, num_layers, on_gpu),
-        other=Share(_BASE_BYTES + _num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
+        other=Share(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
     )
 
 
@@ -89,7 +89,7 @@ def _weights(header: GgufHeader, num_layers: int, on_gpu: int, weights_bytes: in
             layers[int(match[1])] += tensor.num_bytes
         elif tensor.name in outside:
             outside[tensor.name] = tensor.num_bytes
-        else:
+        elif not match:  # layers behind these are heads, which are counted where they are loaded
             rest += tensor.num_bytes
     if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts hold layers
         missing = (weights_bytes - sum(outside.values()) - rest) // len(layers)
@@ -116,25 +116,26 @@ def _compute(header: GgufHeader, setup: CacheSetup, num_layers: int, on_gpu: int
 
     The output rows are copied to a buffer in main memory.
     """
-    outputs = NUM_ROWS * _num_tokens(header) * _FLOAT
+    outputs = NUM_ROWS * num_tokens(header) * _FLOAT
     if not on_gpu:
-        return Share(_graph_bytes(header, setup, CPU_BATCH) + outputs, 0)
-    graph = _graph_bytes(header, setup, GPU_BATCH)
+        return Share(graph_bytes(header, setup, CPU_BATCH, NUM_ROWS) + outputs, 0)
+    graph = graph_bytes(header, setup, GPU_BATCH, NUM_ROWS)
     inputs = GPU_BATCH * (first(header.own("embedding_length")) * _FLOAT + setup.num_cells * _MASK)
     return Share((graph if on_gpu <= num_layers else inputs) + outputs, graph)
 
 
-def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
-    num_tokens = min(batch, setup.num_cells)
+def graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, max_rows: int) -> int:
+    """What is alive at once in a pass of ``batch`` tokens with at most so many rows of logits."""
+    count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
-    rows = min(NUM_ROWS, num_tokens)
-    masks = (2 if header.own("attention.sliding_window") else 1) * num_tokens * setup.num_cells * _MASK
+    rows = min(max_rows, count)
+    masks = (2 if header.own("attention.sliding_window") else 1) * count * setup.num_cells * _MASK
     attention = 0.0
     if not setup.fused and setup.cache_type_v == "f16":  # scores and a mask of F32; measured 5 to 5.5 rows beside
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
-        attention = num_tokens * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + num_tokens * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
-    logits = (rows * (_num_tokens(header) + n_embd) + num_tokens * n_embd) * _FLOAT
+        attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
+    feed_forward = masks + count * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
+    logits = (rows * (num_tokens(header) + n_embd) + count * n_embd) * _FLOAT
     return round(max(attention, feed_forward, logits))
 
 
@@ -147,7 +148,8 @@ def _widest_layer(header: GgufHeader) -> int:
     return max(experts, 0 if used and header.own("expert_feed_forward_length") is None else dense)
 
 
-def _num_tokens(header: GgufHeader) -> int:
+def num_tokens(header: GgufHeader) -> int:
+    """Tokens of the vocabulary."""
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     return tokens.length if tokens else 0
 

@@ -34,6 +34,7 @@ _GIVE_ALL_ROWS = frozenset(
     }
 )
 _MOST_OUTPUTS = 4  # that are made where one is wanted: more take longer than a pass that reads and gives none
+EAGLE3_UBATCH = 32  # tokens that are computed at once: llama.cpp makes the logits of all of them
 MAX_HEAD_ROWS = 16  # of logits in a pass, and of what is encoded at once: llama.cpp makes a row of logits for each
 
 
@@ -66,6 +67,8 @@ class HeadContext(LlamaContext):
         native.ctx_other = self._target_handle
         if self._is_mtp:
             native.ctx_type = self._lib.LLAMA_CONTEXT_TYPE_MTP
+        else:
+            native.n_ubatch = min(EAGLE3_UBATCH, native.n_batch)
 
     def _snapshots(self) -> int | None:
         return None  # keys and values only, whatever the target's memory is

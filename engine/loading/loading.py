@@ -125,7 +125,7 @@ def has_room(path: str, options: LoadOptions) -> bool:
 
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
     fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
-    return CacheShape(n_ctx, options.cache_type, fused=fused)
+    return CacheShape(n_ctx, options.cache_type, fused=fused, heads=options.heads)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
