@@ -2609,7 +2609,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Head</source>
-        <translation type="unfinished">Kopf</translation>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Hybrid</source>

@@ -26,7 +26,7 @@ def head_memory(
 ) -> ModelMemory:
     """Estimate the heads of a target, or the one in a file; ``setup`` is that of the head's context.
 
-    On a GPU as the target's output layer is. What the target's context takes more because its rows are read counts, too.
+    On a GPU as the target's output layer is. What the target takes more because its rows are read counts, too.
     """
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3

@@ -33,10 +33,13 @@ MODE_HELP: dict[str, str] = {
 }
 
 
+_OTHERS = tuple(mode for mode in Mode if mode not in (Mode.DRAFT, Mode.HEAD))
+
+
 class ModeSwitch(QFrame):
     """A segmented switch, or one button with a menu where there is little room.
 
-    A mode that cannot run now is disabled and says why.
+    A mode that cannot run now is disabled and says why. Draft model and head share a place: only one of them drafts.
 
     Signals:
         chosen(object): the user took another `Mode`.
@@ -90,7 +93,7 @@ class ModeSwitch(QFrame):
 
     def _fill(self, menu: QMenu) -> None:
         menu.clear()
-        for button in self.buttons.values():
+        for button in self._shown:
             action = menu.addAction(button.text(), button.click)
             action.setCheckable(True)
             action.setChecked(button.isChecked())
@@ -100,7 +103,20 @@ class ModeSwitch(QFrame):
     @property
     def full_width(self) -> int:
         """What it takes to show every label, in pixels."""
-        return sum(button.sizeHint().width() for button in self.buttons.values())
+        return sum(button.sizeHint().width() for button in self._shown)
+
+    @property
+    def _shown(self) -> list[QToolButton]:
+        """The buttons of all modes, of draft model and head only the one that is chosen or can run."""
+        chosen = next((mode for mode in (Mode.DRAFT, Mode.HEAD) if self.buttons[mode].isChecked()), None)
+        runs_head = Mode.DRAFT in self._unavailable and Mode.HEAD not in self._unavailable
+        kept = chosen or (Mode.HEAD if runs_head else Mode.DRAFT)
+        return [button for mode, button in self.buttons.items() if mode in (kept, *_OTHERS)]
+
+    def _show_buttons(self) -> None:
+        shown = self._shown if self.short.isHidden() else []
+        for button in self.buttons.values():
+            button.setVisible(button in shown)
 
     def set_narrow(self, narrow: bool) -> None:
         """Show one button with a menu, or every mode; what had the focus keeps it."""
@@ -108,8 +124,7 @@ class ModeSwitch(QFrame):
             return
         had_focus = any(each.hasFocus() for each in (*self.buttons.values(), self.short))
         self.short.setVisible(narrow)
-        for button in self.buttons.values():
-            button.setVisible(not narrow)
+        self._show_buttons()
         if had_focus:
             (self.short if narrow else self.buttons[self.mode]).setFocus()
 
@@ -130,6 +145,7 @@ class ModeSwitch(QFrame):
     def set_mode(self, mode: Mode) -> None:
         """Check a mode without telling anybody."""
         self.buttons[mode].setChecked(True)
+        self._show_buttons()
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         """Disable the modes that cannot run now; each reason is one sentence."""
@@ -146,6 +162,7 @@ class ModeSwitch(QFrame):
                 )
             )
             button.setAccessibleDescription(reason or translate("ModeSwitch", MODE_HELP[mode]))
+        self._show_buttons()
         self._show_short()
 
     def cycle(self) -> None:
@@ -154,7 +171,7 @@ class ModeSwitch(QFrame):
         start = modes.index(self.mode)
         for step in range(1, len(modes)):
             mode = modes[(start + step) % len(modes)]
-            if mode not in self._unavailable:
+            if mode not in self._unavailable and self.buttons[mode] in self._shown:
                 self.set_mode(mode)
                 self.chosen.emit(mode)
                 return
@@ -162,4 +179,5 @@ class ModeSwitch(QFrame):
     @property
     def reason(self) -> str:
         """Why a mode cannot run, in one line; empty where all can."""
-        return " ".join(dict.fromkeys(self._unavailable.values()))
+        shown = [mode for mode, button in self.buttons.items() if button in self._shown]
+        return " ".join(dict.fromkeys(reason for mode, reason in self._unavailable.items() if mode in shown))

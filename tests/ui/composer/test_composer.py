@@ -138,7 +138,7 @@ def test_mode_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
 def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[Mode] = []
     window.mode_changed.connect(seen.append)
-    every = [*list(Mode)[1:], Mode.OFF]
+    every = [*[mode for mode in Mode if mode not in (Mode.OFF, Mode.HEAD)], Mode.OFF]
     for _ in every:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert seen == every
@@ -168,6 +168,21 @@ def test_an_unavailable_mode_says_why(window: MainWindow, qtbot: QtBot) -> None:
     assert not button.isEnabled()
     assert button.toolTip() == "No draft model is loaded."
     assert window.composer.reason.text() == "No draft model is loaded."
+
+
+def test_a_head_has_the_place_of_the_draft_model_where_it_drafts(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    buttons = window.composer.modes.buttons
+    assert (buttons[Mode.DRAFT].isHidden(), buttons[Mode.HEAD].isHidden()) == (False, True)
+    window.set_engine(replace(NO_DRAFT, unavailable={Mode.DRAFT: "A head drafts, and no draft model is chosen."}))
+    assert (buttons[Mode.DRAFT].isHidden(), buttons[Mode.HEAD].isHidden()) == (True, False)
+    assert window.composer.reason.text() == ""
+    qtbot.mouseClick(buttons[Mode.HEAD], Qt.MouseButton.LeftButton)
+    assert seen == [Mode.HEAD]
+    window.set_engine(NO_DRAFT)
+    assert not buttons[Mode.HEAD].isHidden()  # it is chosen, and says why it cannot run
+    assert window.composer.reason.text() == "This model has no head."
 
 
 def test_depth_is_chosen_and_shown(window: MainWindow, qtbot: QtBot) -> None:
