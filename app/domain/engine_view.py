@@ -37,3 +37,9 @@ class EngineView:
     unavailable: dict[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     progress: float | None = None
+    own_head: ModelInfo | None = None  # of the target's file, where it drafts
+
+    @property
+    def drafter(self) -> ModelInfo | None:
+        """What drafts: the draft that is chosen, or the target's own head."""
+        return self.draft or self.own_head

@@ -1896,6 +1896,10 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
+        <source>own head ({method}) ✓</source>
+        <translation>eigener Kopf ({method}) ✓</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -1906,6 +1910,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft: {words}</source>
         <translation>Entwurfsmodell: {words}</translation>
+    </message>
+    <message>
+        <source>Draft: a head in the model&apos;s own file ({method}).</source>
+        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>

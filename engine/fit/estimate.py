@@ -118,28 +118,27 @@ def _compute(header: GgufHeader, setup: CacheSetup, num_layers: int, on_gpu: int
     """
     outputs = NUM_ROWS * num_tokens(header) * _FLOAT
     if not on_gpu:
-        return Share(graph_bytes(header, setup, CPU_BATCH, NUM_ROWS) + outputs, 0)
-    graph = graph_bytes(header, setup, GPU_BATCH, NUM_ROWS)
+        return Share(_graph_bytes(header, setup, CPU_BATCH) + outputs, 0)
+    graph = _graph_bytes(header, setup, GPU_BATCH)
     inputs = GPU_BATCH * (first(header.own("embedding_length")) * _FLOAT + setup.num_cells * _MASK)
     return Share((graph if on_gpu <= num_layers else inputs) + outputs, graph)
 
 
-def graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, max_rows: int) -> int:
-    """What is alive at once in a pass of ``batch`` tokens with at most so many rows of logits."""
+def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
     count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
-    rows = min(max_rows, count)
+    rows = min(NUM_ROWS, count)
     masks = (2 if header.own("attention.sliding_window") else 1) * count * setup.num_cells * _MASK
     attention = 0.0
     if not setup.fused and setup.cache_type_v == "f16":  # scores and a mask of F32; measured 5 to 5.5 rows beside
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + count * (3 * _widest_layer(header) + 4 * n_embd) * _FLOAT
+    feed_forward = masks + count * (3 * widest_layer(header) + 4 * n_embd) * _FLOAT
     logits = (rows * (num_tokens(header) + n_embd) + count * n_embd) * _FLOAT
     return round(max(attention, feed_forward, logits))
 
 
-def _widest_layer(header: GgufHeader) -> int:
+def widest_layer(header: GgufHeader) -> int:
     """Neurons that a token meets in one layer: the dense ones, or those of the experts it is sent to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes
-from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, graph_bytes, num_tokens
+from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
+from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
 from engine.gguf.head_files import EAGLE3, head_method, next_token_weights, num_next_token_layers
 from engine.gguf.header import GgufHeader
 
@@ -18,7 +18,7 @@ EAGLE3_BATCH = 32  # tokens that an EAGLE-3 head computes at once: it makes logi
 BATCH = 512  # tokens of the largest pass
 TAP_ROWS = 256 + BATCH  # rows of the target that are kept at most
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
-_FLOAT = 4
+_FLOAT, _MASK = 4, 2
 
 
 def head_memory(
@@ -37,7 +37,7 @@ def head_memory(
         cache = num_next_token_layers(header) * head_layer_cache_bytes(header, setup)
     batch = EAGLE3_BATCH if is_eagle3 else GPU_BATCH if gpu_layers else CPU_BATCH
     rows = batch if is_eagle3 else HEAD_ROWS
-    graph = graph_bytes(header, setup, batch, rows)
+    graph = _graph_bytes(header, setup, batch, rows)
     passes = min(BATCH, setup.num_cells)
     width, parts = first(target.own("embedding_length")), NUM_FEATURES if is_eagle3 else 1
     given = (HEAD_ROWS if is_eagle3 else passes) * first(header.own("embedding_length"))
@@ -46,6 +46,18 @@ def head_memory(
     if not gpu_layers:
         return ModelMemory(Share(weights), Share(cache), Share(graph + outputs), Share())
     return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share())
+
+
+def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
+    """What is alive at once in a pass of one layer: its attention, its feed-forward part, or the logits."""
+    count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
+    attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
+    if not setup.fused and setup.cache_type_v == "f16":
+        heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+        attention += count * setup.num_cells * (heads + 1) * _FLOAT
+    feed_forward = count * (2 * widest_layer(header) + n_embd) * _FLOAT
+    logits = (min(rows, count) * num_tokens(header) + count * n_embd) * _FLOAT
+    return round(max(attention, feed_forward, logits))
 
 
 def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:

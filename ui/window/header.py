@@ -272,6 +272,8 @@ class Header(QFrame):
         if view.target is None:
             return translate("Header", "No model")
         draft = f"{model_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        if view.own_head:
+            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
         return f"{model_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -282,6 +284,9 @@ class Header(QFrame):
         parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
         if view.draft:
             parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+        elif view.own_head:
+            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            parts.append(words.format(method=view.own_head.head))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()
