@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-documents test-training lint format bench-real screenshots translations clean clean-all
+.PHONY: help run test test-documents test-training lint format bench-real screenshots translations bundle clean clean-all
 
 # bench-real: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
@@ -62,6 +62,9 @@ translations: ## bring the German and English catalogues up to the code, and com
 	@$(SETUP) run
 	@$(VENV)/bin/python packaging/translations/catalogues.py update
 	@$(VENV)/bin/python packaging/translations/catalogues.py release
+
+bundle: ## build what people download, under dist/: a folder, a tarball, a Debian package (compiles for 20 minutes)
+	@$(PYTHON) packaging/bundle/build.py
 
 clean: ## remove caches and build outputs
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,4 @@
-"""`python -m app` and the command `paceline`: starts the window, a command, or a helper process."""
+"""`python -m app` and the command `paceline`: starts the window (on a model file), a command, or a helper process."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.cli.window import command as show_window  # noqa: PLC0415  (it waits for no parser)
 
         return show_window()
+    if len(words) == 1 and words[0].lower().endswith(".gguf"):  # as a file manager starts it
+        from app.cli.window import command as show_window  # noqa: PLC0415
+
+        return show_window(file=words[0])
     from app.cli.parser import main as run_command  # noqa: PLC0415  (a helper needs none of it)
 
     return run_command(words)

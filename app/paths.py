@@ -89,6 +89,16 @@ class Paths:
         return self.data / "downloads.json"
 
     @property
+    def pair_speeds_file(self) -> Path:
+        """How fast each pair of models was here, as JSON."""
+        return self.data / "pair-speeds.json"
+
+    @property
+    def races(self) -> Path:
+        """The folder of the kept races, as JSON."""
+        return self.data / "races"
+
+    @property
     def padded_demo_file(self) -> Path:
         """The built-in target padded to the cost of a real one: made here, removable."""
         return self.cache / "paceline-padded-target.gguf"

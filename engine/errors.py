@@ -7,6 +7,7 @@
         │   ├── ModelHeaderError
         │   └── ModelLoadError
         │       └── LoadCancelledError   nobody wants it any more
+        ├── DeviceError             a device that was asked for is not there, or cannot do what was asked
         ├── NotEnoughMemoryError    it will not fit this machine
         ├── ContextError            a context of the asked size cannot be made
         ├── PromptError             the messages do not give a prompt
@@ -15,6 +16,7 @@
         ├── DecodeError             a forward pass failed
         ├── DraftRefusedError       this draft cannot serve this target
         ├── ModeUnavailableError    the asked mode cannot run now
+        ├── LibraryError            llama.cpp cannot be loaded
         ├── SettingError            a value that was asked for is outside its range
         └── ToolError               an offline tool could not do its work
 
@@ -58,6 +60,13 @@ class EngineError(PacelineError):
     title = "The engine could not continue"
 
 
+class LibraryError(EngineError):
+    """llama.cpp cannot be loaded: it is missing, built for another machine, or lacks a library of the system."""
+
+    title = "llama.cpp cannot be loaded"
+    default_advice = "Type “paceline doctor” in a terminal: it says what is missing and how to get it."
+
+
 class ModelFileError(EngineError):
     """The file cannot be used as a model."""
 
@@ -90,6 +99,13 @@ class LoadCancelledError(ModelLoadError):
 
 class TooSlowError(ModelLoadError):
     """A helper process had no answer in time; the machine may have been busy."""
+
+
+class DeviceError(EngineError):
+    """A device that was asked for is not there, or cannot do what was asked of it; the message names it."""
+
+    title = "This device cannot be used"
+    default_advice = "Choose one that “paceline devices” lists, or none."
 
 
 class NotEnoughMemoryError(EngineError):
@@ -126,6 +142,13 @@ class TemplateError(PromptError):
 
     title = "The chat template failed"
     default_advice = "Choose another model file; this one's chat template is broken or unsafe."
+
+
+class GrammarError(EngineError):
+    """A grammar or a schema cannot be followed: it is none, asks for more than can be, or leads to a dead end."""
+
+    title = "This grammar cannot be used"
+    default_advice = "Change the grammar or the schema."
 
 
 class DecodeError(EngineError):

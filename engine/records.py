@@ -20,6 +20,7 @@ from engine.provenance import TokenSpan as TokenSpan
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
+from engine.tool_formats import ToolFormat as ToolFormat
 
 JOINT = "\n\n"  # between questions that are asked as one
 
@@ -55,20 +56,35 @@ class FinishReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the assistant called; ``arguments`` are JSON as the model wrote it."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``.
+    """One message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
     ``questions`` are those that ``content`` joins, where several were asked and only the last is to be answered.
+    ``tool_calls`` are the assistant's; a message of a tool answers the call of ``tool_call_id``, and ``name`` is its.
     """
 
     role: str
     content: str
     questions: tuple[str, ...] = field(default=(), compare=False)
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """The sampling chain, in its order: penalties, temperature, top-k, top-p, min-p. Zero or one switches a link off.
+    """The sampling chain, in its order: bias, penalties, temperature, top-k, top-p, min-p.
+
+    Zero or one switches a link off. ``logit_bias`` are tokens, and what is added to the logit of each.
 
     Raises:
         ValueError: a value is outside its range; the sentence names the setting.
@@ -83,6 +99,7 @@ class SamplingParams:
     presence_penalty: float = 0.0
     penalty_last_n: int = 64
     seed: int | None = None
+    logit_bias: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
         checks = (
@@ -95,6 +112,7 @@ class SamplingParams:
             ("presence penalty", -10.0 <= self.presence_penalty <= 10.0, "between -10 and 10"),
             ("penalty window", self.penalty_last_n >= 0, "0 (off) or more tokens"),
             ("seed", self.seed is None or 0 <= self.seed < 2**63, "a number from 0 to 2^63 - 1"),
+            ("logit bias", all(-100.0 <= bias <= 100.0 for _, bias in self.logit_bias), "between -100 and 100"),
         )
         for name, good, rule in checks:
             if not good:
@@ -108,7 +126,11 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed."""
+    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
+
+    With a ``suffix`` the answer is what stands between ``raw_prompt`` and it, which are text then. ``tools`` are told
+    to the model through its template, as OpenAI's API has them. ``predicted`` is what much of the answer may say.
+    """
 
     messages: tuple[Message, ...] = ()
     mode: Mode = Mode.OFF
@@ -123,6 +145,11 @@ class ChatRequest:
     request_id: int = 0
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
     conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
+    grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
+    suffix: str | None = None
+    predicted: str = ""
+    tools: tuple[Mapping[str, object], ...] = ()
+    top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +176,72 @@ class FlashAttention(StrEnum):
     OFF = "off"
 
 
+class SplitMode(StrEnum):
+    """How several devices share a model, as llama.cpp has it."""
+
+    NONE = "none"  # all of it on the main one
+    LAYER = "layer"  # whole layers with their cache, one device after the other
+    ROW = "row"  # each matrix by rows, where the backend can
+    TENSOR = "tensor"  # weights and cache, all devices at once; experimental in llama.cpp
+
+
+NO_DEVICE = "none"  # in place of a device's name: the processor alone
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """On which devices a model lies; by default on all graphics processors of this machine.
+
+    Args:
+        devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
+        split_mode: how several share it.
+        main_device: which of them, counted from 0, takes all of it with `SplitMode.NONE`.
+        tensor_split: proportions, in the order of the devices; without any, by their free memory.
+        cpu_moe_layers: so many of the first layers keep their experts in main memory; None: no more than have to.
+        overrides: a regular expression for names of tensors, and the buffer type or device that these go to; the
+            first that matches counts.
+    """
+
+    devices: tuple[str, ...] = ()
+    split_mode: SplitMode = SplitMode.LAYER
+    main_device: int = 0
+    tensor_split: tuple[float, ...] = ()
+    cpu_moe_layers: int | None = None
+    overrides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_processor(self) -> bool:
+        """Whether no device is to be used."""
+        return self.devices == (NO_DEVICE,)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What of it changes costs and numbers, for keys; nothing where all of it is as by default."""
+        return () if self == Placement() else (repr(self),)
+
+
+ANYWHERE = Placement()
+
+
+class DeviceKind(StrEnum):
+    """What a device is."""
+
+    GPU = "gpu"
+    INTEGRATED = "integrated gpu"  # shares the main memory
+    REMOTE = "remote"  # of another machine, over llama.cpp's RPC
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device beside the processor; ``name`` is llama.cpp's for it ("CUDA0"). Bytes are None where nobody tells."""
+
+    name: str
+    description: str
+    total_bytes: int | None
+    free_bytes: int | None
+    kind: DeviceKind = DeviceKind.GPU
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """What to load and where. ``None`` means a sensible automatic value."""
@@ -163,6 +256,8 @@ class LoadRequest:
     draft_threads: int | None = None
     draft_gpu_layers: int | None = None  # None: as for the target, or none where that is measured to be faster
     draft_cache_type: CacheType = CacheType.F16
+    placement: Placement = ANYWHERE  # of the target
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +270,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What of a loaded model llama.cpp reports for one device; the processor's is "CPU"."""
+
+    name: str
+    num_layers: int
+    weights_bytes: int
+    cache_bytes: int
+    compute_bytes: int
+
+    @property
+    def all_bytes(self) -> int:
+        """All of it."""
+        return self.weights_bytes + self.cache_bytes + self.compute_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryUse:
     """Bytes that one loaded model takes in main and GPU memory together; every weight counts once."""
 
@@ -182,6 +293,7 @@ class MemoryUse:
     cache_bytes: int
     compute_bytes: int
     measured: bool  # llama.cpp's own report of its buffers; otherwise an estimate from the file's header
+    devices: tuple[DeviceUse, ...] = ()  # the same by device, where it was reported
 
     @property
     def all_bytes(self) -> int:
@@ -210,7 +322,11 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
+    tool_format: ToolFormat = ToolFormat.NONE
+    fills_gaps: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
+    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +349,10 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
+    forced_proposed: int = 0  # of the proposed tokens, those that a grammar left no choice about
+    forced_accepted: int = 0
+    predicted_proposed: int = 0  # and those that came from the text that the request predicted
+    predicted_accepted: int = 0
     replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
     tie_checks: int = 0  # near ties decided again in the plain shape
     tie_tokens: int = 0  # tokens decoded again for that, and the seconds it took
@@ -324,6 +444,7 @@ class EngineReady:
     draft: ModelInfo | None = None  # a draft model, or a head of a file of its own
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
     own_head: ModelInfo | None = None  # in the target's file, and in use
 
 
@@ -367,12 +488,29 @@ class SummaryUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """The logarithm of the target's probability of a token, before the sampling chain: softmax of its bare logits.
+
+    ``piece`` are the bytes that it stands for. ``top`` are the likeliest tokens there, the likeliest first.
+    """
+
+    token_id: int
+    piece: bytes
+    logprob: float
+    top: tuple[tuple[bytes, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TextChunk:
-    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's."""
+    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's.
+
+    ``logprobs`` are of the tokens of the spans, one each, where the request wants them.
+    """
 
     request_id: int
     text: str
     spans: tuple[TokenSpan, ...]
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,5 +539,10 @@ class Finished:
     token_ids: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """What a job on the engine's thread tells; each kind of job derives its own events, as plain as the others."""
+
+
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent
+Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent | JobEvent

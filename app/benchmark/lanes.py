@@ -12,8 +12,7 @@ from app.benchmark.runs import PLAIN, Variant
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, NotEnoughMemoryError, SettingError
 from engine.fit.fit import CacheShape, FitReport, Verdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
-from engine.llama import library
-from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX
+from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX, target_options
 from engine.pacing.pace import choose_pace
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Mode
 from engine.session.session import Session
@@ -70,7 +69,7 @@ def settle_memory(variants: Sequence[Variant], load: LoadRequest, available_byte
     trained = read_header(Path(load.target)).own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     n_ctx = min(load.n_ctx or AUTOMATIC_N_CTX, largest)
-    if library.supports_gpu() and load.gpu_layers != 0:
+    if target_options(load).may_leave_main_memory:
         return replace(load, n_ctx=n_ctx)
     report = _needed(variants, load, n_ctx, available_bytes)
     while report.verdict is Verdict.TOO_LARGE and load.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:

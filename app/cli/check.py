@@ -1,4 +1,4 @@
-"""`paceline check`: may this draft serve this target, and if not, why; without a draft: does the target bring heads.
+"""`paceline check`: may this draft serve this target, and what will it gain here; without one: has the target heads.
 
 Of a draft model only the vocabulary is loaded; heads are tried in a child process.
 """
@@ -10,7 +10,11 @@ import json
 from pathlib import Path
 
 from app.cli.output import fail_with
+from app.domain.outlook import Outlook
+from app.hub.pairs.outlooks import Conditions, Outlooks
+from app.hub.remote_header import read_local_header
 from app.paths import find_paths
+from app.storage.pair_speeds import PairSpeeds
 from engine.drafters.pairing import check_pair
 from engine.errors import DraftRefusedError, EngineError
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -22,7 +26,7 @@ from engine.sandbox.probe import probe
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the verdict; exit code 0 for a pair that fits, 1 for one that does not."""
+    """Print the verdict and what to expect; exit code 0 for a pair that fits, 1 for one that does not."""
     target = Path(options.target)
     if options.draft is None:
         return _check_own_heads(target, as_json=options.json)
@@ -30,17 +34,21 @@ def command(options: argparse.Namespace) -> int:
     try:
         is_head = bool(head_method(read_header(draft)))
         reason = head_verdict(target, draft) if is_head else verdict(target, draft)
+        expected = None if is_head else outlook(target, None if reason else draft)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
         facts = {"target": str(target), "draft": str(draft), "compatible": not reason, "reason": reason or None}
-        print(json.dumps(facts, ensure_ascii=False))
-    elif reason:
+        print(json.dumps({**facts, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
+        return 1 if reason else 0
+    if reason:
         print(f"{draft.name} cannot draft for {target.name}: {reason}")
     elif is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     else:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
+        for sentence in expected.sentences if expected else ():
+            print(sentence)
     return 1 if reason else 0
 
 
@@ -92,6 +100,36 @@ def head_verdict(target: Path, head: Path) -> str:
 def _tried(target: Path, head: Path | None) -> str:
     probe_head(target, head, find_paths().cache)
     return ""
+
+
+def outlook(target: Path, draft: Path | None) -> Outlook | None:
+    """What is to be expected of the two, or of the target alone, with the settings of the app.
+
+    Raises:
+        EngineError: a header cannot be read.
+    """
+    paths = find_paths()
+    known = read_local_header(target), read_local_header(draft) if draft is not None else None
+    return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, Conditions())
+
+
+def _as_dict(outlook: Outlook | None, reason: str) -> dict[str, object] | None:
+    """The figures as JSON keeps them; of a refused pair none."""
+    if outlook is None or reason:
+        return None
+    measured = outlook.measured
+    race = measured.race if measured else None
+    return {
+        "speedup": [round(outlook.gain.low, 3), round(outlook.gain.high, 3)],
+        "plain_tokens_per_second": [round(outlook.plain.low, 2), round(outlook.plain.high, 2)],
+        "draft_share": None if outlook.gain.draft_share is None else round(outlook.gain.draft_share, 3),
+        "draft_pays": outlook.gain.draft_pays,
+        "bound": outlook.bound,
+        "basis": outlook.basis,
+        "measured_by_race": race.speedup if race else None,
+        "measured_over_answers": measured.speedup if measured else None,
+        "sentences": list(outlook.sentences),
+    }
 
 
 def verdict(target: Path, draft: Path) -> str:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import app
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
-from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams
+from app.domain.devices import MOST_PARTS
+from engine.errors import LibraryError
+from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -39,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except LibraryError as error:  # a command's module may load llama.cpp with its imports
+        return fail(error.problem)
     except OSError as error:  # what concerns a file is told by the commands themselves
         return _unwritten(error)
     return code
@@ -94,11 +98,15 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
+    _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
     _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
+    doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
+    doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
         "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"
@@ -166,8 +174,25 @@ def _add_placement_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--cache-type", choices=types, default="f16", help="keys and values of the target; default f16")
     group.add_argument("--flash-attention", choices=flash, default="auto", help="a quantized cache has it on")
     group.add_argument("--draft-threads", type=_threads, metavar="N", help="threads for the draft")
-    group.add_argument("--draft-gpu-layers", type=_draft_layers, metavar="N|all", help="default where it is faster")
+    group.add_argument("--draft-gpu-layers", type=_whole_layers, metavar="N|all", help="default where it is faster")
     group.add_argument("--draft-cache-type", choices=types, default="f16", help="keys and values of the draft")
+    _add_device_options(group)
+
+
+def _add_device_options(group: argparse._ArgumentGroup) -> None:
+    """As llama.cpp's programs have them."""
+    which = "devices of the target, as `paceline devices` lists them, rpc:host:port, or none; default all GPUs"
+    group.add_argument("--device", default="", metavar="D,D", help=which)
+    group.add_argument("--draft-device", default="", metavar="D", help="the draft's; default where it is faster")
+    modes = [mode.value for mode in SplitMode]
+    group.add_argument("--split-mode", choices=modes, default="layer", help="how several devices share the target")
+    main = "with --split-mode none: which of the devices, counted from 0"
+    group.add_argument("--main-gpu", type=_main_gpu, default=0, metavar="N", help=main)
+    group.add_argument("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
+    experts = "keep the experts of the first N layers in main memory; default only what does not fit the GPU"
+    group.add_argument("--n-cpu-moe", type=_whole_layers, metavar="N|all", help=experts)
+    moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
+    group.add_argument("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
@@ -285,6 +310,12 @@ def _add_stats(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
 
 
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(module="devices")
+    parser.add_argument("servers", nargs="*", metavar="rpc:HOST:PORT", help="ask these RPC servers of llama.cpp, too")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
@@ -384,7 +415,11 @@ def _whole(text: str, least: int, most: int) -> int:
     return int(text)
 
 
-def _draft_layers(text: str) -> int:
-    """Read ``N`` or ``all``, whatever the target has."""
+def _main_gpu(text: str) -> int:
+    return _whole(text, 0, MOST_PARTS - 1)
+
+
+def _whole_layers(text: str) -> int:
+    """Read ``N`` or ``all``, whatever the model has."""
     layers = _layers(text)
     return ALL_LAYERS if layers is None else layers

@@ -22,11 +22,12 @@ from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.domain.attachments import Attachment
+from app.domain.devices import device_names, written_placement
 from app.domain.errors import AppError
 from app.domain.framing import with_attachments
 from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.errors import EngineError
+from engine.errors import EngineError, SettingError
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -38,6 +39,7 @@ from engine.records import (
     LoadRequest,
     Message,
     Mode,
+    Placement,
     Problem,
     SamplingParams,
     TextChunk,
@@ -107,10 +109,15 @@ def open_session(past_folder: Path | None = None) -> Session:
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
-    """Say what to load: the files of the options, or the built-in pair."""
+    """Say what to load: the files of the options, or the built-in pair.
+
+    Raises:
+        SettingError: an option about devices is not written as it has to be.
+    """
     target, draft = options.model, options.draft
     if target is None:
         target, draft = str(builtin_target()), draft or str(builtin_draft())
+    placement, draft_devices = _devices(options)
     return LoadRequest(
         target,
         draft,
@@ -122,7 +129,25 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         draft_threads=options.draft_threads,
         draft_gpu_layers=options.draft_gpu_layers,
         draft_cache_type=CacheType(options.draft_cache_type),
+        placement=placement,
+        draft_devices=draft_devices,
     )
+
+
+def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
+    """Where the options put the target, and the devices of the draft."""
+    try:
+        placement = written_placement(
+            options.device,
+            options.split_mode,
+            options.main_gpu,
+            options.tensor_split,
+            options.n_cpu_moe,
+            ",".join(options.override_tensor),
+        )
+        return placement, device_names(options.draft_device)
+    except ValueError as error:
+        raise SettingError(str(error)) from error
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.output import fail, prepare_streams
@@ -17,8 +18,8 @@ NO_DISPLAY = Problem(
 )
 
 
-def command(_options: argparse.Namespace | None = None) -> int:
-    """Open the window and stay until it closes."""
+def command(_options: argparse.Namespace | None = None, file: str = "") -> int:
+    """Open the window, on a model ``file`` where one is named, and stay until it closes."""
     prepare_streams()
     if not has_display():
         return fail(NO_DISPLAY)
@@ -27,7 +28,9 @@ def command(_options: argparse.Namespace | None = None) -> int:
         package = PACKAGES.get(missing)
         advice = f"Type: sudo apt install {package}" if package else "Install it with your system's package manager."
         return fail(Problem("The window cannot open", f"This system lacks {missing}, which Qt needs.", advice))
+    if file and not Path(file).is_file():
+        return fail(Problem("This file cannot be opened", f"There is no file {file}.", "Check its name."))
     gc.disable()  # nothing of what is imported now is garbage; the window says when it is looked for
     from app.startup.window import open_window  # noqa: PLC0415  (Qt is loaded only where a window opens)
 
-    return open_window([])
+    return open_window([], file=str(Path(file).absolute()) if file else "")

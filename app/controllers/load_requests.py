@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.domain.devices import device_names, written_placement
 from app.domain.settings.values import Settings
 from app.paths import Paths, builtin_draft, builtin_target
-from engine.records import (
-    CacheType,
-    FlashAttention,
-    LoadRequest,
-)
+from engine.records import CacheType, FlashAttention, LoadRequest, Placement
 
 
 def load_request(settings: Settings, paths: Paths) -> LoadRequest:
@@ -30,4 +27,18 @@ def load_request(settings: Settings, paths: Paths) -> LoadRequest:
         draft_threads=settings.whole("draft_threads"),
         draft_gpu_layers=settings.whole("draft_gpu_layers"),
         draft_cache_type=CacheType(settings.text("draft_cache_type")),
+        placement=asked_placement(settings),
+        draft_devices=device_names(settings.text("draft_device")),
+    )
+
+
+def asked_placement(settings: Settings) -> Placement:
+    """Where the settings put the target."""
+    return written_placement(
+        settings.text("device"),
+        settings.text("split_mode"),
+        settings.whole("main_device") or 0,
+        settings.text("tensor_split"),
+        settings.whole("cpu_moe_layers"),
+        settings.text("tensor_overrides"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.records import Mode, ModelInfo
+from engine.records import Device, Mode, ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,10 @@ class EngineState(StrEnum):
     READY = "ready"
     READING = "reading"  # the prompt
     ANSWERING = "answering"
+    RACING = "racing"  # the models are lent to a race
+
+
+_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD}, {Mode.DRAFT, Mode.HEAD, Mode.HYBRID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,15 @@ class EngineView:
     unavailable: dict[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     progress: float | None = None
+    devices: tuple[Device, ...] = ()  # beside the processor
     own_head: ModelInfo | None = None  # of the target's file, where it drafts
 
     @property
     def drafter(self) -> ModelInfo | None:
         """What drafts: the draft that is chosen, or the target's own head."""
         return self.draft or self.own_head
+
+    @property
+    def lacks_draft(self) -> bool:
+        """Whether all that keeps modes from running is that there is no draft model."""
+        return self.target is not None and self.drafter is None and set(self.unavailable) in _NEED_DRAFT

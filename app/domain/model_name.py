@@ -1,4 +1,4 @@
-"""The one name of a loaded model, in the header, below answers and in the figures."""
+"""The names of a model: what a person reads, and what its figures are kept under."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from engine.records import ModelInfo
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
-def model_name(info: ModelInfo | None) -> str:
-    """Give the file's name without ending and number of its part, since files of one model differ in speed.
+def shown_name(info: ModelInfo | None) -> str:
+    """Give the name that a person reads, as header and file tell it (`engine.gguf.model_title`); empty without one."""
+    return (info.name or model_name(info)) if info else ""
 
-    Empty without a model.
+
+def model_name(info: ModelInfo | None) -> str:
+    """Give what figures are kept under: the file's name without ending and number of its part; empty without a model.
+
+    Files of one model differ in speed, so it is not the model's name.
     """
-    return _PART.sub("", Path(info.path).stem) if info else ""
+    return name_of_file(info.path) if info else ""
+
+
+def name_of_file(path: str | Path) -> str:
+    """The same of a model that is not loaded, by its file."""
+    return _PART.sub("", Path(path).stem)

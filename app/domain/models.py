@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
+from app.domain.outlook import Outlook, SpeedRange
+
 
 class FitLevel(StrEnum):
     """Whether something fits this machine."""
@@ -193,6 +195,7 @@ class PairView:
     match_words: str = ""  # the first differing token or setting
     fit: FitTable | None = None
     note: str = ""
+    outlook: Outlook | None = None  # what it will gain here; ``note`` says it
     can_have: bool = True  # False where the hub no longer has it as listed
 
     @property
@@ -222,6 +225,8 @@ class CatalogRow:
     source: str = ""
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
+    plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
+    expected: str = ""  # the same in words
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.ranges import FetchRange, RangeSource
 from engine.gguf.source import ReadAt, named, open_ordinary
+from engine.gguf.token_weights import token_weights
 from engine.sentences import said
 
 MAX_FETCHED_BYTES = 32 * 2**20
 _ATTEMPTS = 3  # of one range, when the connection breaks
-_EXPERTS = "_exps."
 
 
 class Stream(Protocol):
@@ -72,17 +72,8 @@ class KnownModel:
     @property
     def bytes_per_token(self) -> int:
         """Bytes of weights that a pass of one token reads, which is its cost: of experts only those in use."""
-        used, number = (self.header.own(key) for key in ("expert_used_count", "expert_count"))
-        share = used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
-        tensors = self.header.tensors
-        has_output = any(tensor.name == "output.weight" for tensor in tensors)
-        read = sum(
-            tensor.num_bytes * (share if _EXPERTS in tensor.name else 1.0)
-            for tensor in tensors
-            if not (has_output and tensor.name == "token_embd.weight")
-        )
-        known = self.header.weights_bytes
-        return round(read * self.weights_bytes / known) if known else self.weights_bytes
+        read = token_weights(self.header, self.weights_bytes if self.num_parts > 1 else None).num_bytes
+        return read if self.header.weights_bytes else self.weights_bytes
 
 
 def read_remote_header(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLockFile, QObject, Signal
 
 if TYPE_CHECKING:
-    from PySide6.QtNetwork import QLocalServer
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+MAX_PATH_BYTES = 32_768
 ANSWER_MS = 1500
 _KNOCK_AGAIN_S = 0.05
 
@@ -24,14 +25,19 @@ class SingleInstance(QObject):
 
     ``other_answered`` says, after `take` failed, whether the other one was reached.
 
+    ``file`` is a model to open; where another window is open, that one is asked to.
+
     Signals:
         raise_requested: somebody started the app again.
+        file_requested(str): and named a model file.
     """
 
     raise_requested = Signal()
+    file_requested = Signal(str)
 
-    def __init__(self, lock_file: Path, parent: QObject | None = None) -> None:
+    def __init__(self, lock_file: Path, parent: QObject | None = None, file: str = "") -> None:
         super().__init__(parent)
+        self._file = file
         self._lock = QLockFile(str(lock_file))
         # Age says nothing here: a window may be open for weeks. A lock whose process is gone is stale all the same.
         self._lock.setStaleLockTime(0)
@@ -85,13 +91,23 @@ class SingleInstance(QObject):
             time.sleep(_KNOCK_AGAIN_S)
             socket.connectToServer(self._name())
         self.other_answered = is_there and socket.waitForReadyRead(ANSWER_MS)
+        if self.other_answered and self._file:
+            socket.write(os.fsencode(self._file))
+            socket.waitForBytesWritten(ANSWER_MS)
         socket.disconnectFromServer()
         return self.other_answered
 
     def _on_connection(self) -> None:
         socket = self._server.nextPendingConnection() if self._server is not None else None
         if socket is not None:
-            socket.disconnected.connect(socket.deleteLater)
+            socket.disconnected.connect(lambda: self._on_words(socket))
             socket.write(b"here")
             socket.flush()
             self.raise_requested.emit()
+
+    def _on_words(self, socket: QLocalSocket) -> None:
+        """What the other start said before it left: nothing, or the path of a file."""
+        words = os.fsdecode(socket.readAll().data()[:MAX_PATH_BYTES])
+        socket.deleteLater()
+        if words and Path(words).is_file():
+            self.file_requested.emit(words)

@@ -39,10 +39,10 @@ _QT_LEVELS = {
 }
 
 
-def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> int:
+def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file: str = "") -> int:
     """Open the window on this user's folders and stay until it closes; return the exit status.
 
-    ``make_worker`` puts another engine in the place of the real one.
+    ``make_worker`` puts another engine in the place of the real one. ``file`` is a model to load as the target.
     """
     application = QApplication.instance() or QApplication(["paceline", *argv])
     if not isinstance(application, QApplication):
@@ -53,7 +53,7 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> i
     paths = find_paths()
     with contextlib.suppress(OSError):  # a folder that cannot be made is told by the start-up tasks
         paths.data.mkdir(parents=True, exist_ok=True)
-    instance = SingleInstance(paths.lock_file)
+    instance = SingleInstance(paths.lock_file, file=file)
     if not instance.take():
         sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
         return 0 if instance.other_answered else 1
@@ -66,7 +66,7 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None) -> i
     try:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
-        return _run(application, startup, instance, reports, make_worker)
+        return _run(application, startup, instance, reports, make_worker, file)
     finally:
         instance.release()
         stop_logging_qt_messages()
@@ -79,6 +79,7 @@ def _run(
     instance: SingleInstance,
     reports: Reports,
     make_worker: MakeWorker | None,
+    file: str,
 ) -> int:
     # Imported while the chats are being opened on their own thread: reading and checking the file takes no Python.
     from app.domain.settings.table import FIELDS  # noqa: PLC0415
@@ -92,16 +93,20 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
+    instance.file_requested.connect(lambda path: window.model_file_chosen.emit(path, "target"))
     # Now, not in the middle of an answer.
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
+    if file:
+        FirstPaint(window, lambda: window.model_file_chosen.emit(file, "target"))
     window.layout_state.fit_screen()
     window.show()
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: controller.is_answering, application)
     for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
         happened.connect(garbage.something_happened)
+    controller.server.activity_changed.connect(garbage.something_happened_elsewhere)
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1

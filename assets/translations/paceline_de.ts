@@ -31,6 +31,10 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Another program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -62,6 +66,10 @@
     <message>
         <source>Only one answer can be written at a time. Wait for the other one, or stop it.</source>
         <translation>Es kann nur eine Antwort auf einmal geschrieben werden. Warten Sie auf die andere, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
+        <source>A race is using the model. Wait until it is over, or stop it.</source>
+        <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
     </message>
     <message>
         <source>Chats cannot be saved. This is kept only until Paceline is closed.</source>
@@ -586,6 +594,10 @@
         <translation>Modelle oder den Chat zeigen</translation>
     </message>
     <message>
+        <source>Race a question, or back to the chat</source>
+        <translation>Rennen mit einer Frage, oder zum Chat</translation>
+    </message>
+    <message>
         <source>Choose the models</source>
         <translation>Modelle wählen</translation>
     </message>
@@ -612,6 +624,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Turn the local server on or off</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -681,10 +697,6 @@
         <translation>Das Modell wird geladen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
-        <source>Tokens proposed per pass. With Auto, Paceline adapts it to measured speed.</source>
-        <translation>Vorgeschlagene Token pro Durchlauf. Bei „Auto“ passt Paceline sie dem gemessenen Tempo an.</translation>
-    </message>
-    <message>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
     </message>
@@ -697,16 +709,12 @@
         <translation> Stopp</translation>
     </message>
     <message>
-        <source>Draft length</source>
-        <translation>Entwurfslänge</translation>
+        <source>A race is using the model. You can send your message when it is over.</source>
+        <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
     </message>
     <message>
-        <source>Depth auto</source>
-        <translation>Tiefe auto</translation>
-    </message>
-    <message>
-        <source>Depth {depth}</source>
-        <translation>Tiefe {depth}</translation>
+        <source>Find a draft</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
@@ -1093,6 +1101,33 @@
     <message>
         <source>Nothing proposed yet</source>
         <translation>Noch nichts vorgeschlagen</translation>
+    </message>
+</context>
+<context>
+    <name>DevicesRow</name>
+    <message>
+        <source>Choose</source>
+        <translation>Auswählen</translation>
+    </message>
+    <message>
+        <source>choose from the devices that were found</source>
+        <translation>aus den gefundenen Geräten auswählen</translation>
+    </message>
+    <message>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
+    </message>
+    <message>
+        <source>Found on this computer</source>
+        <translation>Auf diesem Computer gefunden</translation>
+    </message>
+    <message>
+        <source>No GPU that this llama.cpp can use</source>
+        <translation>Keine GPU, die dieses llama.cpp nutzen kann</translation>
+    </message>
+    <message>
+        <source>{name}, {free} of {total} free</source>
+        <translation>{name}, {free} von {total} frei</translation>
     </message>
 </context>
 <context>
@@ -1959,6 +1994,16 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>HistoryPlot</name>
+    <message numerus="yes">
+        <source>%n answers slower than plain decoding</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>HubController</name>
     <message>
         <source>Open the folder with your file manager.</source>
@@ -2017,14 +2062,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Drafting a token costs about {share} of a pass of the target, so expect little gain.</source>
-        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells, erwarten Sie also wenig Gewinn.</translation>
-    </message>
-    <message>
-        <source>Drafting a token costs about {share} of a pass of the target.</source>
-        <translation>Ein entworfenes Token kostet etwa {share} eines Durchlaufs des Zielmodells.</translation>
     </message>
 </context>
 <context>
@@ -2231,6 +2268,94 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>LineRow</name>
+    <message>
+        <source>For example {example}</source>
+        <translation>Zum Beispiel {example}</translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The server is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is starting.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is ready.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished">Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Server settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn the server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server answering</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server: {state}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>MainWindow</name>
     <message>
         <source>Answer finished. {figures}</source>
@@ -2301,6 +2426,10 @@ Chat-Vorlage: {template_name}
 <context>
     <name>MessageMenu</name>
     <message>
+        <source>Race this question…</source>
+        <translation>Rennen mit dieser Frage…</translation>
+    </message>
+    <message>
         <source>Delete from here on</source>
         <translation>Ab hier löschen</translation>
     </message>
@@ -2350,46 +2479,38 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
-    <name>ModeSwitch</name>
+    <name>ModeButton</name>
     <message>
-        <source>Plain decoding: one token per pass of the target. The baseline for comparisons.</source>
-        <translation>Einfaches Dekodieren: ein Token pro Durchlauf des Zielmodells. Der Maßstab jedes Vergleichs.</translation>
-    </message>
-    <message>
-        <source>Drafts what followed the same words earlier in this conversation; needs no second model.</source>
-        <translation>Entwirft, was früher in dieser Unterhaltung auf dieselben Wörter folgte; braucht kein zweites Modell.</translation>
-    </message>
-    <message>
-        <source>Drafts what most often followed the longest match in this conversation; needs no second model.</source>
-        <translation>Entwirft, was in dieser Unterhaltung am häufigsten auf die längste Übereinstimmung folgte; braucht kein zweites Modell.</translation>
-    </message>
-    <message>
-        <source>A small model drafts tokens, and the target checks them all in one pass.</source>
-        <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
-    </message>
-    <message>
-        <source>Layers that read the target&apos;s hidden state draft tokens, and the target checks them all in one pass.</source>
-        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token, und das Zielmodell prüft alle in einem Durchlauf.</translation>
-    </message>
-    <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere or before a match.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst oder vor einer Fundstelle mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>Picks what should be fastest for each pass, plain decoding included.</source>
-        <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
+        <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
         <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
+        <source>Draft length</source>
+        <translation>Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{mode}, length {depth}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Mode: {name}</source>
         <translation>Modus: {name}</translation>
     </message>
     <message>
-        <source>{words} Press Ctrl+D for the next mode.</source>
-        <translation>{words} Strg+D wählt den nächsten Modus.</translation>
+        <source>{words}. Press Ctrl+D for the next mode.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2572,8 +2693,8 @@ Chat-Vorlage: {template_name}
         <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
-        <source>Drafts with layers that read the target&apos;s hidden state, and the target checks them all in one pass.</source>
-        <translation>Entwirft mit Schichten, die den inneren Zustand des Zielmodells lesen; das Zielmodell prüft alles in einem Durchlauf.</translation>
+        <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token; das Zielmodell prüft sie in einem Durchlauf.</translation>
     </message>
     <message>
         <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
@@ -2598,6 +2719,38 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Whatever is fastest, pass by pass</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No drafting: the speed to compare with</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Guesses from words used before in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Guesses what most often followed the same words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A small model guesses ahead, the large one checks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s own extra layers guess ahead</source>
+        <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
+    </message>
+    <message>
+        <source>Guesses from the text, else with the small model</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Off</source>
@@ -2642,10 +2795,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>draft</source>
         <translation>Entwurf</translation>
-    </message>
-    <message>
-        <source>head</source>
-        <translation>Kopf</translation>
     </message>
     <message>
         <source>hybrid</source>
@@ -4633,8 +4782,192 @@ Chat-Vorlage: {template_name}
         <translation>Die Engine konnte nicht weitermachen</translation>
     </message>
     <message>
+        <source>Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. Close them and race again for a better verdict.</source>
+        <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
+    </message>
+    <message>
+        <source>The lane {lane}: {reason}</source>
+        <translation>Bahn {lane}: {reason}</translation>
+    </message>
+    <message>
+        <source>Ask something shorter, or choose a larger context in the settings.</source>
+        <translation>Fragen Sie kürzer, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>Race two lanes, ask for a shorter answer, or close other programs.</source>
+        <translation>Lassen Sie nur zwei Bahnen laufen, erlauben Sie nur eine kürzere Antwort, oder schließen Sie andere Programme.</translation>
+    </message>
+    <message>
+        <source>Choose another mode for this lane.</source>
+        <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
+    </message>
+    <message>
+        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+    </message>
+    <message>
+        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+    </message>
+    <message>
+        <source>Something unexpected went wrong; the log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another port in the settings, under Local server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another program uses port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The system does not let it listen at port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“none” stands for the processor alone: name it without other devices.</source>
+        <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
+    </message>
+    <message>
+        <source>llama.cpp uses at most {number} devices.</source>
+        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
+    </message>
+    <message>
+        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
+        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
+    </message>
+    <message>
+        <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
+        <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
+    </message>
+    <message>
+        <source>{name} is no name of a device; several are separated by commas.</source>
+        <translation>{name} ist kein Name eines Geräts; mehrere werden durch Kommas getrennt.</translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} of a tensor override is wrong: {reason}.</source>
+        <translation>Das Muster {pattern} für einzelne Tensoren ist falsch: {reason}.</translation>
+    </message>
+    <message>
+        <source>The kept races could not be used</source>
+        <translation>Auf die gespeicherten Rennen konnte nicht zugegriffen werden</translation>
+    </message>
+    <message>
+        <source>The race could not be exported</source>
+        <translation>Das Rennen konnte nicht exportiert werden</translation>
+    </message>
+    <message>
+        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Short answers and higher temperatures gain less.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Estimated from the speed of the memory, which was measured here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft model would pay off here; text that repeats is drafted without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Short answers gain less; a temperature of 0 gains more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Estimated from this model&apos;s passes, which were measured here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Estimated from passes of {name}, which were measured here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
+    </message>
+    <message>
+        <source>Export it, then check the disk.</source>
+        <translation>Exportieren Sie es, und prüfen Sie dann den Datenträger.</translation>
+    </message>
+    <message>
+        <source>This race cannot be read any more.</source>
+        <translation>Dieses Rennen ist nicht mehr lesbar.</translation>
+    </message>
+    <message>
+        <source>Run it again.</source>
+        <translation>Starten Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>Check the disk, then try again.</source>
+        <translation>Prüfen Sie den Datenträger, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>The race could not be kept: {reason}.</source>
+        <translation>Das Rennen konnte nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>The race could not be deleted: {reason}.</source>
+        <translation>Das Rennen konnte nicht gelöscht werden: {reason}.</translation>
     </message>
     <message>
         <source>of the target</source>
@@ -4693,6 +5026,58 @@ Chat-Vorlage: {template_name}
         <translation>Token {place}: {reason}</translation>
     </message>
     <message>
+        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the beginning of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot be loaded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type “paceline doctor” in a terminal: it says what is missing and how to get it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This file cannot be used as a model</source>
         <translation>Diese Datei ist nicht als Modell verwendbar</translation>
     </message>
@@ -4711,6 +5096,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The model could not be loaded</source>
         <translation>Das Modell konnte nicht geladen werden</translation>
+    </message>
+    <message>
+        <source>This device cannot be used</source>
+        <translation>Dieses Gerät kann nicht benutzt werden</translation>
+    </message>
+    <message>
+        <source>Choose one that “paceline devices” lists, or none.</source>
+        <translation>Wählen Sie eines, das „paceline devices“ auflistet, oder keines.</translation>
     </message>
     <message>
         <source>Not enough memory</source>
@@ -4753,6 +5146,14 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage dieser ist defekt oder unsicher.</translation>
     </message>
     <message>
+        <source>This grammar cannot be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change the grammar or the schema.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The model stopped computing</source>
         <translation>Das Modell hat aufgehört zu rechnen</translation>
     </message>
@@ -4783,6 +5184,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.</source>
         <translation>Das Modell braucht etwa {needed} ({weights} für Gewichte und {cache} für den Kontext); frei sind {free}.</translation>
+    </message>
+    <message>
+        <source>Keep the experts of {number} of {most} layers in main memory.</source>
+        <translation>Lassen Sie die Experten von {number} der {most} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>Run the draft on the CPU: then the GPU has room for the target.</source>
@@ -4985,6 +5390,130 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
+        <source>The schema needs more than {most:,} rules.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema needs a grammar of more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The JSON schema is none: a value in it is of the wrong type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A JSON schema must be an object, true or false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema refers to itself without an end.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by a schema that is false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An enum of the schema has no value that is valid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts optional properties, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have more items than it may have.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of the schema must be longer than it may be.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts properties that it does not name, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a format beside a length, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have items, and none is allowed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} of the schema must be a number.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name} beside an enum, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of at least {least:,} items cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of at least {least:,} characters cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name}, which a grammar cannot promise.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is required, and not allowed, by the schema.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no whole number from {lowest} to {highest}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A pattern has more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} cannot be followed: {what}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A type of the schema is none of JSON&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once have different types.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once both have {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has no {reference}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
         <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
     </message>
@@ -5021,8 +5550,96 @@ Chat-Vorlage: {template_name}
         <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
     </message>
     <message>
+        <source>There is no device {name}; llama.cpp finds: {names}.</source>
+        <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
+    </message>
+    <message>
+        <source>There is no buffer type or device {name} for tensors; there are: {names}.</source>
+        <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
+    </message>
+    <message>
+        <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
+        <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
+    </message>
+    <message>
+        <source>The device {name} is named twice.</source>
+        <translation>Das Gerät {name} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be read: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rules</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>The tensor split gives no device anything.</source>
+        <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
+    </message>
+    <message>
+        <source>Give one number for each device.</source>
+        <translation>Geben Sie für jedes Gerät eine Zahl an.</translation>
+    </message>
+    <message>
+        <source>There is no main device {number}: counted from 0, the last is {last}.</source>
+        <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
+    </message>
+    <message>
+        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
+        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+    </message>
+    <message>
+        <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
+        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp dieses Programm.</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp cannot use {name}: it has no RPC backend.</source>
+        <translation>Dieses llama.cpp kann {name} nicht benutzen: Es wurde ohne RPC-Backend kompiliert.</translation>
+    </message>
+    <message>
+        <source>Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device.</source>
+        <translation>Kompilieren Sie es mit CMAKE_ARGS=-DGGML_RPC=ON, oder wählen Sie ein anderes Gerät.</translation>
+    </message>
+    <message>
+        <source>{name} names no RPC server: it has to be rpc:host:port.</source>
+        <translation>{name} benennt keinen RPC-Server: Es muss rpc:host:port sein.</translation>
+    </message>
+    <message>
+        <source>An example is rpc:192.168.1.20:50052.</source>
+        <translation>Ein Beispiel ist rpc:192.168.1.20:50052.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} does not answer; it may serve another program.</source>
+        <translation>Der RPC-Server {name} antwortet nicht; vielleicht bedient er gerade ein anderes Programm.</translation>
+    </message>
+    <message>
+        <source>What answers at {name} is no RPC server of llama.cpp.</source>
+        <translation>Was bei {name} antwortet, ist kein RPC-Server von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address.</source>
+        <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und niemand anderen bedient.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} speaks version {theirs}, and Paceline&apos;s llama.cpp {ours}.</source>
+        <translation>Der RPC-Server {name} spricht Version {theirs}, das llama.cpp von Paceline dagegen {ours}.</translation>
+    </message>
+    <message>
+        <source>The RPC server {name} has no devices.</source>
+        <translation>Der RPC-Server {name} hat keine Geräte.</translation>
+    </message>
+    <message>
+        <source>No RPC server answers at {name}: {reason}.</source>
+        <translation>Bei {name} antwortet kein RPC-Server: {reason}.</translation>
+    </message>
+    <message>
+        <source>The GPU has no room for all of it, so the experts of {number} layers stay in main memory.</source>
+        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
@@ -5031,6 +5648,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Use another file of this model, or one with another template.</source>
         <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s file names no tokens for filling in the middle.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave out the suffix, or choose a code model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No token of this model can go on as the grammar wants it.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>llama.cpp gives no hidden rows of {architecture} models.</source>
@@ -5674,6 +6303,509 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>Race</name>
+    <message numerus="yes">
+        <source>%n tokens</source>
+        <translation>
+            <numerusform>%n Token</numerusform>
+            <numerusform>%n Token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>all of %n rounds</source>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>alle %n Runden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>With the %n earlier messages of the chat</source>
+        <translation>
+            <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
+            <numerusform>Mit den %n früheren Nachrichten des Chats</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds</source>
+        <translation>
+            <numerusform>%n Runde</numerusform>
+            <numerusform>%n Runden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds are over</source>
+        <translation>
+            <numerusform>%n Runde ist vorbei</numerusform>
+            <numerusform>%n Runden sind vorbei</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
+        <translation>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden).</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
+        <translation>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde), also keine sicher schneller.</numerusform>
+            <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runden), also keine sicher schneller.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A race is using the model. Wait until it is over, or stop it.</source>
+        <translation>Ein Rennen belegt das Modell. Warten Sie, bis es vorbei ist, oder stoppen Sie es.</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Open one first.</source>
+        <translation>Kein Modell ist geladen. Öffnen Sie zuerst eines.</translation>
+    </message>
+    <message>
+        <source>The model is loading.</source>
+        <translation>Das Modell wird geladen.</translation>
+    </message>
+    <message>
+        <source>An answer is being written. Wait for it, or stop it.</source>
+        <translation>Gerade wird eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
+        <source>The race is over. Ctrl+Shift+D shows what came of it.</source>
+        <translation>Das Rennen ist vorbei. Strg+Umschalt+D zeigt das Ergebnis.</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Race exported to {name}.</source>
+        <translation>Rennen nach {name} exportiert.</translation>
+    </message>
+    <message>
+        <source>Earlier races</source>
+        <translation>Frühere Rennen</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>Fortschritt</translation>
+    </message>
+    <message>
+        <source>Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock of a lane stands still while another one computes.</source>
+        <translation>Bisher geschriebene Token, und wie viele Sekunden diese Bahn gerechnet hat. Die Bahnen wechseln sich ab; die Uhr einer Bahn steht, während eine andere rechnet.</translation>
+    </message>
+    <message>
+        <source>Tokens per pass</source>
+        <translation>Token pro Durchlauf</translation>
+    </message>
+    <message>
+        <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
+        <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>Akzeptiert</translation>
+    </message>
+    <message>
+        <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
+        <translation>Anteil der entworfenen Token, die das Zielmodell behielt, und wie viele entworfen wurden.</translation>
+    </message>
+    <message>
+        <source>Lost to rollback</source>
+        <translation>Durch Zurücknehmen verloren</translation>
+    </message>
+    <message>
+        <source>Time that dropping rejected tokens took, with the bookkeeping after a pass.</source>
+        <translation>Zeit für das Verwerfen abgelehnter Token und die Buchführung nach einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>Between tokens, p50</source>
+        <translation>Zwischen Token, p50</translation>
+    </message>
+    <message>
+        <source>Half of the tokens came faster than this.</source>
+        <translation>Die Hälfte der Token kam schneller.</translation>
+    </message>
+    <message>
+        <source>Between tokens, p95</source>
+        <translation>Zwischen Token, p95</translation>
+    </message>
+    <message>
+        <source>19 of 20 tokens came faster than this.</source>
+        <translation>19 von 20 Token kamen schneller.</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>Entwerfen</translation>
+    </message>
+    <message>
+        <source>Time that proposing tokens took.</source>
+        <translation>Zeit für das Vorschlagen von Token.</translation>
+    </message>
+    <message>
+        <source>Answer of the lane {name}</source>
+        <translation>Antwort der Bahn {name}</translation>
+    </message>
+    <message>
+        <source>Lane {name}</source>
+        <translation>Bahn {name}</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>Tok/s</translation>
+    </message>
+    <message>
+        <source>Tokens per second of this lane&apos;s own time, reading the prompt left out.</source>
+        <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
+    </message>
+    <message>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
+    </message>
+    <message>
+        <source>times the baseline</source>
+        <translation>mal der Maßstab</translation>
+    </message>
+    <message>
+        <source>Speed over that of the lane that the others are compared with.</source>
+        <translation>Tempo im Verhältnis zur Bahn, mit der die anderen verglichen werden.</translation>
+    </message>
+    <message>
+        <source>reading the question</source>
+        <translation>liest die Frage</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>schreibt</translation>
+    </message>
+    <message>
+        <source>done in {time}</source>
+        <translation>fertig in {time}</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>fertig</translation>
+    </message>
+    <message>
+        <source>Picture (PNG)…</source>
+        <translation>Bild (PNG)…</translation>
+    </message>
+    <message>
+        <source>Markdown…</source>
+        <translation>Markdown…</translation>
+    </message>
+    <message>
+        <source>JSON…</source>
+        <translation>JSON…</translation>
+    </message>
+    <message>
+        <source>Back to the chat (Esc)</source>
+        <translation>Zurück zum Chat (Esc)</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation>Rennen</translation>
+    </message>
+    <message>
+        <source> Stop</source>
+        <translation> Stopp</translation>
+    </message>
+    <message>
+        <source>Copy the picture</source>
+        <translation>Das Bild kopieren</translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation>Bild kopieren</translation>
+    </message>
+    <message>
+        <source>Race again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <source>New race</source>
+        <translation>Neues Rennen</translation>
+    </message>
+    <message>
+        <source> Export</source>
+        <translation> Exportieren</translation>
+    </message>
+    <message>
+        <source>Export the race</source>
+        <translation>Rennen exportieren</translation>
+    </message>
+    <message>
+        <source>Stop the race (Esc)</source>
+        <translation>Rennen stoppen (Esc)</translation>
+    </message>
+    <message>
+        <source>Stop the race</source>
+        <translation>Rennen stoppen</translation>
+    </message>
+    <message>
+        <source>The same race once more</source>
+        <translation>Dasselbe Rennen noch einmal</translation>
+    </message>
+    <message>
+        <source>Another question, or other lanes</source>
+        <translation>Eine andere Frage oder andere Bahnen</translation>
+    </message>
+    <message>
+        <source>Choose what is raced</source>
+        <translation>Auswahl für das Rennen</translation>
+    </message>
+    <message>
+        <source>Delete this race?</source>
+        <translation>Dieses Rennen löschen?</translation>
+    </message>
+    <message>
+        <source>Its figures and answers are removed from this computer.</source>
+        <translation>Seine Zahlen und Antworten werden von diesem Computer entfernt.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>race</source>
+        <translation>Rennen</translation>
+    </message>
+    <message>
+        <source>{number} tokens per pass</source>
+        <translation>{number} Token pro Durchlauf</translation>
+    </message>
+    <message>
+        <source>{share} accepted</source>
+        <translation>{share} akzeptiert</translation>
+    </message>
+    <message>
+        <source>p50 {median}, p95 {slow} between tokens</source>
+        <translation>p50 {median}, p95 {slow} zwischen Token</translation>
+    </message>
+    <message>
+        <source>{time} lost to rollback</source>
+        <translation>{time} durch Zurücknehmen verloren</translation>
+    </message>
+    <message>
+        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>What should the lanes answer?</source>
+        <translation>Was sollen die Bahnen beantworten?</translation>
+    </message>
+    <message>
+        <source>Depth auto</source>
+        <translation>Tiefe auto</translation>
+    </message>
+    <message>
+        <source>Depth {depth}</source>
+        <translation>Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>How many tokens are proposed for a pass of the target.</source>
+        <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
+    </message>
+    <message>
+        <source>Remove this lane</source>
+        <translation>Diese Bahn entfernen</translation>
+    </message>
+    <message>
+        <source>Lane {number}</source>
+        <translation>Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Mode of lane {number}</source>
+        <translation>Modus von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Depth of lane {number}</source>
+        <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Remove lane {number}</source>
+        <translation>Bahn {number} entfernen</translation>
+    </message>
+    <message>
+        <source>Add a lane</source>
+        <translation>Bahn hinzufügen</translation>
+    </message>
+    <message>
+        <source>Start the race</source>
+        <translation>Rennen starten</translation>
+    </message>
+    <message>
+        <source>until ±5% is sure</source>
+        <translation>bis auf ±5 % sicher</translation>
+    </message>
+    <message>
+        <source>More rounds make the interval of the verdict narrower.</source>
+        <translation>Mehr Runden machen das Intervall des Urteils enger.</translation>
+    </message>
+    <message>
+        <source>{number} tokens</source>
+        <translation>{number} Token</translation>
+    </message>
+    <message>
+        <source>Rounds</source>
+        <translation>Runden</translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <translation>Längste Antwort</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Start the race (Ctrl+Enter)</source>
+        <translation>Rennen starten (Strg+Eingabe)</translation>
+    </message>
+    <message>
+        <source>Lanes</source>
+        <translation>Bahnen</translation>
+    </message>
+    <message>
+        <source>0, to compare the answers</source>
+        <translation>0, um Antworten zu vergleichen</translation>
+    </message>
+    <message>
+        <source>{number}, as in the settings</source>
+        <translation>{number}, wie eingestellt</translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
+    </message>
+    <message>
+        <source>The first round is not over yet</source>
+        <translation>Die erste Runde läuft noch</translation>
+    </message>
+    <message>
+        <source>Too close to call between {lane} and {base}</source>
+        <translation>Zu knapp zwischen {lane} und {base}</translation>
+    </message>
+    <message>
+        <source>{lane} is faster than {base}</source>
+        <translation>{lane} ist schneller als {base}</translation>
+    </message>
+    <message>
+        <source>{lane} is slower than {base}</source>
+        <translation>{lane} ist langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>Measuring what a pass costs, and reading the question</source>
+        <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
+    </message>
+    <message>
+        <source>Round {number}, until it is sure</source>
+        <translation>Runde {number}, bis es sicher ist</translation>
+    </message>
+    <message>
+        <source>Round {number} of {all}</source>
+        <translation>Runde {number} von {all}</translation>
+    </message>
+    <message>
+        <source>up to {number} tokens</source>
+        <translation>bis zu {number} Token</translation>
+    </message>
+    <message>
+        <source>Plain</source>
+        <translation>Einfach</translation>
+    </message>
+    <message>
+        <source>{name}, depth {depth}</source>
+        <translation>{name}, Tiefe {depth}</translation>
+    </message>
+    <message>
+        <source>{one} against {other}</source>
+        <translation>{one} gegen {other}</translation>
+    </message>
+    <message>
+        <source>{lane} and {base} cannot be compared.</source>
+        <translation>{lane} und {base} lassen sich nicht vergleichen.</translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}, in a round that was cut short.</source>
+        <translation>{lane}: {times} so schnell wie {base}, in einer abgebrochenen Runde.</translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}. One round gives no interval.</source>
+        <translation>{lane}: {times} so schnell wie {base}. Eine einzelne Runde ergibt kein Intervall.</translation>
+    </message>
+    <message>
+        <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
+        <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
+    </message>
+    <message>
+        <source>Same answer, token for token.</source>
+        <translation>Gleiche Antwort, Token für Token.</translation>
+    </message>
+    <message>
+        <source>Same answer as far as both came.</source>
+        <translation>Gleiche Antwort, so weit beide kamen.</translation>
+    </message>
+    <message>
+        <source>{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.</source>
+        <translation>{place}: über Temperatur 0 zieht jeder Modus seine Token auf eigene Weise aus derselben Verteilung.</translation>
+    </message>
+    <message>
+        <source>{place}.</source>
+        <translation>{place}.</translation>
+    </message>
+    <message>
+        <source>{place}: a near tie, {margin} apart in the target&apos;s logits.</source>
+        <translation>{place}: fast ein Gleichstand, {margin} Abstand in den Logits des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
+        <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Gleichstand.</translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token} in {some} of {all} rounds</source>
+        <translation>Die Antworten unterscheiden sich bei Token {token} in {some} von {all} Runden</translation>
+    </message>
+    <message>
+        <source>The answers differ at token {token}</source>
+        <translation>Die Antworten unterscheiden sich bei Token {token}</translation>
+    </message>
+    <message>
+        <source>a round that was cut short</source>
+        <translation>eine abgebrochene Runde</translation>
+    </message>
+    <message>
+        <source>temperature {number}</source>
+        <translation>Temperatur {number}</translation>
+    </message>
+    <message>
+        <source>{target} with {draft}</source>
+        <translation>{target} mit {draft}</translation>
+    </message>
+</context>
+<context>
+    <name>RaceFiles</name>
+    <message>
+        <source>Picture (*.png)</source>
+        <translation>Bild (*.png)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation>JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>Export the race</source>
+        <translation>Rennen exportieren</translation>
+    </message>
+</context>
+<context>
     <name>ReadmeView</name>
     <message>
         <source>Read the rest on the repository&apos;s page.</source>
@@ -5724,6 +6856,32 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>RecentSpeed</name>
+    <message numerus="yes">
+        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Last answers of {pair}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed-up, last answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Acceptance, last answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Recommendations</name>
     <message>
         <source>It is no longer available as listed here.</source>
@@ -5732,6 +6890,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
+    </message>
+    <message>
+        <source>about {low}–{high} tokens per second here, before any drafting</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{first} and {second}</source>
@@ -5976,6 +7138,65 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>ServerAccess</name>
+    <message>
+        <source>Base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">Modell</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make another key; programs with the old one are let go</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example for</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it from other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server starts when you save.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy: {what}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the example, with the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -6007,6 +7228,102 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Engine</source>
         <translation>Engine</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs llama.cpp&apos;s RPC server is rpc:host:port.</source>
+        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Computer, auf dem der RPC-Server von llama.cpp läuft.</translation>
+    </message>
+    <message>
+        <source>all GPUs</source>
+        <translation>alle GPUs</translation>
+    </message>
+    <message>
+        <source>Draft device</source>
+        <translation>Gerät des Entwurfsmodells</translation>
+    </message>
+    <message>
+        <source>What the draft lies on.</source>
+        <translation>Worauf das Entwurfsmodell liegt.</translation>
+    </message>
+    <message>
+        <source>Split</source>
+        <translation>Aufteilung</translation>
+    </message>
+    <message>
+        <source>How several devices share the model. Rows and tensors need devices that support it.</source>
+        <translation>Wie sich mehrere Geräte das Modell teilen. Zeilen und Tensoren brauchen Geräte, die das können.</translation>
+    </message>
+    <message>
+        <source>Layer by layer</source>
+        <translation>Schicht für Schicht</translation>
+    </message>
+    <message>
+        <source>By rows</source>
+        <translation>Nach Zeilen</translation>
+    </message>
+    <message>
+        <source>By tensors (experimental)</source>
+        <translation>Nach Tensoren (experimentell)</translation>
+    </message>
+    <message>
+        <source>All on the main device</source>
+        <translation>Alles auf das Hauptgerät</translation>
+    </message>
+    <message>
+        <source>Main device</source>
+        <translation>Hauptgerät</translation>
+    </message>
+    <message>
+        <source>Which of the devices takes the model where it is not split, counted from 0.</source>
+        <translation>Welches der Geräte das Modell bekommt, wenn es nicht aufgeteilt wird, von 0 an gezählt.</translation>
+    </message>
+    <message>
+        <source>Shares</source>
+        <translation>Anteile</translation>
+    </message>
+    <message>
+        <source>How much of the model each device gets, as proportions in the order of the devices.</source>
+        <translation>Wie viel vom Modell jedes Gerät bekommt: Verhältniszahlen in der Reihenfolge der Geräte.</translation>
+    </message>
+    <message>
+        <source>by free memory</source>
+        <translation>nach freiem Speicher</translation>
+    </message>
+    <message>
+        <source>Experts in main memory</source>
+        <translation>Experten im Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.</source>
+        <translation>Bei Modellen aus Experten (MoE): in wie vielen Schichten die Experten im Arbeitsspeicher bleiben, damit der Rest auf die GPU passt.</translation>
+    </message>
+    <message>
+        <source>what does not fit the GPU</source>
+        <translation>was nicht auf die GPU passt</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation>Schichten</translation>
+    </message>
+    <message>
+        <source>Single tensors</source>
+        <translation>Einzelne Tensoren</translation>
+    </message>
+    <message>
+        <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
+        <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keine</translation>
     </message>
     <message>
         <source>Context</source>
@@ -6345,6 +7662,42 @@ Chat-Vorlage: {template_name}
         <translation>Aussehen</translation>
     </message>
     <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reachable from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This computer only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other computers, too</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another number if a program on this computer uses this one already.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Theme</source>
         <translation>Farbschema</translation>
     </message>
@@ -6478,6 +7831,10 @@ Chat-Vorlage: {template_name}
         <translation> Modelle</translation>
     </message>
     <message>
+        <source> Race</source>
+        <translation> Rennen</translation>
+    </message>
+    <message>
         <source> Settings</source>
         <translation> Einstellungen</translation>
     </message>
@@ -6508,6 +7865,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Find and download models (Ctrl+M)</source>
         <translation>Modelle finden und herunterladen (Strg+M)</translation>
+    </message>
+    <message>
+        <source>Race</source>
+        <translation>Rennen</translation>
+    </message>
+    <message>
+        <source>Race plain decoding against drafting, side by side (Ctrl+Shift+D)</source>
+        <translation>Einfaches Dekodieren gegen Entwerfen, nebeneinander (Strg+Umschalt+D)</translation>
     </message>
     <message>
         <source>Search chats</source>
@@ -6902,6 +8267,14 @@ Chat-Vorlage: {template_name}
         <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
     </message>
     <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Times of tokens, time of a pass, memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Speed</source>
         <translation>Tempo</translation>
     </message>
@@ -6920,6 +8293,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Memory</source>
         <translation>Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
     </message>
     <message>
         <source>used</source>
@@ -6952,6 +8333,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Over several answers it is accurate to within 2%; answers without recorded times are left out.</source>
         <translation>Über mehrere Antworten ist es auf 2&#xa0;% genau bekannt; solche, die ihre Zeiten nicht gezählt haben, fehlen darin.</translation>
+    </message>
+    <message>
+        <source>Without drafting</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>answers</source>
@@ -7000,6 +8385,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>By models and mode</source>
         <translation>Nach Modellen und Modus</translation>
+    </message>
+    <message>
+        <source>Tokens per second of this answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -7116,6 +8509,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
         <translation>{tokens} Token ({cached} im Cache)</translation>
+    </message>
+    <message>
+        <source>As fast as plain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{times} faster</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{times} slower</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>

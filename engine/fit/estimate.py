@@ -7,10 +7,15 @@ header only, so it works on a remote file too; whether what is free suffices is 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import accumulate
 
 from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cached_layers, per_layer
 from engine.gguf.header import GgufHeader, TensorInfo
+from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens that are computed at once
 NUM_ROWS = 64  # rows of logits of the largest pass
@@ -21,7 +26,12 @@ _BASE_BYTES = 12 * 2**20
 _TOKEN_BYTES, _MERGE_BYTES = 170, 100
 # Types that llama.cpp lays out anew for the processor's kernels; a shared embedding is then kept in both layouts.
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
+# As in llama.cpp's common.h, LLM_FFN_EXPS_REGEX; and so many layers are named one by one.
+_EXPERTS, _MOST_LAYERS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps", 1000
 _BLOCK = re.compile(r"blk\.(\d+)\.")
+
+
+Sizes = Counter[int | None]  # bytes by the number of a device; None is main memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +51,70 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How several devices share the layers that are not in main memory, and which tensors lie elsewhere all the same.
+
+    Args:
+        shares: proportions of the devices, in order, as ``--tensor-split`` gives them.
+        moved: a regular expression for names of tensors, and the number of their device; None is main memory. The
+            first that matches counts.
+        lends_weights: whether a device computes large batches with weights of main memory, for which it copies them:
+            a graphics processor does, a device of another machine does not.
+        mode: with `SplitMode.ROW` each device has its share of every weight, with `SplitMode.TENSOR` of the cache, too.
+    """
+
+    shares: tuple[float, ...] = (1.0,)
+    moved: tuple[tuple[str, int | None], ...] = ()
+    lends_weights: bool = True
+    mode: SplitMode = SplitMode.LAYER
+
+    @property
+    def num_used(self) -> int:
+        """Devices that get anything."""
+        return sum(share > 0 for share in self.shares)
+
+    def shared_out(self, sizes: Sizes) -> Sizes:
+        """What all devices have together, given to each by its share."""
+        together, total = sizes.total() - sizes[None], sum(self.shares)
+        parts: Sizes = Counter({None: sizes[None]})
+        for number, share in enumerate(self.shares):
+            parts[number] = round(together * share / total)
+        return parts
+
+    def place_of(self, name: str, usual: int | None) -> int | None:
+        """Where a tensor lies whose layer is at ``usual``."""
+        return next((where for pattern, where in self.moved if re.search(pattern, name)), usual)
+
+    def places(self, num_layers: int, gpu_layers: int) -> list[int | None]:
+        """The device of each layer and, last, of the output; None is main memory. The last ``gpu_layers`` have one.
+
+        Raises:
+            ValueError: no device has a share.
+        """
+        total, ends = sum(self.shares), list(accumulate(self.shares))
+        if not total:
+            raise ValueError("no device has a share")
+        on_gpu = min(max(gpu_layers, 0), num_layers + 1)
+        first_there = num_layers + 1 - on_gpu
+        there = [bisect_right([end / total for end in ends], number / on_gpu) for number in range(on_gpu)]
+        return [*([None] * first_there), *(min(device, len(ends) - 1) for device in there)]
+
+
+ONE_DEVICE = Spread()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelMemory:
-    """What one loaded model takes. ``compute`` includes the rows of logits; ``other`` is in no buffer of its own."""
+    """What one loaded model takes. ``compute`` includes the rows of logits; ``other`` is in no buffer of its own.
+
+    ``devices_bytes`` is what each device has of it.
+    """
 
     weights: Share
     cache: Share
     compute: Share
     other: Share
+    devices_bytes: tuple[int, ...] = ()
 
     @property
     def buffers_bytes(self) -> int:
@@ -60,8 +127,22 @@ class ModelMemory:
         return self.weights + self.cache + self.compute + self.other
 
 
+def experts_of(num_layers: int) -> str:
+    """The expression for the expert tensors of the first ``num_layers`` layers, which are what ``--n-cpu-moe`` moves.
+
+    One expression for all of them: llama.cpp compiles each of its overrides anew for every tensor.
+    """
+    if num_layers > _MOST_LAYERS:
+        return _EXPERTS
+    return rf"blk\.({'|'.join(map(str, range(num_layers)))}){_EXPERTS}"
+
+
 def estimate_memory(
-    header: GgufHeader, setup: CacheSetup, gpu_layers: int = 0, weights_bytes: int | None = None
+    header: GgufHeader,
+    setup: CacheSetup,
+    gpu_layers: int = 0,
+    weights_bytes: int | None = None,
+    spread: Spread = ONE_DEVICE,
 ) -> ModelMemory:
     """Estimate one model with its context.
 
@@ -69,40 +150,68 @@ def estimate_memory(
     size of all parts, where ``header`` is the first of several.
     """
     num_layers = num_cached_layers(header)
-    on_gpu = min(max(gpu_layers, 0), num_layers + 1)
-    first_on_gpu = num_layers + 1 - on_gpu if on_gpu else num_layers
-    caches = layer_cache_bytes(header, setup)
+    places = spread.places(num_layers, gpu_layers)
+    weights = _weights(header, places, weights_bytes, spread)
+    cache: Sizes = Counter()
+    for place, num_bytes in zip(places, layer_cache_bytes(header, setup), strict=False):
+        cache[place] += num_bytes
+    compute = _compute(header, setup, places, spread)
+    if spread.mode in (SplitMode.ROW, SplitMode.TENSOR):
+        weights = spread.shared_out(weights)
+        cache = spread.shared_out(cache) if spread.mode is SplitMode.TENSOR else cache
+    together = weights + cache + compute
     return ModelMemory(
-        weights=_weights(header, num_layers, on_gpu, weights_bytes),
-        cache=Share(sum(caches[:first_on_gpu]), sum(caches[first_on_gpu:])),
-        compute=_compute(header, setup, num_layers, on_gpu),
+        weights=_share(weights),
+        cache=_share(cache),
+        compute=_share(compute),
         other=Share(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
+        devices_bytes=tuple(together[number] for number in range(len(spread.shares))),
     )
 
 
-def _weights(header: GgufHeader, num_layers: int, on_gpu: int, weights_bytes: int | None) -> Share:
-    layers, outside = [0] * max(num_layers, 1), {"token_embd.weight": 0, "output.weight": 0}
-    rest = 0
+def _share(sizes: Sizes) -> Share:
+    return Share(sizes[None], sizes.total() - sizes[None])
+
+
+def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | None, spread: Spread) -> Sizes:
+    """Bytes by device; what belongs to no layer lies with the output, but for the embedding."""
+    num_layers, output = len(places) - 1, places[-1]
+    sizes: Sizes = Counter()
+    in_layers: Sizes = Counter()  # the same without what is outside of layers
     for tensor in header.tensors:
         match = _BLOCK.match(tensor.name)
-        if match and int(match[1]) < num_layers:
-            layers[int(match[1])] += tensor.num_bytes
-        elif tensor.name in outside:
-            outside[tensor.name] = tensor.num_bytes
-        elif not match:  # layers behind these are heads, which are counted where they are loaded
-            rest += tensor.num_bytes
+        is_layer = match is not None and int(match[1]) < num_layers
+        if match is not None and not is_layer:  # heads, which are counted where they are loaded
+            continue
+        usual = places[int(match[1])] if match is not None and is_layer else output
+        if tensor.name == "token_embd.weight":
+            usual = None
+        (in_layers if is_layer else sizes)[spread.place_of(tensor.name, usual)] += tensor.num_bytes
     if weights_bytes is not None and weights_bytes > header.weights_bytes:  # the other parts hold layers
-        missing = (weights_bytes - sum(outside.values()) - rest) // len(layers)
-        layers = [missing] * len(layers)
-    shared = 0 if outside["output.weight"] else _shared_copy(header, on_gpu)
-    output = outside["output.weight"] + shared
-    first_on_gpu = num_layers + 1 - on_gpu if on_gpu else num_layers
-    main = sum(layers[:first_on_gpu]) + outside["token_embd.weight"]
-    gpu = sum(layers[first_on_gpu:]) if on_gpu else 0
-    return Share(main, gpu + output + rest) if on_gpu else Share(main + output + rest, 0)
+        in_layers = _of_all_parts(header, places, weights_bytes - sizes.total(), spread)
+    if _tensor(header, "output.weight") is None:
+        sizes[output] += _shared_copy(header, places.count(None) <= num_layers)
+    return sizes + in_layers
 
 
-def _shared_copy(header: GgufHeader, on_gpu: int) -> int:
+def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: int, spread: Spread) -> Sizes:
+    """Bytes of all layers by device, where the header has only some: each layer is taken to be like these."""
+    kinds: Counter[str] = Counter()
+    for tensor in header.tensors:
+        if _BLOCK.match(tensor.name):
+            kinds[_BLOCK.sub("", tensor.name, count=1)] += tensor.num_bytes
+    if not kinds:
+        kinds["unknown"] = 1
+    sizes: Sizes = Counter()
+    each = layers_bytes / max(1, len(places) - 1)
+    for number, usual in enumerate(places[:-1]):
+        for kind, num_bytes in kinds.items():
+            place = spread.place_of(f"blk.{number}.{kind}", usual)
+            sizes[place] += round(each * num_bytes / kinds.total())
+    return sizes
+
+
+def _shared_copy(header: GgufHeader, on_gpu: bool) -> int:
     """Bytes of the second copy where embedding and output are one tensor."""
     embedding = _tensor(header, "token_embd.weight")
     if embedding is None or len(embedding.dims) != 2:
@@ -111,38 +220,108 @@ def _shared_copy(header: GgufHeader, on_gpu: int) -> int:
     return embedding.num_bytes if on_gpu or repacked else 0
 
 
-def _compute(header: GgufHeader, setup: CacheSetup, num_layers: int, on_gpu: int) -> Share:
-    """The largest of what is alive at once: the feed-forward part of a layer, or the rows of logits; and the output.
+def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], spread: Spread) -> Sizes:
+    """What is alive at once on each device, and in main memory, with the output rows, which are copied to there.
 
-    The output rows are copied to a buffer in main memory.
+    Where several devices share whole layers and all of them, llama.cpp keeps inputs of four batches, so that the
+    devices can work on different ones at a time (measured on its own plans for six models).
     """
     outputs = NUM_ROWS * num_tokens(header) * _FLOAT
-    if not on_gpu:
-        return Share(_graph_bytes(header, setup, CPU_BATCH) + outputs, 0)
-    graph = _graph_bytes(header, setup, GPU_BATCH)
-    inputs = GPU_BATCH * (first(header.own("embedding_length")) * _FLOAT + setup.num_cells * _MASK)
-    return Share((graph if on_gpu <= num_layers else inputs) + outputs, graph)
+    devices = sorted({place for place in places if place is not None})
+    sizes: Sizes = Counter()
+    if not devices:
+        sizes[None] = _graph_bytes(header, setup, CPU_BATCH) + outputs
+        return sizes
+    n_embd = min(GPU_BATCH, setup.num_cells) * first(header.own("embedding_length")) * _FLOAT
+    mask = _mask_bytes(header, setup, GPU_BATCH)
+    is_pipelined = spread.num_used > 1 and None not in places[:-1] and not spread.moved
+    is_pipelined = is_pipelined and spread.mode is SplitMode.LAYER
+    in_main, have_experts = _largest_in_main(header, places, spread), _with_experts(header, places, spread)
+    for device in devices:
+        part = _Part.WHOLE if device in have_experts else _Part.WITHOUT_EXPERTS
+        sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=device == places[-1])
+        sizes[device] += in_main if spread.lends_weights else 0
+        if is_pipelined:
+            sizes[device] += 3 * mask + (4 if device == places[0] else 9) * n_embd
+    if in_main:
+        part = _Part.WHOLE if None in places[:-1] else _Part.EXPERTS
+        sizes[None] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=False) + outputs
+    else:
+        sizes[None] = (4 * mask + 5 * n_embd if is_pipelined else mask + 2 * n_embd) + outputs
+    return sizes
 
 
-def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
+def _with_experts(header: GgufHeader, places: list[int | None], spread: Spread) -> set[int | None]:
+    """The devices that compute the feed-forward part of some layer: all that have layers, of a dense model."""
+    found = {
+        spread.place_of(tensor.name, places[int(match[1])])
+        for tensor in header.tensors
+        if "exps." in tensor.name and (match := _BLOCK.match(tensor.name)) and int(match[1]) < len(places) - 1
+    }
+    return found or set(places)
+
+
+def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Spread) -> int:
+    """Bytes of the largest tensor of a layer that main memory holds; 0 where it holds none."""
+    sizes = [0]
+    for tensor in header.tensors:
+        match = _BLOCK.match(tensor.name)
+        if match is not None and int(match[1]) < len(places) - 1:
+            place = spread.place_of(tensor.name, places[int(match[1])])
+            sizes.append(tensor.num_bytes if place is None else 0)
+    return max(sizes)
+
+
+class _Part(Enum):
+    """What of each layer a device computes."""
+
+    WHOLE = auto()
+    WITHOUT_EXPERTS = auto()
+    EXPERTS = auto()
+
+
+def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:
+    kinds = 2 if header.own("attention.sliding_window") else 1
+    return kinds * min(batch, setup.num_cells) * setup.num_cells * _MASK
+
+
+def _graph_bytes(
+    header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
+) -> int:
+    """The largest of what is alive at once: scores, the feed-forward part of a layer, or the rows of logits."""
     count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
     rows = min(NUM_ROWS, count)
-    masks = (2 if header.own("attention.sliding_window") else 1) * count * setup.num_cells * _MASK
+    masks = 0 if part is _Part.EXPERTS else _mask_bytes(header, setup, batch)
     attention = 0.0
     if not setup.fused and setup.cache_type_v == "f16":  # scores and a mask of F32; measured 5 to 5.5 rows beside
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
         attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + count * (3 * widest_layer(header) + 4 * n_embd) * _FLOAT
+    feed_forward = masks + count * _layer_values(header, part) * _FLOAT
     logits = (rows * (num_tokens(header) + n_embd) + count * n_embd) * _FLOAT
-    return round(max(attention, feed_forward, logits))
+    return round(max(attention, feed_forward, logits if with_logits else 0))
+
+
+def _layer_values(header: GgufHeader, part: _Part) -> int:
+    """Numbers alive at once for a token in one layer; of experts measured on llama.cpp's plans for seven models."""
+    n_embd, widest, used = first(header.own("embedding_length")), widest_layer(header), _num_used_experts(header)
+    together = used * n_embd  # what the experts give, before it is added up
+    if part is _Part.WITHOUT_EXPERTS:
+        return together + 4 * n_embd
+    if part is _Part.EXPERTS:
+        return max(3 * widest + 2 * n_embd, 2 * together + 3 * n_embd)
+    return max(3 * widest + 4 * n_embd, 2 * together + 5 * n_embd if used else 0)
+
+
+def _num_used_experts(header: GgufHeader) -> int:
+    return first(header.own("expert_used_count"))
 
 
 def widest_layer(header: GgufHeader) -> int:
     """Neurons that a token meets in one layer: the dense ones, or those of the experts it is sent to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
-    used = first(header.own("expert_used_count"))
+    used = _num_used_experts(header)
     experts = used * (first(header.own("expert_feed_forward_length")) or dense)
     return max(experts, 0 if used and header.own("expert_feed_forward_length") is None else dense)
 

@@ -5,38 +5,61 @@ Computed from headers and figures alone: no machine is asked and nothing is load
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 
-from engine.fit.cache_size import CacheSetup, num_cached_layers
-from engine.fit.estimate import Share, estimate_memory
+from engine.fit.cache_size import CacheSetup, first, num_cached_layers
+from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of
 from engine.fit.fit import Verdict
 from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
 SMALLEST_N_CTX = 2048
+_USABLE = 0.95  # of what is free on a device
 _TIGHT = 0.85  # above this share of what is free, other programs will feel it
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter."""
+    """Free bytes; no GPU where ``gpu_bytes`` is 0, and None where the disk does not matter.
+
+    ``devices`` are names and free bytes of each, where there are several; ``gpu_bytes`` is theirs together.
+    """
 
     main_bytes: int
     gpu_bytes: int = 0
     disk_bytes: int | None = None
+    devices: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts."""
+    """A model as it would be loaded; ``weights_bytes`` and ``download_bytes`` count all its parts.
+
+    ``spread`` counts devices as the room does.
+    """
 
     header: GgufHeader
     setup: CacheSetup
     gpu_layers: int = 0
     weights_bytes: int | None = None
     download_bytes: int = 0
+    spread: Spread = ONE_DEVICE
+
+    @property
+    def has_experts(self) -> bool:
+        """Whether it is a mixture of experts."""
+        return first(self.header.own("expert_count")) > 0
+
+    def leaving_experts(self, num_layers: int) -> ModelPlan:
+        """The same with the experts of the first ``num_layers`` layers in main memory."""
+        if not num_layers:
+            return self
+        moved = (*self.spread.moved, (experts_of(num_layers), None))
+        return replace(self, spread=replace(self.spread, moved=moved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +86,7 @@ class ChangeKind(StrEnum):
     CACHE_TYPE = "cache type"
     CONTEXT = "context"
     DRAFT_ON_CPU = "draft on the CPU"
+    EXPERTS_ON_CPU = "experts on the CPU"
     GPU_LAYERS = "GPU layers"
     NO_DRAFT = "no draft"
     DISK = "disk"
@@ -80,11 +104,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FitTable:
-    """The table. ``changes`` is empty unless it does not fit or is tight."""
+    """The table. ``changes`` is empty unless it does not fit or is tight; ``devices_bytes`` is what each is given."""
 
     rows: tuple[FitRow, ...]
     room: Room
     changes: tuple[Change, ...] = ()
+    devices_bytes: tuple[int, ...] = ()
 
     @property
     def needed(self) -> FitRow:
@@ -100,9 +125,18 @@ class FitTable:
     def verdict(self) -> Verdict:
         """The worst of main memory, GPU memory and disk."""
         needed = self.needed
-        verdicts = [_judge(needed.main_bytes, self.room.main_bytes), _judge(needed.gpu_bytes, self.room.gpu_bytes)]
+        verdicts = [_judge(needed.main_bytes, self.room.main_bytes), self.gpu_verdict]
         if self.room.disk_bytes is not None and needed.disk_bytes > self.room.disk_bytes:
             verdicts.append(Verdict.TOO_LARGE)
+        return max(verdicts, key=list(Verdict).index)
+
+    @property
+    def gpu_verdict(self) -> Verdict:
+        """That of GPU memory, the worst of several devices."""
+        verdicts = [_judge(self.needed.gpu_bytes, self.room.gpu_bytes)]
+        if len(self.room.devices) > 1:
+            pairs = zip(self.devices_bytes, self.room.devices, strict=False)
+            verdicts.extend(_judge(needed, free) for needed, (_, free) in pairs)
         return max(verdicts, key=list(Verdict).index)
 
     @property
@@ -123,6 +157,26 @@ def fit_table(pair: PairPlan, room: Room) -> FitTable:
     return table if table.verdict is Verdict.FITS else replace(table, changes=tuple(_changes(pair, room)))
 
 
+def experts_to_leave(pair: PairPlan, room: Room) -> int:
+    """The fewest layers whose experts have to stay in main memory for the rest to fit the devices; 0 where all fits.
+
+    All layers, where not even that is enough. A little is left for what drivers take.
+    """
+    if not pair.target.has_experts or not pair.target.gpu_layers:
+        return 0
+    devices = tuple((name, round(_USABLE * free)) for name, free in room.devices)
+    room = replace(room, gpu_bytes=round(_USABLE * room.gpu_bytes), devices=devices)
+
+    def fits(num_layers: int) -> bool:
+        changed = replace(pair, target=pair.target.leaving_experts(num_layers))
+        return _table(changed, room).gpu_verdict is not Verdict.TOO_LARGE
+
+    everything = num_cached_layers(pair.target.header)
+    if fits(0):
+        return 0
+    return bisect_left(range(1, everything), True, key=fits) + 1
+
+
 def gigabytes(num_bytes: int) -> str:
     """Bytes for a person."""
     if num_bytes >= 1e8:
@@ -131,12 +185,17 @@ def gigabytes(num_bytes: int) -> str:
 
 
 def _table(pair: PairPlan, room: Room) -> FitTable:
-    rows = [*_rows("Target", pair.target), *(_rows("Draft", pair.draft) if pair.draft else ())]
-    return FitTable(tuple(rows), room)
+    plans = {"Target": pair.target, **({"Draft": pair.draft} if pair.draft else {})}
+    rows: list[FitRow] = []
+    devices_bytes: list[int] = []
+    for who, plan in plans.items():
+        memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
+        rows.extend(_rows(who, plan, memory))
+        devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
+    return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
 
 
-def _rows(who: str, plan: ModelPlan) -> Iterator[FitRow]:
-    memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes)
+def _rows(who: str, plan: ModelPlan, memory: ModelMemory) -> Iterator[FitRow]:
 
     def row(what: str, share: Share, disk_bytes: int = 0) -> FitRow:
         return FitRow(f"{who}: {what}", share.main_bytes, share.gpu_bytes, disk_bytes)
@@ -169,7 +228,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
         return
     wanted = table.verdict
     found = False
-    for kind in (_quantized, _smaller_context, _draft_on_cpu, _fewer_layers, _without_draft):
+    for kind in (_quantized, _smaller_context, _draft_on_cpu, _fewer_experts, _fewer_layers, _without_draft):
         change = kind(pair, room, wanted)
         if change is not None:
             found = True
@@ -222,6 +281,14 @@ def _draft_on_cpu(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
     if not _helps(replace(pair, draft=replace(pair.draft, gpu_layers=0)), room, before):
         return None
     return Change(ChangeKind.DRAFT_ON_CPU, "0", said("Run the draft on the CPU: then the GPU has room for the target."))
+
+
+def _fewer_experts(pair: PairPlan, room: Room, before: Verdict) -> Change | None:
+    number, most = experts_to_leave(pair, room), num_cached_layers(pair.target.header)
+    if not number or not _helps(replace(pair, target=pair.target.leaving_experts(number)), room, before):
+        return None
+    words = said("Keep the experts of {number} of {most} layers in main memory.", number=number, most=most)
+    return Change(ChangeKind.EXPERTS_ON_CPU, str(number), words)
 
 
 def _fewer_layers(pair: PairPlan, room: Room, before: Verdict) -> Change | None:

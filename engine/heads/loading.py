@@ -30,20 +30,20 @@ log = logging.getLogger(__name__)
 _ROW_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedHead(LoadedModel):
-    """A head that can draft. ``model`` is the target's own where its file has the head."""
+    """A head that can draft. ``model`` is the target's own where its file has the head (``is_own``)."""
 
+    context: HeadContext
     target: CachedSequence
     tap: HiddenTap
-    owns_model: bool
+    shape: HeadShape
+    is_own: bool
 
     def close(self) -> None:
         """Free everything but the target."""
         self.follow(on=False)
-        self.context.close()
-        if self.owns_model:
-            self.model.close()
+        LoadedModel.close(self)
 
     def follow(self, *, on: bool) -> None:
         """Have the head see the passes of the target that follow, or none."""
@@ -76,23 +76,21 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
     reason = missing_sentence(MTP)
     if reason:
         raise DraftRefusedError(reason)
-    header = read_header(target.model.path)
-    num_params, size_bytes = next_token_weights(header)
-    shape = HeadShape(target.model.n_layer_nextn)
+    num_params, size_bytes = next_token_weights(read_header(target.model.path))
+    width = target.model.n_embd_out
+    with library.places() as told:
+        context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
+    tap = HiddenTap(target.context, (RowPart(),), width)
+    memory = reported_memory(told, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
-    with library.buffers() as told:
-        context = HeadContext(
-            target.model, _params(target, options), target.context, target.model.n_embd_out, is_mtp=True
-        )
-    tap = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out)
-    memory = reported_memory(told, 0, context_only=True)
-    return _loaded(target, target.model, context, tap, shape, _with_memory(info, options, memory, tap), owns=False)
+    head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
+    return _loaded(target, head, options, memory)
 
 
 def open_head_file(
     path: str, target: LoadedModel, options: LoadOptions, progress: Callable[[float], bool] | None = None
 ) -> LoadedHead:
-    """Open a head that is a file of its own.
+    """Open a head that is a file of its own, where the target's output layer is.
 
     Raises:
         DraftRefusedError: it does not belong to this target.
@@ -100,20 +98,22 @@ def open_head_file(
     """
     header = read_header(Path(path))
     check_head_file(read_header(target.model.path), header)
-    method = head_method(header)
-    with library.buffers() as told:
-        model = LlamaModel(path, gpu_layers=target.model.gpu_layers, progress=progress, with_heads=method == MTP)
+    is_mtp = head_method(header) == MTP
+    layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
+    with library.places() as told:
+        model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=is_mtp)
         try:
             check_pair(target.model.vocab, model.vocab)
-            context = HeadContext(
-                model, _params(target, options), target.context, model.n_embd_out, is_mtp=method == MTP
-            )
+            context = HeadContext(model, _params(target, options), target.context, model.n_embd_out, is_mtp=is_mtp)
         except EngineError:
             model.close()
             raise
-    parts = _parts(header, target) if method == EAGLE3 else (RowPart(),)
-    tap = HiddenTap(target.context, parts, target.model.n_embd if method == EAGLE3 else target.model.n_embd_out)
-    shape = HeadShape(encodes=True, reads_first=False) if method == EAGLE3 else HeadShape(model.n_layer_nextn)
+    memory = reported_memory(told, model.size_bytes, model.device_of_buffer)
+    if is_mtp:
+        tap, shape = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out), HeadShape(model.n_layer_nextn)
+    else:
+        tap = HiddenTap(target.context, _parts(header, target), target.model.n_embd)
+        shape = HeadShape(encodes=True, reads_first=False)
     info = replace(
         target.info,
         path=str(model.path),
@@ -122,10 +122,23 @@ def open_head_file(
         num_params=model.num_params,
         size_bytes=model.size_bytes,
         n_ctx_train=model.n_ctx_train,
-        head=method,
+        head=MTP if is_mtp else EAGLE3,
     )
-    memory = reported_memory(told, model.size_bytes)
-    return _loaded(target, model, context, tap, shape, _with_memory(info, options, memory, tap), owns=True)
+    return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), options, memory)
+
+
+def open_head_beside(head: LoadedHead, target: LoadedModel) -> LoadedHead:
+    """Open a loaded head once more for a target that is beside its own: weights are shared. Close it before ``head``.
+
+    Raises:
+        ContextError: there is no memory for its context.
+    """
+    info = head.info
+    options = LoadOptions(None, head.context.threads, None, info.cache_type, info.flash_attention, info.key_type)
+    own = head.context
+    context = HeadContext(head.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
+    tap = HiddenTap(target.context, head.tap.parts, head.tap.n_embd)
+    return _loaded(target, _Opened(head.model, context, tap, head.shape, info, owns_weights=False), options, None)
 
 
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
@@ -140,33 +153,50 @@ def _params(target: LoadedModel, options: LoadOptions) -> ContextParams:
     return ContextParams(target.context.n_ctx, threads, 0, *kinds, max_rows=MAX_HEAD_ROWS)
 
 
-def _with_memory(info: ModelInfo, options: LoadOptions, memory: MemoryUse | None, tap: HiddenTap) -> ModelInfo:
-    """With what is kept of the target's rows: the tap's buffer, and as llama.cpp gives them after a pass."""
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What `LoadedHead` is made of."""
+
+    model: LlamaModel
+    context: HeadContext
+    tap: HiddenTap
+    shape: HeadShape
+    info: ModelInfo
+    owns_weights: bool
+
+
+def _loaded(target: LoadedModel, opened: _Opened, options: LoadOptions, memory: MemoryUse | None) -> LoadedHead:
+    """Try it, and describe it: with what is kept of the target's rows, in the tap and as llama.cpp gives them."""
+    context, tap = opened.context, opened.tap
     if memory is not None:
-        given = tap.num_parts * min(N_BATCH, info.n_ctx) * tap.n_embd * _ROW_BYTES
+        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
         memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
-    kinds = (options.cache_type, options.key_type, options.flash_attention)
-    return replace(
-        info, memory=memory, cache_type=kinds[0], key_type=kinds[1], flash_attention=kinds[2], recommended=()
+    info = replace(
+        opened.info,
+        memory=memory,
+        n_ctx=context.n_ctx,
+        threads=context.threads,
+        cache_type=options.cache_type,
+        key_type=options.key_type,
+        flash_attention=options.flash_attention,
+        recommended=(),
     )
-
-
-def _loaded(  # noqa: PLR0913  (what was opened)
-    target: LoadedModel,
-    model: LlamaModel,
-    context: HeadContext,
-    tap: HiddenTap,
-    shape: HeadShape,
-    info: ModelInfo,
-    *,
-    owns: bool,
-) -> LoadedHead:
-    sequence = CachedSequence(HeadModel(context, tap, shape))
-    head = LoadedHead(model, context, sequence, info, True, target.sequence, tap, owns)
+    head = LoadedHead(
+        model=opened.model,
+        context=context,
+        sequence=CachedSequence(HeadModel(context, tap, opened.shape)),
+        info=info,
+        can_rollback=True,
+        owns_weights=opened.owns_weights,
+        target=target.sequence,
+        tap=tap,
+        shape=opened.shape,
+        is_own=opened.model is target.model,
+    )
     try:
-        if not try_rollback(sequence):
+        if not try_rollback(head.sequence):
             raise DraftRefusedError(said("The head cannot forget what it drafted."))
     except EngineError:
         head.close()
         raise
-    return replace(head, info=replace(info, threads=context.threads))
+    return head

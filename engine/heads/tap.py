@@ -22,9 +22,8 @@ class HiddenTap:
 
     def __init__(self, context: LlamaContext, parts: Sequence[RowPart], n_embd: int) -> None:
         """A row is made of ``parts``, each of ``n_embd`` numbers."""
-        self._context, self._parts = context, tuple(parts)
-        self.num_parts, self.n_embd = len(self._parts), n_embd
-        self._rows = np.zeros((len(self._parts), CAPACITY, n_embd), dtype=np.float32)
+        self._context, self.parts, self.n_embd = context, tuple(parts), n_embd
+        self._rows = np.zeros((len(self.parts), CAPACITY, n_embd), dtype=np.float32)
         self._first = self._place = self._end = 0  # `_place`: where the row of `_first` lies in the buffer
         self._row_bytes = n_embd * _BYTES
 
@@ -57,7 +56,7 @@ class HiddenTap:
         """Keep rows of the passes that follow, or none; what was kept is lost at either change."""
         if on == self.is_on:
             return
-        for part in self._parts:
+        for part in self.parts:
             part.switch(self._context.handle, on=on)
         self._context.tap = self if on else None
         self.forget()
@@ -73,7 +72,7 @@ class HiddenTap:
         self._end = past
         self._make_room(count)
         place = self._place + past - self._first
-        for rows, part in zip(self._rows, self._parts, strict=True):
+        for rows, part in zip(self._rows, self.parts, strict=True):
             address = part.address(self._context.handle)
             if address is None:
                 self.forget()
@@ -100,6 +99,6 @@ class HiddenTap:
     def rows(self, first: int, count: int) -> HiddenRows:
         """The rows of ``count`` positions from ``first`` on, all of which must be there [count, width]."""
         place = self._place + first - self._first
-        if len(self._parts) == 1:
+        if len(self.parts) == 1:
             return self._rows[0, place : place + count]
         return np.concatenate([rows[place : place + count] for rows in self._rows], axis=1)

@@ -1,64 +1,110 @@
-"""The graphics processors that this build of llama.cpp can use, with their memory."""
+"""The devices that this build of llama.cpp can compute on, with their memory, and what they are to it."""
 
 from __future__ import annotations
 
 import ctypes
-import logging
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from engine.llama import library
+from engine.errors import DeviceError
+from engine.llama import library, rpc
+from engine.records import NO_DEVICE, Device, DeviceKind
+from engine.sentences import said
 
-log = logging.getLogger(__name__)
-
-_GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a GPU of its own, 2 one that shares main memory
-
-
-@dataclass(frozen=True, slots=True)
-class GpuDevice:
-    """One graphics processor; bytes as its driver tells, None where it does not."""
-
-    name: str
-    total_bytes: int | None
-    free_bytes: int | None
+_KINDS = dict(zip(library.GPU_TYPES, (DeviceKind.GPU, DeviceKind.INTEGRATED), strict=True))
 
 
-def find_gpus() -> tuple[GpuDevice, ...]:
-    """All graphics processors, in llama.cpp's order; none where this build computes on the processor only."""
-    if not library.supports_gpu():
+def find_gpus() -> tuple[Device, ...]:
+    """All graphics processors of this machine, in llama.cpp's order; none where the build computes on the processor."""
+    return tuple(_describe(handle) for handle in _gpu_handles())
+
+
+def default_gpus() -> tuple[Device, ...]:
+    """Those that a model is shared by where nobody names one: integrated ones only where there are no others."""
+    found = find_gpus()
+    own = tuple(device for device in found if device.kind is DeviceKind.GPU)
+    return own or found
+
+
+def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
+    """The devices of these names; without any, those by default; with `NO_DEVICE`, none.
+
+    Raises:
+        DeviceError: one is not there, or does not answer.
+    """
+    if not names:
+        return default_gpus()
+    return tuple(_describe(handle) for handle in handles_of(names))
+
+
+def handles_of(names: Sequence[str]) -> tuple[int, ...]:
+    """Ggml's handles of the devices of these names; an RPC server may have several.
+
+    Raises:
+        DeviceError: one is not there, does not answer, or is named twice.
+    """
+    if tuple(names) == (NO_DEVICE,):
         return ()
-    ggml = _ggml()
-    if ggml is None:
-        return ()
-    found = []
-    for number in range(ggml.ggml_backend_dev_count()):
-        device = ctypes.c_void_p(ggml.ggml_backend_dev_get(number))
-        if ggml.ggml_backend_dev_type(device) in _GPU_TYPES:
-            free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
-            ggml.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
-            name = ggml.ggml_backend_dev_description(device) or b"graphics processor"
-            known = total.value > 0
-            found.append(
-                GpuDevice(
-                    name.decode("utf-8", "replace"), total.value if known else None, free.value if known else None
-                )
-            )
+    found: list[int] = []
+    for name in names:
+        for handle in rpc.connect(name) if rpc.is_remote(name) else (_gpu_of(name),):
+            if handle in found:
+                raise DeviceError(said("The device {name} is named twice.", name=name))
+            found.append(handle)
     return tuple(found)
 
 
-def _ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
-    """The part of ggml that knows devices; None where the binding has it under another name."""
-    try:
-        from llama_cpp._ggml import libggml  # noqa: PLC0415
+def buffer_type_of(name: str, devices: Sequence[int]) -> int:
+    """The buffer type of that name, or the usual one of the device of that name; also of other machines' ``devices``.
 
-        libggml.ggml_backend_dev_count.restype = ctypes.c_size_t
-        libggml.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
-        libggml.ggml_backend_dev_get.restype = ctypes.c_void_p
-        libggml.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
-        libggml.ggml_backend_dev_description.argtypes = [ctypes.c_void_p]
-        libggml.ggml_backend_dev_description.restype = ctypes.c_char_p
-        libggml.ggml_backend_dev_memory.argtypes = [ctypes.c_void_p] + [ctypes.POINTER(ctypes.c_size_t)] * 2
-    except (ImportError, AttributeError) as error:
-        log.info("llama.cpp's devices cannot be listed: %s", error)
-        return None
-    return libggml
+    Raises:
+        DeviceError: there is none.
+    """
+    ggml, known = library.ggml(), dict[str, int]()
+    for handle in (*library.device_handles(), *devices):
+        kind = ggml.ggml_backend_dev_buffer_type(handle)
+        if kind:
+            known.setdefault(_text(ggml.ggml_backend_buft_name(kind)), int(kind))
+            known.setdefault(_text(ggml.ggml_backend_dev_name(handle)), int(kind))
+    if name not in known:
+        names = ", ".join(known)
+        raise DeviceError(
+            said("There is no buffer type or device {name} for tensors; there are: {names}.", name=name, names=names)
+        )
+    return known[name]
+
+
+def _gpu_handles() -> tuple[int, ...]:
+    ggml = library.ggml()
+    handles = library.device_handles()
+    return tuple(handle for handle in handles if ggml.ggml_backend_dev_type(handle) in library.GPU_TYPES)
+
+
+def _gpu_of(name: str) -> int:
+    ggml, known = library.ggml(), dict[str, int]()
+    for handle in _gpu_handles():
+        known[_text(ggml.ggml_backend_dev_name(handle))] = handle
+    if name in known:
+        return known[name]
+    if name == NO_DEVICE:
+        raise DeviceError(said("“none” stands for the processor alone: name it without other devices."))
+    if not known:
+        raise DeviceError(said("There is no device {name}: llama.cpp finds none beside the processor.", name=name))
+    raise DeviceError(said("There is no device {name}; llama.cpp finds: {names}.", name=name, names=", ".join(known)))
+
+
+def _describe(handle: int) -> Device:
+    ggml = library.ggml()
+    free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
+    ggml.ggml_backend_dev_memory(handle, ctypes.byref(free), ctypes.byref(total))
+    known = total.value > 0
+    return Device(
+        _text(ggml.ggml_backend_dev_name(handle)),
+        _text(ggml.ggml_backend_dev_description(handle)) or "graphics processor",
+        total.value if known else None,
+        free.value if known else None,
+        DeviceKind.REMOTE if rpc.is_handle(handle) else _KINDS[ggml.ggml_backend_dev_type(handle)],
+    )
+
+
+def _text(raw: bytes | None) -> str:
+    return raw.decode("utf-8", "replace") if raw else ""

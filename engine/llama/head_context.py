@@ -49,7 +49,7 @@ class HeadContext(LlamaContext):
         self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int, *, is_mtp: bool
     ) -> None:
         """``is_mtp``: the passes are of the model's next-token layers. The target lends embedding and output layer."""
-        self._target_handle, self._is_mtp = target.handle, is_mtp
+        self._target_handle, self.is_mtp = target.handle, is_mtp
         super().__init__(model, params)
         self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
         self.width, self._row_bytes = width, width * 4
@@ -65,7 +65,7 @@ class HeadContext(LlamaContext):
     def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         native.n_rs_seq = 0
         native.ctx_other = self._target_handle
-        if self._is_mtp:
+        if self.is_mtp:
             native.ctx_type = self._lib.LLAMA_CONTEXT_TYPE_MTP
         else:
             native.n_ubatch = min(EAGLE3_UBATCH, native.n_batch)

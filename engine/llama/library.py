@@ -30,22 +30,30 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 # A failed assertion in a build with a debugger at hand would start it and hang the window.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
-import llama_cpp.llama_cpp as lib
-
+from engine.errors import LibraryError
 from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.llama.backends import load_backends
 from engine.sentences import Sentence, said
+
+try:
+    import llama_cpp.llama_cpp as lib
+except (ImportError, OSError, RuntimeError, AttributeError) as error:
+    raise LibraryError(said("{reason}.", reason=str(error) or type(error).__name__)) from error
 
 log = logging.getLogger(__name__)
 
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
+GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a GPU of its own, 2 one that shares main memory
 TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread costs more than it saves
 # ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that a
 # user can do nothing about, so its lines stay one step below ours.
 _LEVELS = {1: logging.DEBUG, 2: logging.DEBUG, 3: logging.INFO, 4: logging.INFO, 5: logging.DEBUG}
 _ERROR_LEVEL = 4
+# Of lines about what lies where: buffers, layers on devices, single tensors elsewhere.
+_PLACE_MARKS = (" buffer size = ", " assigned to device ", " buffer type overridden to ")
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
-_recent_buffers: collections.deque[str] = collections.deque(maxlen=200)
+_recent_places: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
 _started: list[Any] = []
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _disabled: list[str] = []  # kernels that do not work in this process
@@ -77,8 +85,8 @@ def _keep_line(level: int, line: str) -> None:
         return
     if level == _ERROR_LEVEL:
         _recent_errors.append(line)
-    elif " buffer size = " in line:
-        _recent_buffers.append(line)
+    elif any(mark in line for mark in _PLACE_MARKS):
+        _recent_places.append(line)
     log.log(_LEVELS.get(level, logging.DEBUG), "%s", line)
 
 
@@ -86,6 +94,7 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The low-level binding, with llama.cpp started and its log caught. Cheap after the first call."""
     if not _started:
         lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+        load_backends(lib._lib, _folder())  # noqa: SLF001  (its only name for the library)
         lib.llama_backend_init()
         _started.append(lib)
     return lib
@@ -110,14 +119,14 @@ def errors() -> Iterator[list[str]]:
 
 
 @contextmanager
-def buffers() -> Iterator[list[str]]:
-    """Collect the lines on buffers that llama.cpp logs inside the block; the list is filled when the block ends."""
-    _recent_buffers.clear()
+def places() -> Iterator[list[str]]:
+    """Collect what llama.cpp logs inside the block on buffers and devices; the list is filled when the block ends."""
+    _recent_places.clear()
     lines: list[str] = []
     try:
         yield lines
     finally:
-        lines.extend(_recent_buffers)
+        lines.extend(_recent_places)
 
 
 def clear_errors() -> None:
@@ -134,15 +143,78 @@ def last_error() -> str:
     return ""
 
 
+@cache
+def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
+    """The part of ggml that knows devices, beside the libllama in use; None where it cannot be found there."""
+    start()
+    for source in (_ggml_of_llama, _ggml_of_package):
+        try:
+            found = source()
+            _declare_devices(found)
+        except (ImportError, OSError, AttributeError, RuntimeError) as error:
+            log.info("ggml's devices are not there: %s", error)
+        else:
+            return found
+    return None
+
+
+def _ggml_of_llama() -> Any:  # noqa: ANN401
+    return lib._lib  # noqa: SLF001  (a library gives its own symbols, and on most systems those that it needs)
+
+
+def _ggml_of_package() -> Any:  # noqa: ANN401
+    from llama_cpp._ggml import libggml  # noqa: PLC0415  (a second copy, where a variable put another in its place)
+
+    return libggml
+
+
+def _declare_devices(found: Any) -> None:  # noqa: ANN401
+    """Say what the functions take and return; an AttributeError where one is missing."""
+    handle, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "ggml_backend_dev_count": (ctypes.c_size_t, []),
+        "ggml_backend_dev_get": (handle, [ctypes.c_size_t]),
+        "ggml_backend_dev_type": (ctypes.c_int, [handle]),
+        "ggml_backend_dev_name": (text, [handle]),
+        "ggml_backend_dev_description": (text, [handle]),
+        "ggml_backend_dev_memory": (None, [handle, size, size]),
+        "ggml_backend_dev_buffer_type": (handle, [handle]),
+        "ggml_backend_buft_name": (text, [handle]),
+        "ggml_backend_reg_by_name": (handle, [text]),
+        "ggml_backend_reg_get_proc_address": (handle, [handle, text]),
+        "ggml_backend_reg_dev_count": (ctypes.c_size_t, [handle]),
+        "ggml_backend_reg_dev_get": (handle, [handle, ctypes.c_size_t]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(found, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def device_handles() -> tuple[int, ...]:
+    """All devices of this build that were found on this machine, the processor included, as ggml knows them."""
+    found = ggml()
+    if found is None:
+        return ()
+    return tuple(int(found.ggml_backend_dev_get(number)) for number in range(found.ggml_backend_dev_count()))
+
+
 def supports_gpu() -> bool:
-    """Whether this build of llama.cpp can put layers on a GPU."""
-    return bool(start().llama_supports_gpu_offload())
+    """Whether llama.cpp has a graphics processor here to put layers on; the RPC backend by itself is none."""
+    if not start().llama_supports_gpu_offload():
+        return False
+    found = ggml()
+    return found is None or any(found.ggml_backend_dev_type(device) in GPU_TYPES for device in device_handles())
 
 
 def compiled_files() -> list[Path]:
     """The libraries of this build."""
-    folder = Path(lib.__file__).parent / "lib"
+    folder = _folder()
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+def _folder() -> Path:
+    """Where the binding's libraries lie."""
+    return Path(lib.__file__).parent / "lib"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +376,10 @@ def machine_facts() -> tuple[object, ...]:
         build = "unknown"
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
     files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
-    others = [(str(library.path), library.build) for library in loaded_libraries() if not library.is_package]
-    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others)
+    loaded = loaded_libraries()
+    others = [(str(library.path), library.build) for library in loaded if not library.is_package]
+    variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # one of many in a bundle
+    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
 
 
 def processor_name() -> str:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
+from engine.gguf.model_title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
+from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
+from engine.records import ANYWHERE, Placement
 from engine.sentences import said
 
 _FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
@@ -21,10 +24,11 @@ class LlamaModel:
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelLoadError: llama.cpp refused it, or ``progress`` returned False (then the message says so).
+        DeviceError: ``placement`` names what is not there.
         BaseException: what ``progress`` raised.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (how a file is opened)
         self,
         path: str | Path,
         *,
@@ -32,6 +36,7 @@ class LlamaModel:
         vocab_only: bool = False,
         progress: Callable[[float], bool] | None = None,
         repack: bool = True,
+        placement: Placement = ANYWHERE,
         with_heads: bool = False,
     ) -> None:
         """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once.
@@ -40,7 +45,9 @@ class LlamaModel:
         """
         self._lib = library.start()
         self.path = Path(path)
-        self.gpu_layers, self.has_heads = gpu_layers, with_heads
+        self.gpu_layers = 0 if placement.is_processor else gpu_layers
+        self.placement, self.has_heads = placement, with_heads
+        self._native_placement = NativePlacement(placement)
         self.handle = self._load(vocab_only, progress, repack)
         self.vocab = Vocab(self)
 
@@ -51,6 +58,7 @@ class LlamaModel:
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
         params.load_mtp = self.has_heads
+        self._native_placement.write_to(params)
         params.use_extra_bufts = repack and library.uses_repacking()
         cancelled: list[bool] = []
         raised: list[BaseException] = []
@@ -80,6 +88,7 @@ class LlamaModel:
                 self._lib.llama_model_free(handle)
             raise raised[0]
         if handle:
+            self._native_placement.hold()
             return int(handle)
         if cancelled:
             raise LoadCancelledError(said("Loading {path} was cancelled.", path=self.path.name))
@@ -93,6 +102,7 @@ class LlamaModel:
         """Free the weights. Contexts made from it must be closed before."""
         if self.handle:
             self._lib.llama_model_free(self.handle)
+            self._native_placement.release()
             self.handle = 0
 
     def __enter__(self) -> LlamaModel:
@@ -102,14 +112,20 @@ class LlamaModel:
         self.close()
 
     @property
+    def device_of_buffer(self) -> dict[str, str]:
+        """Names of the devices that it was told to use, by the names of their buffers in llama.cpp's log."""
+        return self._native_placement.device_of_buffer()
+
+    @property
     def architecture(self) -> str:
         """The GGUF's ``general.architecture``."""
         return self.metadata("general.architecture") or "unknown"
 
     @property
     def name(self) -> str:
-        """The GGUF's ``general.name``, or the file's."""
-        return self.metadata("general.name") or self.path.stem
+        """What a person calls it, by the header and the file's name; see `engine.gguf.model_title`."""
+        parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
+        return model_title(parts, self.path.stem, self.num_params)
 
     @property
     def num_params(self) -> int:

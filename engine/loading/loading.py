@@ -11,21 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import ContextError, DecodeError, LoadCancelledError, ModelFileError, ModelLoadError
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import read_header
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from engine.llama.rpc import is_remote, warning
 from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
+from engine.loading.devices import ALL_LAYERS, Attempt, attempts
 from engine.loading.memory_use import estimated_memory, reported_memory
-from engine.records import CacheType, FlashAttention, LoadRequest, ModelInfo, SamplingParams
+from engine.records import ANYWHERE, CacheType, FlashAttention, LoadRequest, ModelInfo, Placement, SamplingParams
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
-ALL_LAYERS = 999
 # Settings of `SamplingParams` by the names that ``general.sampling.*`` has in the metadata.
 _INTEGER_KEYS = {"top_k": "top_k"}
 _FLOAT_KEYS = {"temperature": "temp", "top_p": "top_p", "min_p": "min_p", "repeat_penalty": "penalty_repeat"}
@@ -43,27 +46,42 @@ class LoadOptions:
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
     heads: bool = False  # with the next-token layers (MTP) that the file has
+    placement: Placement = ANYWHERE
+    beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
+
+    @property
+    def may_leave_main_memory(self) -> bool:
+        """Whether layers may lie on a graphics processor, or on another machine."""
+        if self.gpu_layers == 0 or self.placement.is_processor:
+            return False
+        return library.supports_gpu() or any(map(is_remote, self.placement.devices))
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain.
+
+    ``owns_weights``: False where another `LoadedModel` has them, and frees them.
+    """
 
     model: LlamaModel
     context: LlamaContext
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
+    owns_weights: bool = True
 
     def close(self) -> None:
-        """Free everything."""
+        """Free all that is its own."""
         self.context.close()
-        self.model.close()
+        if self.owns_weights:
+            self.model.close()
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
     """What a request asks for the target."""
-    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, request.cache_type, request.flash_attention)
+    kinds = (request.cache_type, request.flash_attention)
+    return LoadOptions(request.n_ctx, request.threads, request.gpu_layers, *kinds, placement=request.placement)
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
@@ -71,13 +89,35 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
 
     (Where nobody asked, `draft_placement` measures whether the processor is faster.)
     """
-    gpu_layers = request.gpu_layers if request.draft_gpu_layers is None else request.draft_gpu_layers
-    kind = request.draft_cache_type
-    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, kind, request.flash_attention, narrows=True)
+    gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
+    if request.draft_devices:
+        placement = Placement(request.draft_devices)
+    else:  # what is said of single tensors is the target's own
+        placement = replace(request.placement, cpu_moe_layers=None, overrides=())
+        gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
+    own = (kind, request.flash_attention)
+    return LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, narrows=True, placement=placement)
 
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """What of a request cannot be followed as it is, in one sentence."""
+    """What of a request cannot be followed as it is, and what is to be known of its devices; one sentence each."""
+    told = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
+    return (*_cache_notices(request), *((told,) if told else ()))
+
+
+def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
+    """That experts of the loaded target were left in main memory, where nobody asked for it."""
+    number = target.placement.cpu_moe_layers
+    if not number or request.placement.cpu_moe_layers is not None:
+        return ()
+    return (
+        said(
+            "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
+        ),
+    )
+
+
+def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
     if request.flash_attention is not FlashAttention.OFF or not quantized:
@@ -100,7 +140,7 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
     trained = headers[0].own("context_length")
     largest = trained if isinstance(trained, int) and trained > 0 else AUTOMATIC_N_CTX
     n_ctx = min(options.n_ctx or AUTOMATIC_N_CTX, largest)
-    if library.supports_gpu() and options.gpu_layers != 0:
+    if options.may_leave_main_memory:
         return replace(options, n_ctx=n_ctx)
     while options.n_ctx is None and n_ctx > SMALLEST_AUTOMATIC_N_CTX:
         report = estimate(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
@@ -109,6 +149,19 @@ def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
         n_ctx //= 2
     check_fit(headers, _fit_options(options, n_ctx), weights_bytes=wholes)
     return replace(options, n_ctx=n_ctx)
+
+
+def with_room_for(draft: str | None, request: LoadRequest, options: LoadOptions) -> LoadOptions:
+    """The target's options, which leave room on the devices for a draft that will lie beside it."""
+    if draft is None or not options.may_leave_main_memory or request.draft_devices or request.draft_gpu_layers == 0:
+        return options
+    try:
+        header = read_header(Path(draft))
+    except ModelFileError:  # told when it is opened
+        return options
+    kind = request.draft_cache_type.value
+    needed = estimate_memory(header, CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind), ALL_LAYERS)
+    return replace(options, beside_bytes=needed.total.gpu_bytes)
 
 
 def has_room(path: str, options: LoadOptions) -> bool:
@@ -133,13 +186,15 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
 
     Raises:
         ModelFileError: the file is missing, broken, or no text model.
+        DeviceError: a device is not there.
         ContextError: no context of this size can be made.
         DecodeError: not even a few tokens can be computed.
     """
-    for gpu_layers in _layer_choices(options.gpu_layers):
-        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+    for attempt in _attempts(Path(path), options):
+        last_choice = attempt.gpu_layers == 0 or options.gpu_layers is not None
+        placement = replace(options.placement, cpu_moe_layers=attempt.cpu_moe_layers)
         try:
-            return _open_with(Path(path), options, gpu_layers, progress)
+            return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
         except LoadCancelledError:
             raise
         except (ModelLoadError, ContextError, DecodeError):  # the last: no room for what a pass needs
@@ -148,17 +203,29 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
     raise ModelLoadError(said("{path} fits neither GPU nor main memory.", path=Path(path).name))
 
 
-def _layer_choices(asked: int | None) -> tuple[int, ...]:
-    if not library.supports_gpu():
-        return (0,)
-    return (asked,) if asked is not None else (ALL_LAYERS, 32, 16, 8, 0)
+def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
+    asked = options.placement.cpu_moe_layers
+    if not options.may_leave_main_memory:
+        yield Attempt(0, asked)
+    elif options.gpu_layers is not None:
+        yield Attempt(options.gpu_layers, asked)
+    else:
+        kind = options.cache_type.value
+        setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)
+        yield from attempts(path, options.placement, setup, options.beside_bytes)
 
 
 def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
-    with library.buffers() as told:
-        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress, with_heads=options.heads)
+    with library.places() as told:
+        model = LlamaModel(
+            path,
+            gpu_layers=gpu_layers,
+            progress=progress,
+            placement=options.placement,
+            with_heads=options.heads,
+        )
         try:
             _check_kind(model)
             _go_on(path, progress)
@@ -169,7 +236,8 @@ def _open_with(
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = _describe(model, context, options)
-        info = replace(info, memory=reported_memory(told, info.size_bytes) or estimated_memory(info))
+        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) or estimated_memory(info)
+        info = replace(info, memory=memory)
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, try_rollback(sequence))
     except Exception:
@@ -215,6 +283,29 @@ def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaCo
         yield context
 
 
+def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+    """Give a loaded model another context, with a cache of its own; weights, threads and cache types are the same.
+
+    It must be closed before ``loaded`` is. ``narrows`` as in `LoadOptions`.
+
+    Raises:
+        ContextError: there is no memory for it.
+    """
+    info = loaded.info
+    options = LoadOptions(
+        n_ctx, loaded.context.threads, None, info.cache_type, info.flash_attention, info.key_type, narrows
+    )
+    context = _make_context(loaded.model, options)
+    try:
+        sequence = CachedSequence(context)
+        can_rollback = try_rollback(sequence)
+    except Exception:
+        context.close()
+        raise
+    info = replace(info, n_ctx=context.n_ctx, memory=None)
+    return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
+
+
 def try_rollback(sequence: CachedSequence) -> bool:
     """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
     sequence.forward((0,), 0)
@@ -242,6 +333,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=options.key_type,
         flash_attention=options.flash_attention,
         recommended=recommended_sampling(model.metadata),
+        placement=options.placement,
     )
 
 

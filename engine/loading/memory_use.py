@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.errors import ModelFileError
@@ -11,15 +12,23 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import all_parts_bytes
 from engine.gguf.header import read_header
-from engine.records import FlashAttention, MemoryUse, ModelInfo
+from engine.records import DeviceUse, FlashAttention, MemoryUse, ModelInfo
 
 # llama.cpp logs one line for each kind and device: "llama_kv_cache: CPU KV buffer size = 12.00 MiB".
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
+_LAYER = re.compile(r"layer +\d+ assigned to device ([^,\s]+)")  # the last of them is the output layer
+_CPU = "CPU"
 _MAPPED = "_Mapped"  # ends the name of a buffer that is the file itself, from its first weight there to the last
 _MIB = 2**20
 
 
-def reported_memory(lines: Sequence[str], size_bytes: int, *, context_only: bool = False) -> MemoryUse | None:
+def reported_memory(
+    lines: Sequence[str],
+    size_bytes: int,
+    device_of_buffer: Mapping[str, str] | None = None,
+    *,
+    context_only: bool = False,
+) -> MemoryUse | None:
     """Add up what llama.cpp said while it loaded one model and made its context; None where it left weights out.
 
     Weights that were laid out anew for the processor, or copied to a GPU, are in a buffer of their own, and the mapped
@@ -27,27 +36,53 @@ def reported_memory(lines: Sequence[str], size_bytes: int, *, context_only: bool
     counts what no other buffer holds.
 
     Args:
-        lines: on buffers, of llama.cpp's log.
+        lines: on buffers and layers, of llama.cpp's log.
         size_bytes: of all the model's weights in the file.
+        device_of_buffer: names of devices by those of their buffers, where these are not alike.
         context_only: it made another context of a model that was loaded, whose weights are not counted again.
     """
-    sizes = dict.fromkeys(("model", "KV", "RS", "compute", "output"), 0.0)
-    mapped_mib = 0.0
+    layers = Counter(device for line in lines for device in _LAYER.findall(line))
+    sizes: defaultdict[tuple[str, str], float] = defaultdict(float)  # MiB by device and kind
+    mapped: defaultdict[str, float] = defaultdict(float)
     for line in lines:
-        for device, kind, mib in _BUFFER.findall(line):
-            if kind == "model" and device.endswith(_MAPPED):
-                mapped_mib += float(mib)
+        for buffer, kind, mib in _BUFFER.findall(line):
+            device = _device(buffer, layers, device_of_buffer or {})
+            if kind == "model" and buffer.endswith(_MAPPED):
+                mapped[device] += float(mib)
             else:
-                sizes[kind] += float(mib)
-    if not sizes["model"] and not mapped_mib and not context_only:
+                sizes[device, kind] += float(mib)
+    own_mib = sum(mib for (_, kind), mib in sizes.items() if kind == "model")
+    if not own_mib and not mapped and not context_only:
         return None
-    weights_mib = sizes["model"] + min(mapped_mib, max(0.0, size_bytes / _MIB - sizes["model"]))
+    left_mib = max(0.0, size_bytes / _MIB - own_mib)
+    all_mapped = sum(mapped.values())
+    share = min(1.0, left_mib / all_mapped) if all_mapped else 0.0
+    for device, mib in mapped.items():
+        sizes[device, "model"] += mib * share
+    names = sorted({device for device, _ in sizes} | set(layers), key=lambda name: (name == _CPU, name))
+    devices = tuple(_use(name, layers[name], sizes) for name in names)
     return MemoryUse(
-        weights_bytes=round(weights_mib * _MIB),
-        cache_bytes=round((sizes["KV"] + sizes["RS"]) * _MIB),
-        compute_bytes=round((sizes["compute"] + sizes["output"]) * _MIB),
+        weights_bytes=sum(one.weights_bytes for one in devices),
+        cache_bytes=sum(one.cache_bytes for one in devices),
+        compute_bytes=sum(one.compute_bytes for one in devices),
         measured=True,
+        devices=devices,
     )
+
+
+def _device(buffer: str, layers: Mapping[str, int], device_of_buffer: Mapping[str, str]) -> str:
+    """The device whose memory a buffer takes; what belongs to none ("CUDA_Host") lies in main memory."""
+    if buffer in device_of_buffer:
+        return device_of_buffer[buffer]
+    own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
+    return own[0] if own else _CPU
+
+
+def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> DeviceUse:
+    def in_bytes(*kinds: str) -> int:
+        return round(sum(sizes.get((name, kind), 0.0) for kind in kinds) * _MIB)
+
+    return DeviceUse(name, num_layers, in_bytes("model"), in_bytes("KV", "RS"), in_bytes("compute", "output"))
 
 
 def estimated_memory(info: ModelInfo) -> MemoryUse | None:

@@ -41,10 +41,22 @@ class DraftCosts:
         self._control.expect({1: step_ms})
         return step_ms
 
-    def save(self, step_ms: float) -> None:
-        """Keep what is known for the next start, where nothing disturbed it."""
-        if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
+    def save(self, step_ms: float) -> bool:
+        """Keep what is known for the next start, where nothing disturbed it; whether it was kept."""
+        is_good = step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed
+        if is_good:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
+        return is_good
+
+    @property
+    def loaded(self) -> LoadedModel:
+        """The draft model."""
+        return self._draft
+
+    @property
+    def threads(self) -> int:
+        """The number that was found to be the best."""
+        return self._control.best
 
     def choose_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Measure which number of threads is the fastest.

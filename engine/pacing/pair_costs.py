@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from engine.errors import DecodeError
 from engine.llama import library
@@ -39,6 +40,7 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
+from engine.storage.pass_samples import PassSample, SampleStore, size_of, weights_of_file
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
@@ -64,16 +66,19 @@ class PairCosts:
         request: LoadRequest,
         store: CostStore,
         experience: ExperienceStore | None = None,
+        samples: SampleStore | None = None,
     ) -> None:
+        """What is measured is kept in the stores; ``samples`` is what other models' passes are told from."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
-        machine = (*library.machine_facts(), *(gpu.name for gpu in find_gpus()), target.info.flash_attention)
+        machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
         of_target = (*_facts(target), request.threads)
         self._target_key = key_of("passes of target", *of_target, *POINTS, *machine)
         self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
         draft_key = key_of("drafted token", *_facts(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
         self._experience = experience or ExperienceStore(None)
+        self._samples = samples or SampleStore()
         self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
         self._control: ThreadControl | None = None
         self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
@@ -238,8 +243,9 @@ class PairCosts:
             self._store.put(self._target_key, SavedCosts(best, bands))
             points = bands[min(bands)]
             self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
-        if self._draft is not None:
-            self._draft.save(self.pacer.draft_step_ms)
+            keep_sample(self._samples, self._target, best, points_ms=points)
+        if self._draft is not None and self._draft.save(self.pacer.draft_step_ms):
+            keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=self.pacer.draft_step_ms)
 
     def _load_saved(self) -> None:
         """Begin with what an earlier start kept, where nothing is known yet."""
@@ -319,7 +325,24 @@ class PairCosts:
         return self._curves[key]
 
 
+def keep_sample(
+    samples: SampleStore,
+    loaded: LoadedModel,
+    threads: int,
+    points_ms: Mapping[int, float] | None = None,
+    step_ms: float | None = None,
+) -> None:
+    """Keep what passes of this model take, with what they read: forecasts of other models are told from it."""
+    path, info = Path(loaded.info.path), loaded.info
+    if info.head:  # a pass reads a part of the target's file as well, or only that
+        return
+    weights = weights_of_file(path)
+    if weights is not None:
+        place = (threads, bool(info.gpu_layers), info.cache_type.value)
+        samples.put(PassSample(path.name, size_of(path), weights, *place, points_ms or {}, step_ms))
+
+
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:
     info = loaded.info
     kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
-    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *kind)
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts, *kind)

@@ -62,6 +62,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.head_child import main as be_head_probe  # noqa: PLC0415
 
         return be_head_probe(rest)
+    if name == "library":
+        from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
+
+        return be_loader(rest)
     raise ValueError(f"there is no helper called {name!r}")
 
 

@@ -1,8 +1,8 @@
-"""Where a draft model computes beside a target on a graphics processor: there, or on the processor; by measurement.
+"""Where a draft model computes beside a target on a graphics processor; by measurement.
 
 A draft of a few million parameters is often faster on the processor: a step on a graphics processor takes its time to
-begin, whatever the size. Both places are tried for a fraction of a second when a draft is first used; what was found is
-kept.
+begin, whatever the size. Where a machine has several graphics processors, one alone is often faster than all that
+share the target. Each place is tried for a fraction of a second when a draft is first used; what was found is kept.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError, EngineError
 from engine.llama import library
-from engine.llama.devices import find_gpus
-from engine.loading.loading import LoadedModel, LoadOptions
+from engine.llama.devices import default_gpus, find_gpus
+from engine.loading.loading import LoadedModel, LoadOptions, target_options
 from engine.pacing.measuring import room_for
 from engine.pacing.thread_choice import choose_threads
-from engine.records import LoadRequest, SamplingParams
+from engine.records import LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
@@ -42,69 +42,102 @@ class DraftPlacement:
 
     def has_choice(self, request: LoadRequest, target: LoadedModel) -> bool:
         """Whether the place is open: nobody asked for one, and the target is on a graphics processor."""
-        return library.supports_gpu() and request.draft_gpu_layers is None and bool(target.model.gpu_layers)
+        was_asked = request.draft_gpu_layers is not None or bool(request.draft_devices)
+        can = library.supports_gpu() or target_options(request).may_leave_main_memory
+        return can and not was_asked and bool(target.model.gpu_layers)
 
     def is_processor_faster(self, path: str, options: LoadOptions) -> bool | None:
         """What was found of a draft that was opened with these ``options`` before; None where nothing was."""
-        kept = [self._store.get(self._key(path, one)) for one in (options, replace(options, gpu_layers=0))]
+        known = self.known_best(path, options)
+        return None if known is None else known.gpu_layers == 0
+
+    def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
+        """The options of the place that was found fastest; None where not all places were measured."""
+        places = (options, *_other_places(options))
+        kept = [self._store.get(self._key(path, one)) for one in places]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
-        return steps_ms[1] < steps_ms[0] if len(steps_ms) == len(kept) else None
+        return places[steps_ms.index(min(steps_ms))] if len(steps_ms) == len(places) else None
 
     def open(
         self, path: str, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool] = lambda: False
     ) -> LoadedModel:
-        """Open the draft at the better place; ``options`` are those of the place by rule, beside the target.
+        """Open the draft at the best place; ``options`` are those of the place by rule, beside the target.
 
-        Where that place has no room for all of it, or the other has none, the rule stays.
+        Where that place has no room for all of it, or no other has, the rule stays.
 
         Raises:
-            EngineError: it can be opened at neither place, or that ``was_cancelled``.
+            EngineError: it can be opened at no place, or that ``was_cancelled``.
         """
-        beside = replace(options, gpu_layers=0)
-        known = self.is_processor_faster(path, options)
-        if known:
+        known = self.known_best(path, options)
+        if known is not None and known != options:
             try:
-                return open_with(beside)
+                return open_with(known)
             except EngineError:
                 if was_cancelled():
                     raise
         draft = open_with(options)
         if known is not None or not _is_worth_trying(draft):
             return draft
-        try:
-            other = open_with(beside)
-        except EngineError as error:
-            if was_cancelled():
-                draft.close()
-                raise
-            log.info("the draft stays on the graphics processor: %s", error.message)
-            return draft
-        keys = [self._key(path, one) for one in (options, beside)]
-        return self._faster(draft, other, keys, options.threads)
+        return self._fastest(path, draft, options, open_with, was_cancelled)
 
-    def _faster(
-        self, draft: LoadedModel, other: LoadedModel, keys: list[str], asked_threads: int | None
+    def _fastest(
+        self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool]
     ) -> LoadedModel:
-        """Measure both, keep what was found, and close the slower."""
-        both = (draft, other)
-        try:
-            choose_threads(other, asked_threads, (1,), _BUDGET_S)
-            steps_ms = [step_ms(one) for one in both]
-        except BaseException:
-            for one in both:
-                one.close()
-            raise
-        for key, one, milliseconds in zip(keys, both, steps_ms, strict=True):
-            self._store.put(key, SavedCosts(one.context.threads, {0: {1: milliseconds}}))
-        log.info("a step of the draft takes %.2f ms on the graphics processor, %.2f ms on the processor", *steps_ms)
-        faster, slower = both if steps_ms[0] <= steps_ms[1] else both[::-1]
-        slower.close()
-        return faster
+        """Try one place after the other beside the fastest so far, keep what was found, and close what is slower."""
+        tried: dict[str, SavedCosts] = {}
+        for other in _other_places(options):
+            try:
+                rival = open_with(other)
+            except EngineError as error:
+                if was_cancelled():
+                    draft.close()
+                    raise
+                log.info("the draft is not tried at another place: %s", error.message)
+                continue
+            if not tried:
+                tried[self._key(path, options)] = _measured(draft, rival, options, None)
+            best = min(map(_step, tried.values()))
+            costs = tried[self._key(path, other)] = _measured(rival, draft, other, options.threads)
+            if _step(costs) < best:
+                draft, rival = rival, draft
+            rival.close()
+        for key, costs in tried.items():
+            self._store.put(key, costs)
+        return draft
 
     def _key(self, path: str, options: LoadOptions) -> str:
-        gpus = (gpu.name for gpu in find_gpus())
+        gpus = (gpu.description for gpu in find_gpus())
         shape = (options.gpu_layers, options.threads, options.cache_type, options.flash_attention)
-        return key_of("place", *file_facts(path), *shape, *library.machine_facts(), *gpus)
+        return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
+
+
+def _other_places(options: LoadOptions) -> tuple[LoadOptions, ...]:
+    """The processor; and each graphics processor by itself, where there are several."""
+    gpus = default_gpus()
+    alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
+    kept = (one for one in alone if one.placement.devices != options.placement.devices)
+    return (replace(options, gpu_layers=0), *kept)
+
+
+def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
+    """What a step of ``one`` takes; where that fails, both are closed."""
+    try:
+        if options.gpu_layers == 0:
+            choose_threads(one, asked_threads, (1,), _BUDGET_S)
+        milliseconds = step_ms(one)
+    except BaseException:
+        one.close()
+        other.close()
+        raise
+    place = ", ".join(options.placement.devices) or "the target's devices"
+    log.info(
+        "a step of the draft takes %.2f ms on %s", milliseconds, "the processor" if options.gpu_layers == 0 else place
+    )
+    return SavedCosts(one.context.threads, {0: {1: milliseconds}})
+
+
+def _step(costs: SavedCosts) -> float:
+    return costs.bands[0][1]
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:

@@ -15,27 +15,39 @@ import numpy as np
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.tables import Translation
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
-from engine.heads.loading import LoadedHead
+from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library
 from engine.llama.context import LlamaContext
+from engine.llama.devices import find_gpus
+from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
+from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
     draft_options,
+    experts_notices,
     fit_context,
+    open_beside,
     open_model,
     placement_notices,
     target_options,
+    with_room_for,
 )
 from engine.pacing.constants import BUDGET_S
 from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.head_probe import InspectHead
@@ -47,6 +59,7 @@ from engine.session.drafter_choice import WITH_MODEL, DraftersByMode
 from engine.session.head_choice import HeadChoice, explained
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
+from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
 
@@ -78,6 +91,7 @@ class Session:
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
+        self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
@@ -85,6 +99,7 @@ class Session:
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._experience = ExperienceStore(cost_folder)
+        self._samples = SampleStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._sharpness = Sharpness()
@@ -105,12 +120,20 @@ class Session:
             self._inspect(Path(request.target), self.is_load_cancelled)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = TargetAttention(self._store).choose(request.target, options)
+        options = with_room_for(request.draft, request, options)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
-            info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
+            notices = (*notices, *experts_notices(request, target.info))
+            info = replace(
+                target.info,
+                template_name=prompt.template_name,
+                opened_tag=prompt.opened_tag(),
+                tool_format=prompt.tool_format,
+                fills_gaps=target.model.vocab.fill_ids is not None,
+            )
         except Exception:
             target.close()
             raise
@@ -145,12 +168,17 @@ class Session:
         def on_progress(fraction: float) -> bool:
             return progress(path, fraction)
 
-        draft: LoadedModel | None
-        draft = self._heads.open_file(path, target, self._request, on_progress, self.is_load_cancelled)
-        if draft is None:
-            self._inspect(Path(path), self.is_load_cancelled)
-            draft = self._open_draft(path, target, on_progress)
+        head = self._heads.open_file(path, target, self._request, on_progress, self.is_load_cancelled)
+        if head is not None:
+            self._close_draft("")
+            self._use_draft(head)
+            return self.ready()
+        self._inspect(Path(path), self.is_load_cancelled)
+        draft, translation = self._open_draft(path, target, on_progress)
         self._close_draft("")
+        if translation is not None:
+            draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            self._translated = TranslatedSequence(draft.sequence, translation)
         self._use_draft(draft)
         return self.ready()
 
@@ -159,17 +187,18 @@ class Session:
         target = self._loaded()
         head = self._heads.open_own(target, self._request) if self._draft is None and target.can_rollback else None
         if head is not None:
-            reason = self._draft_reason
-            self._close_draft(reason)
+            self._close_draft(self._draft_reason)
             self._use_draft(head)
 
     def _use_draft(self, draft: LoadedModel) -> None:
         self._draft, self._sharpness = draft, Sharpness()
         self.states.attach("draft", draft.sequence, _identity(draft))
 
-    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+    def _open_draft(
+        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
+    ) -> tuple[LoadedModel, Translation | None]:
         """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache = True, DraftCache(self._store)
+        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
 
         def go_on(fraction: float) -> bool:
             nonlocal goes_on
@@ -179,7 +208,7 @@ class Session:
         def open_with(options: LoadOptions) -> LoadedModel:
             draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
-                check_pair(target.model.vocab, draft.model.vocab)
+                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
                 _check_memory(draft)
             except Exception:
                 draft.close()
@@ -191,15 +220,50 @@ class Session:
             draft = place.open(path, options, open_with, lambda: not goes_on)
         else:
             draft = open_with(options)
-        return cache.open_best(path, draft, options, open_with)
+        draft = cache.open_best(path, draft, options, open_with)
+        return draft, translations[id(draft)]
+
+    def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
+        """Give another session on the models that are loaded here: weights are shared, caches and text are not.
+
+        Its contexts hold ``n_ctx`` tokens. It keeps nothing on the disk but what passes cost, begins with what is
+        known of that, and is stopped by the same `interrupt`. Close it before anything is loaded or closed here.
+
+        Raises:
+            EngineError: nothing is loaded, or there is no memory for its contexts.
+        """
+        target = self._loaded()
+        if self._costs is not None:
+            self._costs.save()
+        other = Session()
+        other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
+        other._request = self._request if with_draft else replace(self._request, draft=None)
+        other._prompt = self._prompt
+        other._target = open_beside(target, n_ctx)
+        other.states.attach("target", other._target.sequence, _identity(other._target))
+        if with_draft and self._draft is not None:
+            try:
+                other._draft = self._draft_beside(self._draft, other._target, n_ctx)
+            except EngineError:
+                other.close()
+                raise
+            other.states.attach("draft", other._draft.sequence, _identity(other._draft))
+        return other
+
+    @staticmethod
+    def _draft_beside(draft: LoadedModel, target: LoadedModel, n_ctx: int) -> LoadedModel:
+        """The same draft with a context of its own, for a target that is beside its own."""
+        if isinstance(draft, LoadedHead):
+            return open_head_beside(draft, target)
+        return open_beside(draft, n_ctx, narrows=True)
 
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        own_head = draft if isinstance(self._draft, LoadedHead) and not self._draft.owns_model else None
+        own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
         draft = None if own_head is not None else draft
-        return EngineReady(target.info, draft, self._unavailable(target), own_head=own_head)
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus(), own_head=own_head)
 
     @property
     def threads(self) -> int:
@@ -277,15 +341,19 @@ class Session:
         use_past = request.use_past and request.sampling.seed is None
         sharpness = self._sharpness if paced or request.sampling.seed is None else None
         index = self._past.index if self._past is not None and use_past else None
-        if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL)
-        model = self._draft_model(should_stop)
+        model = self._draft_model(mode, should_stop)
         if model is not None:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
-        drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
+        vocab = target.model.vocab
+        predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
+        drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids, predicted)
+        constraint = GrammarConstraint(LlamaGrammar(vocab, request.grammar).start) if request.grammar else None
+        if constraint is not None and mode is not Mode.OFF:
+            drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
+        answer = Answer(target.sequence, vocab, drafter, request, self._prompt, costs.pacer)
+        answer.constraint = constraint
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
@@ -313,9 +381,7 @@ class Session:
         """
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
-        if request.raw_prompt is not None:
-            return self._prompt.raw(request.raw_prompt)
-        return self._prompt.build(request.messages)
+        return self._prompt.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
@@ -336,10 +402,14 @@ class Session:
         """How many tokens a text has for the loaded model; None where none is loaded."""
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
-    def _draft_model(self, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
+    def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if self._draft is None:
             return None
+        if isinstance(self._draft, LoadedHead):
+            self._draft.follow(on=mode in WITH_MODEL)
         vocab = self._loaded().model.vocab
+        if self._translated is not None:
+            return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
         source = Source.HEAD if self._draft.info.head else Source.DRAFT
         return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
@@ -396,7 +466,8 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            self._costs = PairCosts(self._loaded(), self._draft, self._request, self._store, self._experience)
+            stores = (self._store, self._experience, self._samples)
+            self._costs = PairCosts(self._loaded(), self._draft, self._request, *stores)
         return self._costs
 
     def _tie_bound_in_use(self) -> TieBound:
@@ -431,16 +502,20 @@ class Session:
         self.states.detach("draft")
         if self._draft:
             self._draft.close()
-            self._draft = None
+            self._draft = self._translated = None
 
 
 def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+
+
+def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
+    return loaded.model.vocab, loaded.model.chat_template
 
 
 def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ class DraftCache:
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions:
         """``options`` with the faster cache, where it is known already."""
-        if not _is_open(options) or (library.supports_gpu() and options.gpu_layers != 0):
+        if not _is_open(options) or options.may_leave_main_memory:
             return options
         kept = [self._store.get(self._key(path, one)) for one in (options, _separate(options))]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]

@@ -56,7 +56,7 @@ class TargetAttention:
         """
         if options.flash_attention is not FlashAttention.AUTO or options.cache_type is not CacheType.F16:
             return options
-        if options.key_type is not None or (library.supports_gpu() and options.gpu_layers != 0):
+        if options.key_type is not None or options.may_leave_main_memory:
             return options
         header = read_header(Path(path))
         shape, separate = shape_of(header), replace(options, flash_attention=FlashAttention.OFF)

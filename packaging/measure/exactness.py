@@ -18,6 +18,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,7 @@ def greedy(options: argparse.Namespace) -> int:
     runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths or [None]]
     found = {run: Found() for run in runs}
     is_chat = pair.target.model.chat_template is not None
-    for text in greedy_prompts(options.prompts):
+    for text in islice(greedy_prompts(options.prompts), options.skip, None):
         prompt = pair.ids(text)
         request = ChatRequest(
             messages=(Message("user", text),) if is_chat else (),
@@ -140,6 +141,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--prompts", type=int, default=60, help="of the greedy measurement")
+    parser.add_argument("--skip", type=int, default=0, help="so many of them, which an earlier run compared")
     parser.add_argument("--tie-safe", action="store_true", help="with near ties decided as plain decoding does")
     parser.add_argument("--depths", nargs="+", type=_depth, help="auto: paced; default: paced; of samples: 3 and paced")
     parser.add_argument("--modes", nargs="+", help="default: all")

@@ -214,7 +214,7 @@ class Pictures:
         sidebar.show_results(content.HITS)
         self.shoot("search", area=area)
         sidebar.search.clear()
-        actions = sidebar.help_button.action_buttons
+        actions = sidebar.help_button.popup_menu
         actions.popup(sidebar.help_button.mapToGlobal(QPoint(0, -actions.sizeHint().height() - 4)))
         self.shoot("help", over=(actions,), area=QRect(0, window.height() - 260, 460, 260))
         actions.close()

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QStyledItemDelegate,
     QVBoxLayout,
     QWidget,
 )
@@ -25,17 +24,15 @@ from engine.records import Mode
 from ui.composer.attachments.tray import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
-from ui.composer.mode_switch import ModeSwitch
+from ui.composer.mode_button import ModeButton
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.file_dialogs import ask_attachment_files
 from ui.widgets.icon_button import IconButton
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.styling import set_style_property
 
-MAX_DEPTH = 16
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
@@ -46,8 +43,8 @@ OVERFLOW_HELP = {
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
+    EngineState.RACING: mark("Composer", "A race is using the model. You can send your message when it is over."),
 }
-DEPTH_HELP = mark("Composer", "Tokens proposed per pass. With Auto, Paceline adapts it to measured speed.")
 
 
 class Composer(QWidget):
@@ -60,6 +57,7 @@ class Composer(QWidget):
         text_changed(str): what stands in the box.
         files_offered(list), text_offered(str): paths, or a pasted text, to be attached.
         attachment_removed(int), attachment_opened(int): an attachment's id.
+        find_draft: a draft for the target is wanted, which has none.
     """
 
     submitted = Signal(str)
@@ -71,6 +69,7 @@ class Composer(QWidget):
     text_offered = Signal(str)
     attachment_removed = Signal(int)
     attachment_opened = Signal(int)
+    find_draft = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,9 +85,9 @@ class Composer(QWidget):
         self.edit = MessageEdit(theme)
         self.tray = AttachmentTray(theme, self.edit)
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
-        self.modes = ModeSwitch()
-        self.depth_box = NoWheelComboBox()
+        self.modes = ModeButton(theme)
         self.reason = ElidedLabel()
+        self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
         self.context_label = QLabel()
         self.fit_label = QLabel()
         self.send_button, self.stop_button = QPushButton(), QPushButton()
@@ -101,17 +100,12 @@ class Composer(QWidget):
         self.set_engine(EngineView())
 
     def _make_controls(self) -> None:
-        self.depth_box.setObjectName("depth")
-        self.depth_box.setAccessibleName(translate("Composer", "Draft length"))
-        self.depth_box.setToolTip(hover(translate("Composer", DEPTH_HELP)))
-        self.depth_box.addItem(translate("Composer", "Depth auto"), None)
-        for depth in range(1, MAX_DEPTH + 1):
-            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
-        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
-        self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        self.depth_box.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)  # also of larger text
-        self.depth_box.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # what is typed after a click is no search in its list
+        self._lacks_draft = False
         self.reason.setProperty("kind", "caption")
+        self.find_draft_button.setProperty("kind", "link")
+        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
+        self.find_draft_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.find_draft_button.hide()
         self.context_label.setProperty("kind", "caption")
         self._theme.set_font(self.context_label, -1)
         self.fit_label.setProperty("kind", "warning")
@@ -136,7 +130,6 @@ class Composer(QWidget):
         row.setSpacing(8)
         row.addWidget(self.attach_button)
         row.addWidget(self.modes)
-        row.addWidget(self.depth_box)
         row.addStretch(1)
         row.addWidget(self.stop_button)
         row.addWidget(self.send_button)
@@ -155,6 +148,7 @@ class Composer(QWidget):
         captions = QHBoxLayout()
         captions.setContentsMargins(12, 0, 12, 0)
         captions.setSpacing(16)
+        captions.addWidget(self.find_draft_button)
         captions.addWidget(self.reason, 1)
         captions.addWidget(self.context_label)
         layout.addLayout(captions)
@@ -173,8 +167,9 @@ class Composer(QWidget):
         self.attach_button.clicked.connect(self.ask_files)
         self.send_button.clicked.connect(self.submit)
         self.stop_button.clicked.connect(self._stop)
+        self.find_draft_button.clicked.connect(self.find_draft)
         self.modes.chosen.connect(self._on_mode)
-        self.depth_box.activated.connect(lambda _index: self.depth_chosen.emit(self.depth_box.currentData()))
+        self.modes.depth_chosen.connect(self.depth_chosen)
 
     # ---- values ------------------------------------------------------------------------------------------------
 
@@ -194,6 +189,7 @@ class Composer(QWidget):
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable)
+        self._lacks_draft = view.lacks_draft
         self._update()
 
     def set_streaming(self, streaming: bool) -> None:
@@ -212,12 +208,8 @@ class Composer(QWidget):
         self._update()
 
     def set_depth(self, depth: int | None) -> None:
-        """Show the draft length of the next message; one beyond the list is added to it."""
-        index = self.depth_box.findData(depth)
-        if index < 0:
-            self.depth_box.addItem(translate("Composer", "Depth {depth}").format(depth=depth), depth)
-            index = self.depth_box.count() - 1
-        self.depth_box.setCurrentIndex(index)
+        """Show the draft length of the next message; None is automatic."""
+        self.modes.set_depth(depth)
 
     @property
     def context_used(self) -> int:
@@ -307,22 +299,30 @@ class Composer(QWidget):
         self.stop_button.setVisible(self.is_busy)
         self.send_button.setVisible(not self.is_busy)
         self.send_button.setEnabled(self._can_send)
-        self.depth_box.setEnabled(self.modes.mode is not Mode.OFF)
-        reading = translate("Composer", "A file is still being read. You can send your message in a moment.")
-        self.reason.setText((reading if self._reading else self.modes.reason) if self._ready else self._not_ready)
+        offers_draft = self._ready and not self._reading and self._lacks_draft
+        self.find_draft_button.setVisible(offers_draft)
+        self.find_draft_button.setToolTip(hover(self.modes.reason))
+        self.find_draft_button.setAccessibleDescription(self.modes.reason)
+        self.reason.setText("" if offers_draft else self._reason())
         self.reason.setToolTip(hover(self.reason.text()))
         if had_focus and not (self.stop_button.hasFocus() or self.send_button.hasFocus()):
             self.edit.setFocus()
 
+    def _reason(self) -> str:
+        """Why nothing can be sent now, or a mode not be chosen."""
+        if not self._ready:
+            return self._not_ready
+        if self._reading:
+            return translate("Composer", "A file is still being read. You can send your message in a moment.")
+        return self.modes.reason
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where the labels of all modes find no room, one button stands for them; then the arrow stands for Send."""
+        """Where there is little room, the arrow stands for Send."""
         super().resizeEvent(event)
-        width = event.size().width()
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
-        taken = self.attach_button.sizeHint().width() + self.depth_box.sizeHint().width() + end + BESIDE_PX
-        self.modes.set_narrow(width < self.modes.full_width + taken)
-        self._say(worded=width >= self.modes.short.sizeHint().width() + taken)
+        taken = self.attach_button.sizeHint().width() + self.modes.sizeHint().width() + end + BESIDE_PX
+        self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:
         """Put words on the buttons at the end, or none: they have an icon, a hover and a name for screen readers."""
@@ -341,7 +341,6 @@ class Composer(QWidget):
     def _recolor(self) -> None:
         tokens = self._theme.tokens
         self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its room
-        self.modes.short.setIcon(self._theme.icon("chevron-down", size=14))
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QBrush, QColor, QEnterEvent, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QFrame,
     QGridLayout,
     QLabel,
     QRadioButton,
@@ -26,6 +25,7 @@ from ui.text.formatting import count, hover, percent
 from ui.text.language import mark, translate
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
+from ui.widgets.popups import Popup
 
 BAR = QSize(56, 10)
 SWATCH = QSize(14, 10)
@@ -231,7 +231,7 @@ class ContextMeter(QToolButton):
         return pixmap
 
 
-class ContextPanel(QFrame):
+class ContextPanel(Popup):
     """What opens from the meter.
 
     Signals:
@@ -241,10 +241,8 @@ class ContextPanel(QFrame):
     policy_chosen = Signal(str)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
+        super().__init__(translate("ContextMeter", "Context"), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("contextPanel")
-        self.setAccessibleName(translate("ContextMeter", "Context"))
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(4)

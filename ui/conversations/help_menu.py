@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 
 
 class HelpButton(IconButton):
@@ -24,7 +25,7 @@ class HelpButton(IconButton):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
-        self.popup_menu = QMenu(self)
+        self.popup_menu = Menu(self)
         self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts")).triggered.connect(self.shortcuts)
         self.popup_menu.addSeparator()
         self.popup_menu.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)

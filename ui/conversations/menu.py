@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.domain.conversations import ConversationRow
 from ui.conversations.model import Heading
@@ -15,12 +15,13 @@ from ui.conversations.signals import LibrarySignals
 from ui.text.formatting import on_button
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.popups import Menu
 
 if TYPE_CHECKING:
     from ui.conversations.list import ConversationList
 
 
-def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
+def make_menu(listing: ConversationList, index: QModelIndex) -> Menu | None:
     """Make the menu of what stands at ``index``; None where it has none."""
     item = listing.rows.item(index)
     if isinstance(item, ConversationRow):
@@ -30,8 +31,8 @@ def make_menu(listing: ConversationList, index: QModelIndex) -> QMenu | None:
     return None
 
 
-def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> QMenu:
-    menu, theme, library_signals = QMenu(listing), listing.theme, listing.rows.library_signals
+def _conversation_menu(listing: ConversationList, row: ConversationRow, index: QPersistentModelIndex) -> Menu:
+    menu, theme, library_signals = Menu(listing), listing.theme, listing.rows.library_signals
     menu.addAction(
         theme.icon("message-square"), translate("ConversationMenu", "Open"), lambda: listing.choose(_now(index))
     )
@@ -52,8 +53,8 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     return menu
 
 
-def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> QMenu:
-    menu, theme = QMenu(listing), listing.theme
+def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistentModelIndex) -> Menu:
+    menu, theme = Menu(listing), listing.theme
     menu.addAction(
         translate("ConversationMenu", "Open") if heading.folded else translate("ConversationMenu", "Close"),
         lambda: listing.choose(_now(index)),
@@ -67,9 +68,9 @@ def _folder_menu(listing: ConversationList, heading: Heading, index: QPersistent
     return menu
 
 
-def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> QMenu:
+def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignals) -> Menu:
     """Make the menu for all conversations."""
-    menu = QMenu(parent)
+    menu = Menu(parent)
     menu.addAction(
         theme.icon("folder"),
         translate("ConversationMenu", "New folder"),
@@ -85,9 +86,9 @@ def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignal
     return menu
 
 
-def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -> None:
+def _add_folders(menu: Menu, listing: ConversationList, row: ConversationRow) -> None:
     library_signals = listing.rows.library_signals
-    folders = menu.addMenu(listing.theme.icon("folder"), translate("ConversationMenu", "Move to folder"))
+    folders = menu.add_submenu(translate("ConversationMenu", "Move to folder"), listing.theme.icon("folder"))
     for folder in listing.rows.folders:
         if folder.id != row.folder_id:
             folders.addAction(on_button(folder.name), partial(library_signals.foldered.emit, row.id, folder.id))
@@ -98,8 +99,8 @@ def _add_folders(menu: QMenu, listing: ConversationList, row: ConversationRow) -
         )
 
 
-def _add_export(menu: QMenu, theme: Theme, export: Callable[[str], object], words: str) -> None:
-    formats = menu.addMenu(theme.icon("upload"), words)
+def _add_export(menu: Menu, theme: Theme, export: Callable[[str], object], words: str) -> None:
+    formats = menu.add_submenu(words, theme.icon("upload"))
     formats.addAction(translate("ConversationMenu", "As Markdown…"), partial(export, "markdown"))
     formats.addAction(translate("ConversationMenu", "As JSON, with branches and statistics…"), partial(export, "json"))
 

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.domain.models import DraftList, DraftRow, Match, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, label
@@ -19,6 +18,7 @@ from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.choice_list import Choice, ChoiceList, grouped
 from ui.widgets.elided_label import ElidedLabel
 
 _TONES = {Match.YES: "good", Match.NO: "bad"}

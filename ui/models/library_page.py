@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.models import LibraryRow, ModelRef, OfferRow
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, button, empty_layout, label, scrolled
@@ -19,6 +19,7 @@ from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 
 WIDTH_PX = 860
 
@@ -57,7 +58,7 @@ class LibraryLine(QFrame):
         self.more = IconButton(
             theme, "ellipsis", translate("LibraryLine", "More actions for {name}").format(name=row.name)
         )
-        self.menu = QMenu(self.more)
+        self.menu = Menu(self.more)
         self._fill_menu()
         self._show_mark()
         self._arrange()

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.domain.models import CatalogRow, FitLevel, PairView
 from engine.records import Problem
-from ui.models.choice_list import Choice, ChoiceList, grouped
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
@@ -18,6 +17,7 @@ from ui.models.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
 _TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 _TOP = Qt.AlignmentFlag.AlignTop

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 from app.domain.models import FitLevel, RepoRow, SearchQuery
 from engine.records import Problem
 from engine.sentences import one_stop
-from ui.models.choice_list import Choice, ChoiceList
 from ui.models.columns import list_side, put_beside
 from ui.models.parts import EmptyPagePlaceholder, WrappingRow, button, label
 from ui.models.repo_pane import RepoPane
@@ -21,6 +20,7 @@ from ui.text import clock
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
+from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 SORTS = (

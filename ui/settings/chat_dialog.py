@@ -109,7 +109,7 @@ class ChatSettingsDialog(QDialog):
 
     def _make_switch(self) -> QFrame:
         switch = QFrame()
-        switch.setObjectName("modeSwitch")
+        switch.setObjectName("pageSwitch")
         switch.setAccessibleName(translate("ChatSettings", "Applies to"))
         row = QHBoxLayout(switch)
         row.setContentsMargins(0, 0, 0, 0)

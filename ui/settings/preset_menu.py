@@ -16,6 +16,7 @@ from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
+from ui.widgets.popups import Menu
 
 MAX_NAME_CHARS = 60
 _BUILTIN = {
@@ -52,7 +53,7 @@ class PresetMenu(QToolButton):
         self.setIconSize(QSize(14, 14))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.list_menu = QMenu(self)
+        self.list_menu = Menu(self)
         self.list_menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.list_menu.aboutToShow.connect(self._fill)
         self.setMenu(self.list_menu)
@@ -104,7 +105,7 @@ class PresetMenu(QToolButton):
             (translate("Presets", "Rename"), self._ask_rename),
             (translate("Presets", "Delete"), self._ask_delete),
         ):
-            below = menu.addMenu(title)
+            below = menu.add_submenu(title)
             below.setEnabled(bool(own))
             for preset in own:
                 below.addAction(on_button(preset.name), partial(ask, preset.name))

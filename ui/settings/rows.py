@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
@@ -22,10 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.domain.settings.table import complaint
+from engine.records import NO_DEVICE, Device
 from ui.settings.mode_cards import ModeRow
 from ui.settings.row import SettingRow
-from ui.text.formatting import as_written, number_text
+from ui.text.formatting import as_written, number_text, on_button, size
 from ui.text.language import locale, mark, translate
+from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
@@ -290,6 +294,90 @@ def _start_text(field: SettingField) -> str:
     return number_text(start, grouped=False)
 
 
+class LineRow(SettingRow):
+    """One line of text; empty leaves it to the app."""
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        self.edit = QLineEdit()
+        self._prepare()
+        return self.edit
+
+    def _prepare(self) -> None:
+        self.edit.setPlaceholderText(sentence(self.field.automatic))
+        self.edit.setToolTip(translate("LineRow", "For example {example}").format(example=self.field.example))
+        self.edit.setMaxLength(int(self.field.maximum or 1000))
+        self.name(self.edit)
+        self.edit.textChanged.connect(self.changed)
+
+    def value(self) -> SettingValue:
+        """The value as edited."""
+        return self.edit.text().strip()
+
+    def set_value(self, value: SettingValue) -> None:
+        """Show a value."""
+        self.edit.setText(str(value or ""))
+
+    def problem(self) -> str:
+        """Why the text is no value of this field."""
+        return in_language(complaint(self.field, self.value()))
+
+
+class DevicesRow(LineRow):
+    """Names of devices, typed or ticked in a menu of those that were found."""
+
+    is_wide = True
+
+    def make_control(self) -> QWidget:
+        """An editor of this kind."""
+        box = QWidget()
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self._devices: tuple[Device, ...] = ()
+        self.button = QPushButton(translate("DevicesRow", "Choose"))
+        self.name(self.button, ", " + translate("DevicesRow", "choose from the devices that were found"))
+        self.menu = QMenu(self.button)
+        self.menu.aboutToShow.connect(self._fill_menu)
+        self.button.setMenu(self.menu)
+        row.addWidget(super().make_control(), 1)
+        row.addWidget(self.button)
+        return box
+
+    def set_devices(self, devices: Sequence[Device]) -> None:
+        """Offer these in the menu."""
+        self._devices = tuple(devices)
+
+    def _fill_menu(self) -> None:
+        self.menu.clear()
+        chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
+        self._add_action(sentence(self.field.automatic), "", checked=not chosen)
+        self._add_action(translate("DevicesRow", "The processor alone"), NO_DEVICE, checked=chosen == [NO_DEVICE])
+        self.menu.addSection(translate("DevicesRow", "Found on this computer"))
+        for device in self._devices:
+            others = [name for name in chosen if name not in (device.name, NO_DEVICE)]
+            is_chosen = device.name in chosen
+            text = ", ".join(others if is_chosen else [*others, device.name])
+            self._add_action(_device_words(device), text, checked=is_chosen)
+        if not self._devices:
+            self.menu.addAction(translate("DevicesRow", "No GPU that this llama.cpp can use")).setEnabled(False)
+
+    def _add_action(self, words: str, text: str, *, checked: bool) -> None:
+        action = self.menu.addAction(on_button(words))
+        action.setCheckable(True)
+        action.setChecked(checked)
+        action.triggered.connect(lambda _checked: self.edit.setText(text))
+
+
+def _device_words(device: Device) -> str:
+    name = f"{device.name}: {device.description}"
+    if device.free_bytes is None or device.total_bytes is None:
+        return name
+    return translate("DevicesRow", "{name}, {free} of {total} free").format(
+        name=name, free=size(device.free_bytes), total=size(device.total_bytes)
+    )
+
+
 _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.INTEGER: NumberRow,
     FieldKind.NUMBER: NumberRow,
@@ -299,6 +387,8 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.SWITCH: SwitchRow,
     FieldKind.MODEL_FILE: ModelFileRow,
     FieldKind.FOLDER: FolderRow,
+    FieldKind.LINE: LineRow,
+    FieldKind.DEVICES: DevicesRow,
 }
 
 

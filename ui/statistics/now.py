@@ -6,13 +6,14 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QShowEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from app.domain.engine_view import EngineView
 from engine.records import RunStats, Source
 from ui.statistics.page import StatsPage, heading
-from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, line, source_counts, source_parts
+from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_counts, source_parts
 from ui.statistics.plots import Part, Sparkline, StackedBar
+from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
 from ui.text.formatting import UNKNOWN, hover, nothing_drafted
 from ui.text.language import translate
@@ -35,10 +36,14 @@ class NowPage(StatsPage):
     Signals:
         sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
         refused_toggled(bool): whether refused proposals are to be shown in the answers, struck through.
+        details_toggled(bool): the details were unfolded, or folded.
+        find_draft(): a draft is wanted for the target, which has none.
     """
 
     sources_selected = Signal(object)
     refused_toggled = Signal(bool)
+    details_toggled = Signal(bool)
+    find_draft = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, translate("StatsPanel", "Statistics of this answer"))
@@ -51,7 +56,8 @@ class NowPage(StatsPage):
         self._turn.timeout.connect(self._fill_next)
         self.state = QLabel()
         self.state.setProperty("kind", "caption")
-        self.speed, self.speedup, self.per_pass = (large(theme, key) for key in ("speed", "speedup", "per_pass"))
+        self.speed = SpeedPart(theme)
+        self.per_pass = large(theme, "per_pass")
         self.spark = Sparkline(theme, name_of("spark"), help_of("spark"))
         self.acceptance = AcceptedPart(theme)
         self.rows = {key: line(theme, key) for key in ROWS}
@@ -83,16 +89,37 @@ class NowPage(StatsPage):
             self.context_bar,
         )
         self._is_silent = False
+        self._of_memory: list[QWidget] = []
         self.empty = _sentence()
         self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self.not_drafted = _sentence()
+        self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
+        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
+        self.find_draft_button.clicked.connect(self.find_draft)
+        self._lacks_draft = False
+        self.details = QToolButton()
+        self._make_fold()
         self._of_answer: list[QWidget] = []  # out of sight until there is one
         self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
-        self._shown_parts: tuple[bool, bool] | None = None  # whether there is an answer, with drafts
+        self._of_details: list[QWidget] = []  # out of sight while they are folded
+        self._shown_parts: tuple[bool, ...] | None = None  # whether there is an answer, with drafts, with details
         self._has_memory = False
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
+
+    def _make_fold(self) -> None:
+        fold = self.details
+        fold.setObjectName("foldHeader")
+        fold.setText(translate("StatsPanel", "Details"))
+        fold.setToolTip(translate("StatsPanel", "Times of tokens, time of a pass, memory"))
+        fold.setCheckable(True)
+        fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        fold.setCursor(Qt.CursorShape.PointingHandCursor)
+        fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        fold.toggled.connect(self._on_details)
+        self.theme.changed.connect(self._show_fold)
+        self._show_fold()
 
     def _arrange(self) -> None:
         top = QHBoxLayout()
@@ -103,25 +130,53 @@ class NowPage(StatsPage):
         top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
         self.add([self.empty])
         self.column.addLayout(top)
-        cells = (self.speed, self.speedup, self.per_pass, self.spark)
-        self.column.addLayout(grid(cells))
-        self.add_to_navigation(cells)
-        self._of_answer += [speed, self.state, *cells]
+        for each in self.speed.widgets:
+            self.column.addWidget(each)
+        passes = QHBoxLayout()
+        passes.setContentsMargins(0, 4, INSET_PX, 0)
+        passes.setSpacing(10)
+        passes.addWidget(self.per_pass, 1)
+        passes.addWidget(self.spark, 1)
+        self.column.addLayout(passes)
+        figures = [*self.speed.widgets, self.per_pass, self.spark]
+        self.add_to_navigation(figures)
+        self._of_answer += [speed, self.state, *figures]
         self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
+        find = QHBoxLayout()
+        find.setContentsMargins(INSET_PX, 4, INSET_PX, 0)
+        find.addWidget(self.find_draft_button)
+        find.addStretch(1)
+        self.column.addLayout(find)
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
-        lengths = self.add_section(name_of("lengths"), [self.acceptance.lengths])
-        self._of_drafts += [*accepted, lengths, self.acceptance.lengths]
-        self._add_of_answer(translate("StatsPanel", "This answer"), list(self.rows.values()))
-        self._add_of_answer(name_of("split"), self.split.widgets)
+        self._of_drafts += accepted
         self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
         self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self._memory_heading = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
-        self._add_of_answer(translate("StatsPanel", "Why"), [self.why])  # last: it may take one line or three
+        self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
+        self._arrange_details()
         self.column.addStretch(1)
+
+    def _arrange_details(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 10, 0, 0)
+        row.addWidget(self.details)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self._add_details(translate("StatsPanel", "This answer"), list(self.rows.values()))
+        lengths = self._add_details(name_of("lengths"), [self.acceptance.lengths])
+        self._of_drafts += lengths
+        self._add_details(name_of("split"), self.split.widgets)
+        memory = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
+        self._of_memory = [memory, *self.memory.values()]
 
     def _add_of_answer(self, title: str, widgets: list[QWidget]) -> None:
         self._of_answer += [self.add_section(title, widgets), *widgets]
+
+    def _add_details(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
+        added = [self.add_section(title, widgets), *widgets]
+        self._of_answer += added
+        self._of_details += added
+        return added
 
     # ---- values ------------------------------------------------------------------------------------------------
 
@@ -143,6 +198,7 @@ class NowPage(StatsPage):
             self.spark.add((stats.tokens - before.tokens) / passes)
         self._previous = stats
         self.stats = stats
+        self.speed.compare(stats)
         self._show_parts(has_answer=True)
         self._num_filled = 0
         self._set_silent(self._live and not QAccessible.isActive())
@@ -191,7 +247,8 @@ class NowPage(StatsPage):
         texts = memory_texts(view.target, view.drafter)
         uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
-        self._show_memory()
+        self._lacks_draft = view.lacks_draft
+        self._show_parts(has_answer=self.empty.isHidden())
         source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
@@ -208,10 +265,20 @@ class NowPage(StatsPage):
         self._fill()
         self._set_state(state)
 
-    def _show_memory(self) -> None:
-        """Show what the models take; not a page of dashes where none is loaded and none has answered."""
-        for widget in (self._memory_heading, *self.memory.values()):
-            widget.setVisible(self._has_memory or self.empty.isHidden())
+    def set_details(self, shown: bool) -> None:
+        """Unfold the details, or fold them."""
+        self.details.setChecked(shown)
+
+    def _on_details(self, shown: bool) -> None:
+        self._show_fold()
+        self._show_parts(has_answer=self.empty.isHidden())
+        self.details_toggled.emit(shown)
+
+    def _show_fold(self) -> None:
+        is_open = self.details.isChecked()
+        self.details.setIcon(self.theme.icon("chevron-down" if is_open else "chevron-right", size=14))
+        state = translate("StatsPanel", "open") if is_open else translate("StatsPanel", "folded")
+        self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
         """Show what there is something to say about; of an answer in the making all, so that nothing moves."""
@@ -219,17 +286,30 @@ class NowPage(StatsPage):
         has_drafts = self._live or not stats.passes or bool(stats.proposed or stats.proposed_by_depth)
         if not has_drafts:
             self.not_drafted.setText(nothing_drafted(stats))
-        if (has_answer, has_drafts) == self._shown_parts:
+        offers_draft = has_answer and not has_drafts and self._lacks_draft
+        has_memory = self._has_memory or has_answer
+        is_open = self.details.isChecked()
+        is_compared = self._live or not stats.passes or self.speed.is_known
+        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared)
+        if shown == self._shown_parts:
             return
-        self._shown_parts = has_answer, has_drafts
+        self._shown_parts = shown
         self.empty.setVisible(not has_answer)
-        for widget in self._of_answer:
-            widget.setVisible(has_answer)
-        for widget in self._of_drafts:
-            widget.setVisible(has_answer and has_drafts)
+        hidden = set() if is_open else set(self._of_details)
+        hidden |= set() if has_drafts else set(self._of_drafts)
+        for widget in {*self._of_answer, *self._of_drafts}:
+            widget.setVisible(has_answer and widget not in hidden)
+        for bar in self.speed.bars:
+            bar.setVisible(has_answer and is_compared)
         self.not_drafted.setVisible(has_answer and not has_drafts)
-        self._show_memory()
-        self.move_tab_stop(self.speed if has_answer else next(iter(self.memory.values())))
+        self.find_draft_button.setVisible(offers_draft)
+        self.details.setVisible(has_memory)
+        for widget in self._of_memory:
+            widget.setVisible(has_memory and is_open)
+        if has_answer:
+            self.move_tab_stop(self.speed.headline)
+        elif is_open and has_memory:
+            self.move_tab_stop(next(iter(self.memory.values())))
         # At once: a frame with lines on one another must not be painted.
         self.column.activate()
         QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
@@ -260,8 +340,8 @@ class NowPage(StatsPage):
 
     def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)
-        for key, figure in {"speed": self.speed, "speedup": self.speedup, "per_pass": self.per_pass}.items():
-            figure.set_value(texts[key])
+        self.speed.show(stats)
+        self.per_pass.set_value(texts["per_pass"])
         for key, row in self.rows.items():
             row.set_value(texts[key])
         self.acceptance.show_rate(texts["accepted"])

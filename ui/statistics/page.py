@@ -35,6 +35,7 @@ class StatsPage(QScrollArea):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
+        self.theme = theme
         self.content = _Background(theme)
         self.column = QVBoxLayout(self.content)
         self.column.setContentsMargins(12, 6, 0, 10)  # the scroll bar keeps the right side free

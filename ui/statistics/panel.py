@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QMenu,
     QPushButton,
     QStackedWidget,
     QToolButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.engine_view import EngineView
+from app.domain.pair_speed import PairSpeed
 from app.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable
@@ -29,6 +29,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.figures import INSET_PX
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 
 NOW, CHAT, ALL = "now", "chat", "all"
 PAGES = (
@@ -51,7 +52,7 @@ class _Switch(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("modeSwitch")
+        self.setObjectName("pageSwitch")
         self.setAccessibleName(translate("StatsPanel", "Statistics of"))
         group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
@@ -92,6 +93,7 @@ class StatsPanel(QFrame):
         sources_selected(object): the frozenset of `Source` whose tokens are to be marked in the answers.
         sums_requested(str): "chat" or "all" is looked at and may have changed; answer by `show_chat` or `show_all`.
         export_requested(str): "answer", "chat", "everything" or "totals" into a file.
+        find_draft(): a draft is wanted for the target, which has none.
         reset_requested(): the lifetime totals are to begin anew; it was confirmed.
     """
 
@@ -100,6 +102,7 @@ class StatsPanel(QFrame):
     sums_requested = Signal(str)
     export_requested = Signal(str)
     reset_requested = Signal()
+    find_draft = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,6 +120,7 @@ class StatsPanel(QFrame):
         self._ask.timeout.connect(self._ask_for_sums)
         self.now.sources_selected.connect(self.sources_selected)
         self.now.refused_toggled.connect(self.refused_toggled)
+        self.now.find_draft.connect(self.find_draft)
         self._arrange()
         self.show_page(NOW)
 
@@ -135,7 +139,7 @@ class StatsPanel(QFrame):
         self.table_button = QPushButton(translate("StatsPanel", "Show as table…"))
         self.table_button.setAccessibleName(translate("StatsPanel", "Show the totals as a table"))
         self.table_button.setProperty("kind", "side")
-        menu = QMenu(self.export_button)
+        menu = Menu(self.export_button)
         for scope, words in SCOPES:
             menu.addAction(translate("StatsPanel", words)).triggered.connect(
                 lambda _checked=False, scope=scope: self.export_requested.emit(scope)
@@ -211,9 +215,9 @@ class StatsPanel(QFrame):
         self.chat.show_rows(rows, sums)
         self._summarise()
 
-    def show_all(self, rows: tuple[PairSums, ...], sums: Sums) -> None:
-        """Show the sums of all time."""
-        self.all.show_rows(rows, sums)
+    def show_all(self, rows: tuple[PairSums, ...], sums: Sums, speeds: tuple[PairSpeed, ...] = ()) -> None:
+        """Show the sums of all time, and how fast each pair was in its last answers."""
+        self.all.show_rows(rows, sums, {(each.target, each.draft): each for each in speeds})
         if self.table is not None:
             self.table.show_rows(rows)
         self._summarise()

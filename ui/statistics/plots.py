@@ -159,6 +159,69 @@ class Sparkline(_Plot):
         painter.drawPolyline(line)
 
 
+class HistoryPlot(_Plot):
+    """One value an answer as a line, the oldest at the left; the scale starts at 0.
+
+    ``mark`` is drawn as a line of its own: what values are compared with. ``top`` is where the scale ends, None: where
+    the highest value does.
+    """
+
+    def __init__(
+        self, theme: Theme, name: str, help_text: str, *, mark: float | None = None, top: float | None = None
+    ) -> None:
+        super().__init__(theme, name, help_text, 34)
+        self._mark, self._top = mark, top
+        self._values: tuple[float, ...] = ()
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What is drawn."""
+        return self._values
+
+    def set_values(self, values: Sequence[float]) -> None:
+        """Draw these, the newest last."""
+        if tuple(values) != self._values:
+            self._values = tuple(values)
+            self.update()
+            self.update_description()
+
+    def describe(self) -> str:
+        """The newest, the highest and the lowest, and how many lie below the mark."""
+        if not self._values:
+            return translate("Sparkline", "No values yet")
+        write = percent if self._top == 1.0 else figure
+        words = translate("Sparkline", "Latest {latest}, highest {highest}, lowest {lowest}").format(
+            latest=write(self._values[-1]), highest=write(max(self._values)), lowest=write(min(self._values))
+        )
+        if self._mark is None:
+            return words
+        below = sum(value < self._mark for value in self._values)
+        slower = translate("HistoryPlot", "%n answers slower than plain decoding", None, below)
+        return f"{words}, {slower}" if below else words
+
+    def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002
+        """Draw the base, the mark, the line, and a dot for the newest value."""
+        tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
+        base = self.height() - 2.5
+        self.draw_base(painter, base)
+        if not self._values:
+            return
+        highest = self._top or 1.1 * max(*self._values, self._mark or 0.0, 1e-9)
+        step = (self.width() - 6.0) / max(len(self._values) - 1, 1)
+
+        def y_of(value: float) -> float:
+            return base - (base - 3.0) * min(value / highest, 1.0)
+
+        if self._mark is not None:
+            painter.setPen(QPen(paint_cache.color(tokens.text_muted), 1.0, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(0, y_of(self._mark)), QPointF(self.width(), y_of(self._mark)))
+        line = QPolygonF([QPointF(3.0 + i * step, y_of(value)) for i, value in enumerate(self._values)])
+        painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
+        painter.drawPolyline(line)
+        painter.setBrush(paint_cache.color(tokens.accent))
+        painter.drawEllipse(line.last(), 2.0, 2.0)
+
+
 MOST_DEPTHS = 8  # more lines would push everything else out of the pane: then some stand for all
 STANDING_DEPTHS = (1, 2, 3, 4, 6, 8, 16, 32)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from app.domain.pair_speed import PairSpeed
 from app.domain.sums import PairSums, Sums
 from ui.statistics.page import StatsPage
 from ui.statistics.parts import AcceptedPart, SplitPart, grid, large, source_parts
 from ui.statistics.plots import StackedBar
+from ui.statistics.recent import RecentSpeed
 from ui.statistics.words import (
     draft_title,
     help_of,
@@ -41,6 +43,8 @@ class TotalsPage(StatsPage):
         self._theme = theme
         self.rows: tuple[PairSums, ...] = ()
         self.sums = Sums()
+        self._speeds: dict[tuple[str, str], PairSpeed] = {}
+        self.recent: dict[tuple[str, str], RecentSpeed] = {}
         self.empty = QLabel(empty)
         self.empty.setWordWrap(True)
         self.empty.setProperty("kind", "caption")
@@ -71,9 +75,11 @@ class TotalsPage(StatsPage):
         self.column.addStretch(1)
         self.show_rows((), Sums())
 
-    def show_rows(self, rows: Sequence[PairSums], sums: Sums) -> None:
-        """Show the sums of each pair and mode, and of all."""
-        self.rows, self.sums = tuple(rows), sums
+    def show_rows(
+        self, rows: Sequence[PairSums], sums: Sums, speeds: Mapping[tuple[str, str], PairSpeed] | None = None
+    ) -> None:
+        """Show the sums of each pair and mode, and of all; ``speeds`` are the last answers of pairs."""
+        self.rows, self.sums, self._speeds = tuple(rows), sums, dict(speeds or {})
         self.empty.setVisible(not self.rows)
         texts = sums_texts(sums)
         for key, figure in (("speed", self.speed), ("speedup", self.speedup), ("per_pass", self.per_pass)):
@@ -88,10 +94,13 @@ class TotalsPage(StatsPage):
 
     def _show_pairs(self) -> None:
         keys = [(row.target, row.draft, row.mode) for row in self.rows]
-        if keys != list(self.pair_lines):
+        wanted = [pair for pair in dict.fromkeys(key[:2] for key in keys) if pair in self._speeds]
+        if keys != list(self.pair_lines) or wanted != list(self.recent):
             self._make_pairs()
         for row in self.rows:
             self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
+        for pair, recent in self.recent.items():
+            recent.show_speed(self._speeds[pair])
         for pair, named in self.times_lines.items():
             named.set_value(times_text(row for row in self.rows if (row.target, row.draft) == pair))
 
@@ -115,7 +124,7 @@ class TotalsPage(StatsPage):
             if widget is not None:
                 widget.setParent(None)
                 widget.deleteLater()
-        self.pair_lines, self.times_lines = {}, {}
+        self.pair_lines, self.times_lines, self.recent = {}, {}, {}
         for (target, draft), group in groupby(self.rows, lambda row: (row.target, row.draft)):
             rows = list(group)
             self._add_title(rows[0])
@@ -123,8 +132,12 @@ class TotalsPage(StatsPage):
                 named = self._add_line(row, mode_title(row.mode), help_of("pair"))
                 self.pair_lines[target, draft, row.mode] = named
             self.times_lines[target, draft] = self._add_line(rows[0], name_of("between"), sums_help_of("between"))
+            if (target, draft) in self._speeds:
+                self.recent[target, draft] = recent = RecentSpeed(self._theme, pair_title(rows[0]))
+                self._pairs.addWidget(recent)
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values()])
+        plots = [plot for recent in self.recent.values() for plot in recent.plots]
+        self.add_to_navigation([*self.pair_lines.values(), *self.times_lines.values(), *plots])
         self.column.activate()
         self._pairs.activate()  # at once: what is read or copied now must stand in its order

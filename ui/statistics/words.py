@@ -34,6 +34,9 @@ _TOGETHER = mark(
 )
 _SLOWEST = {"p50": 50, "p95": 95, "p99": 99}
 _NAMES = {
+    "headline": mark("StatsPanel", "Speed"),
+    "now": mark("StatsPanel", "Now"),
+    "plain": mark("StatsPanel", "Without drafting"),
     "speed": mark("StatsPanel", "tok/s"),
     "speedup": mark("StatsPanel", "plain speed"),
     "per_pass": mark("StatsPanel", "tokens per pass"),
@@ -64,16 +67,24 @@ _NAMES = {
     "why": mark("StatsPanel", "Why it drafts this way"),
     "pair": mark("StatsPanel", "By models and mode"),
 }
+_SPEEDUP = mark(
+    "StatsPanel",
+    "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
+    "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
+    "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
+    "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
+    "or faster during the answer, such as beside another busy program.",
+)
 _HELP = {
-    "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
-    "speedup": mark(
+    "headline": _SPEEDUP,
+    "now": mark("StatsPanel", "Tokens per second of this answer."),
+    "plain": mark(
         "StatsPanel",
-        "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
-        "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
-        "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
-        "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
-        "or faster during the answer, such as beside another busy program.",
+        "Tokens per second of plain decoding with this model and as much context: what its passes of one token "
+        "take on this computer, measured while the window is idle.",
     ),
+    "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
+    "speedup": _SPEEDUP,
     "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
     "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),
@@ -111,6 +122,7 @@ _HELP = {
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
 ESTIMATED = mark("StatsPanel", "Estimated from the file's header, since llama.cpp did not report it.")
+EVEN = (0.995, 1.005)  # between these, two digits say 1.00
 MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
 SOURCES = {
     Source.DRAFT: (
@@ -227,6 +239,14 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
         "prompt": prompt if stats.prompt_tokens else UNKNOWN,
         "context": context_text(stats),
     }
+
+
+def faster_words(speedup: float) -> str:
+    """A speed over plain decoding's, in words: ``1.62× faster``."""
+    if EVEN[0] < speedup < EVEN[1]:
+        return translate("StatsPanel", "As fast as plain")
+    faster, slower = translate("StatsPanel", "{times} faster"), translate("StatsPanel", "{times} slower")
+    return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
 
 
 def _shown_speedup(sums: Sums) -> float | None:

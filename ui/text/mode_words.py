@@ -60,10 +60,7 @@ _WORDS: dict[Mode, ModeWords] = {
     ),
     Mode.HEAD: ModeWords(
         mark("Modes", "Head (MTP, EAGLE-3)"),
-        mark(
-            "Modes",
-            "Drafts with layers that read the target's hidden state, and the target checks them all in one pass.",
-        ),
+        mark("Modes", "Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
         mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
         mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),
     ),
@@ -83,6 +80,15 @@ _IN_A_LINE: dict[str, str] = {
     "hybrid": mark("Modes", "hybrid"),
     "auto": mark("Modes", "auto"),
 }
+_LINES: dict[str, str] = {
+    "auto": mark("Modes", "Whatever is fastest, pass by pass"),
+    "off": mark("Modes", "No drafting: the speed to compare with"),
+    "ngram": mark("Modes", "Guesses from words used before in this chat"),
+    "suffix": mark("Modes", "Guesses what most often followed the same words"),
+    "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
+    "head": mark("Modes", "The model's own extra layers guess ahead"),
+    "hybrid": mark("Modes", "Guesses from the text, else with the small model"),
+}
 MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
 
 
@@ -94,6 +100,11 @@ def not_now(reason: str) -> str:
 def mode_word(mode: str) -> str:
     """A mode's name in the middle of a line; a word that is no mode's as it is."""
     return translate("Modes", _IN_A_LINE.get(mode, mode))
+
+
+def mode_line(mode: str) -> str:
+    """What a mode does, in a line of plain words for a menu."""
+    return translate("Modes", _LINES[mode])
 
 
 def mode_words(mode: Mode) -> ModeWords:

@@ -48,9 +48,19 @@ class TypeScale:
         return self.base + 7
 
     @property
+    def headline(self) -> int:
+        """The one figure that says how fast an answer came."""
+        return self.base + 11
+
+    @property
     def figure(self) -> int:
         """The large figures of the statistics."""
         return self.base + 9
+
+    @property
+    def race_headline(self) -> int:
+        """The one figure of a race."""
+        return self.base + 21
 
 
 _SURFACES = """
@@ -124,19 +134,20 @@ QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${caption}px; }
 QToolButton#contextMeter:focus { padding: 3px 5px; }
 QToolButton#contextMeter:hover { color: $text; }
-#contextPanel { background: $raised; border: 1px solid $border_strong; border-radius: 8px; }
+#popup { background: $raised; border: 1px solid $border_strong; border-radius: 8px; }
+#popup QListView { background: transparent; }
 #summaryLine { background: $tint; border: 1px solid $border; border-radius: 8px; margin-top: 8px; }
 QToolButton#modelButton { padding: 4px 8px; color: $text_muted; }
 QToolButton#modelButton:focus { padding: 3px 7px; }
 QToolButton#modelButton:hover { color: $text; }
-#modeSwitch { background: $hover; border-radius: 7px; }
-#modeSwitch QToolButton { border-radius: 5px; padding: 3px 6px; margin: 2px; color: $text_muted;
+QToolButton#modeButton { padding: 4px 8px; color: $text; }
+QToolButton#modeButton:focus { padding: 3px 7px; }
+#pageSwitch { background: $hover; border-radius: 7px; }
+#pageSwitch QToolButton { border-radius: 5px; padding: 3px 6px; margin: 2px; color: $text_muted;
   border: 1px solid transparent; }
-#modeSwitch QToolButton:hover { color: $text; background: transparent; }
-#modeSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong; }
-#modeSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 5px; }
-#modeSwitch QToolButton:disabled { color: $text_disabled; background: transparent; }
-#modeSwitch QToolButton:checked:disabled { border-color: $border; background: $raised; }
+#pageSwitch QToolButton:hover { color: $text; background: transparent; }
+#pageSwitch QToolButton:checked { background: $raised; color: $text; border: 1px solid $border_strong; }
+#pageSwitch QToolButton:focus { border: 2px solid $focus; padding: 2px 5px; }
 QToolButton#jump { background: $raised; border: 1px solid $border_strong; border-radius: 14px; padding: 4px 12px; }
 QToolButton#jump:hover { background: $hover; }
 QToolButton#jump:focus { border: 2px solid $focus; padding: 3px 11px; }
@@ -157,12 +168,7 @@ QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSp
   width: 0; border: none; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 14px; height: 14px; }
-QComboBox#depth { border-color: transparent; background: transparent; padding: 3px 2px 3px 6px; color: $text_muted; }
-QComboBox#depth:hover { background: $hover; color: $text; }
-QComboBox#depth:focus { border: 2px solid $focus; padding: 2px 1px 2px 5px; }
-QComboBox#depth:disabled { color: $text_disabled; background: transparent; }
-QComboBox QAbstractItemView { background: $raised; border: 1px solid $border_strong; padding: 4px; outline: none;
-  color: $text; }
+QComboBox QAbstractItemView { background: transparent; border: none; padding: 4px; outline: none; color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
 QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $selected; }
 QCheckBox { spacing: 8px; background: transparent; padding: 2px; border: 1px solid transparent; border-radius: 4px;
@@ -174,11 +180,12 @@ QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid $text_muted;
 QCheckBox::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url("$tick"); }
 QCheckBox::indicator:disabled { border-color: $border_strong; }
-QMenu { background: $raised; border: 1px solid $border_strong; padding: 4px; }
-QMenu::item { padding: 6px 28px 6px 10px; border-radius: 4px; background: transparent; }
+QMenu { background: $raised; border: 1px solid $border_strong; border-radius: 8px; padding: 5px; }
+QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transparent; }
 QMenu::icon { padding-left: 8px; }
 QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
+QMenu QLabel#menuLine, QMenu QLabel#menuLine:disabled { color: $text_muted; font-size: ${caption}px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """
 
@@ -248,11 +255,13 @@ QTextBrowser#prose { background: transparent; border: none; font-size: ${answer}
 QTextBrowser#prose:focus { border: none; }
 QTextBrowser#prose[kind="thought"] { color: $text_muted; font-size: ${base}px; }
 QFrame#thought { border: none; border-left: 2px solid $border_strong; }
-QToolButton#thoughtHeader { color: $text_muted; padding: 3px 8px 3px 4px; margin-left: -5px; }
-QToolButton#thoughtHeader:hover, QToolButton#thoughtHeader:checked { color: $text; }
-QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked { background: transparent; }
-QToolButton#thoughtHeader:hover { background: $hover; }
-QToolButton#thoughtHeader:focus { padding: 2px 7px 2px 3px; }
+QToolButton#thoughtHeader, QToolButton#foldHeader { color: $text_muted; padding: 3px 8px 3px 4px; }
+QToolButton#thoughtHeader { margin-left: -5px; }
+QToolButton#thoughtHeader:hover, QToolButton#thoughtHeader:checked, QToolButton#foldHeader:hover { color: $text; }
+QToolButton#thoughtHeader:pressed, QToolButton#thoughtHeader:checked, QToolButton#foldHeader:checked {
+  background: transparent; }
+QToolButton#thoughtHeader:hover, QToolButton#foldHeader:hover { background: $hover; }
+QToolButton#thoughtHeader:focus, QToolButton#foldHeader:focus { padding: 2px 7px 2px 3px; }
 #userCard { background: $tint; border-radius: 8px; }
 #codeBlock { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #codeBlock QToolButton:checked { background: $pressed; }
@@ -263,6 +272,9 @@ QPlainTextEdit#code { background: transparent; border: none; selection-backgroun
 #composerCard[focusWithin="true"] { border: 1px solid $focus; }
 QPlainTextEdit#composerText { background: transparent; border: none; font-size: ${answer}px;
   selection-background-color: $accent; selection-color: $on_accent; }
+#raceVerdict { background: $tint; border: 1px solid $border; border-radius: 8px; }
+#raceHeadline { color: $accent_text; font-size: ${race_headline}px; font-weight: 600; }
+#laneText { background: transparent; }
 #problemBanner { background: $warning_surface; border: 1px solid $warning_border; border-radius: 8px; }
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
@@ -284,7 +296,7 @@ QPushButton#dropChoice:focus { border: 2px solid $focus; }
 
 def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None = None) -> str:
     """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
-    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure")
+    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline", "race_headline")
     sizes = {name: getattr(scale, name) for name in names}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}
     return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _SETTINGS + _CHAT).substitute(values)

@@ -6,7 +6,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap, QScreen
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QIcon, QPalette, QPixmap, QScreen
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
@@ -16,6 +16,7 @@ from ui.theme.highlight_queue import HighlightQueue
 from ui.theme.icons import IconSet
 from ui.theme.palette import DARK, LIGHT, Palette
 from ui.theme.stylesheet import TypeScale, stylesheet
+from ui.theme.typeface import code_font, use_typefaces
 
 THEME_NAMES = ("system", "light", "dark")
 TEXT_SIZES = {"small": -1, "normal": 0, "large": 2, "larger": 5}  # pixels from the system's own size
@@ -76,7 +77,7 @@ class PaintCache:
             cache.clear()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
-        """The system's font ``step`` pixels from the base, with tabular figures."""
+        """The application's font ``step`` pixels from the base, with tabular figures."""
         key = (step, weight)
         found = self._fonts.get(key)
         if found is None:
@@ -114,6 +115,7 @@ class Theme(QObject):
     def __init__(self, icons_folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._folder = icons_folder
+        use_typefaces(icons_folder.with_name("fonts"))
         self._icons = IconSet(icons_folder)
         self.formulas = FormulaCache()
         self.highlight_queue = HighlightQueue(self)
@@ -243,17 +245,12 @@ class Theme(QObject):
         return self._icons.application()
 
     def font(self, step: int = 0, weight: QFont.Weight = REGULAR) -> QFont:
-        """The system's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
+        """The application's font ``step`` pixels from the base, with tabular figures; a copy, which may be changed."""
         return QFont(self.paint_cache.font(step, weight))
 
     def code_font(self) -> QFont:
-        """The system's fixed-width font at the base size."""
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        if not QFontInfo(font).fixedPitch():
-            font = QFont("monospace")
-            font.setStyleHint(QFont.StyleHint.Monospace)
-        font.setPixelSize(self.type.base)
-        return font
+        """The fixed-width font at the base size."""
+        return code_font(self.type.base)
 
     def text_height(self, step: int = 0) -> float:
         """Height of a line in the base font, in logical pixels."""

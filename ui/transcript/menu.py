@@ -7,18 +7,19 @@ from functools import partial
 from html import escape
 
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication
 
 from app.domain.engine_view import TargetChoice
 from engine.records import Mode
-from ui.composer.mode_switch import MODE_HELP
 from ui.markdown.blocks import BlockStream
 from ui.markdown.html_writer import FORMULA_IMAGE, formula_source
 from ui.text.formatting import as_written, hover, mode_label, on_button
 from ui.text.language import translate
+from ui.text.mode_words import mode_line
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
+from ui.widgets.popups import Menu
 
 
 def plain_text(markdown: str) -> str:
@@ -35,18 +36,20 @@ def plain_text(markdown: str) -> str:
 
 def make_menu(
     card: MessageCard, targets: Sequence[TargetChoice] = (), unavailable: Mapping[Mode, str] | None = None
-) -> QMenu:
+) -> Menu:
     """Make the menu of a card; what does not apply to it is left out.
 
     ``targets`` may give an answer again; ``unavailable`` says why a mode cannot run now.
     """
-    menu, theme = QMenu(card), card.theme
+    menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
         _add_of_answer(menu, card, targets, unavailable or {})
     else:
         menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
         if isinstance(card, UserCard):
             menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    race = translate("MessageMenu", "Race this question…")
+    menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
     menu.addSeparator()
     delete = translate("MessageMenu", "Delete from here on")
     menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
@@ -54,7 +57,7 @@ def make_menu(
 
 
 def _add_of_answer(
-    menu: QMenu, card: AnswerCard, targets: Sequence[TargetChoice], unavailable: Mapping[Mode, str]
+    menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], unavailable: Mapping[Mode, str]
 ) -> None:
     theme, clipboard = card.theme, QApplication.clipboard()
     menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
@@ -63,14 +66,14 @@ def _add_of_answer(
         whole = translate("MessageMenu", "Copy with reasoning")
         menu.addAction(whole, lambda: clipboard.setText(card.text_with_reasoning))
     menu.addSeparator()
-    again = menu.addMenu(theme.icon("refresh-cw"), translate("MessageMenu", "Regenerate in mode"))
+    again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
     again.setToolTipsVisible(True)
     for mode in Mode:
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(mode not in unavailable)
-        action.setToolTip(hover(unavailable.get(mode) or translate("ModeSwitch", MODE_HELP[mode])))
+        action.setToolTip(hover(unavailable.get(mode) or mode_line(mode)))
     if targets:
-        others = menu.addMenu(theme.icon("cpu"), translate("MessageMenu", "Regenerate with model"))
+        others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
         for choice in targets:
             name = on_button(choice.name)
             label = translate("MessageMenu", "{name} (in use)").format(name=name) if choice.loaded else name

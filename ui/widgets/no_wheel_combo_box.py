@@ -6,9 +6,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
 
+from ui.widgets.popups import RoundGround
+
 
 class NoWheelComboBox(QComboBox):
     """Changes by a click or by keys only, never by the wheel of a mouse that happens to be over it."""
+
+    _is_round = False
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Styled by a sheet, Qt would cut the words at the edge."""
@@ -19,6 +23,13 @@ class NoWheelComboBox(QComboBox):
         option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+    def showPopup(self) -> None:
+        """Its list has round corners, as menus have."""
+        if not self._is_round:
+            self._is_round = True
+            RoundGround(self.view().window())
+        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave scrolling to the page."""

@@ -7,10 +7,10 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
-from app.domain.model_name import model_name
+from app.domain.model_name import shown_name
 from engine.records import Mode, ModelInfo
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
@@ -18,6 +18,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import Menu
 from ui.widgets.tab_order import set_tab_order
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
@@ -107,7 +108,7 @@ class Header(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(96)
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
-        menu = QMenu(self.model_button)
+        menu = Menu(self.model_button)
         menu.setToolTipsVisible(True)
         menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
         self.menu = menu
@@ -233,7 +234,7 @@ class Header(QFrame):
     def _fitting(self) -> str:
         """As much of the names as there is room for: both, the target's alone, or a part of that."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
-        short = model_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
+        short = shown_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
         candidates = (self._summary(), short)
         fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
         return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
@@ -271,10 +272,10 @@ class Header(QFrame):
             )
         if view.target is None:
             return translate("Header", "No model")
-        draft = f"{model_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
         if view.own_head:
             draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
-        return f"{model_name(view.target)} · {draft}"
+        return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
         view = self._view

@@ -20,6 +20,7 @@ FIRST_SIZES = (SIDEBAR_PX, 1280 - SIDEBAR_PX - STATS_PX, STATS_PX)
 LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
+LEAST_CHAT_PX = 360  # below this few words stand in a line: a pane makes room
 DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
 LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
@@ -64,7 +65,12 @@ class WindowLayout(QObject):
         for index, stretch in enumerate((0, 1, 0)):
             splitter.setStretchFactor(index, stretch)
         self.fit_text(DRAWN_FOR_PX)
-        for signal in (splitter.splitterMoved, stats.sources_selected, stats.refused_toggled):
+        for signal in (
+            splitter.splitterMoved,
+            stats.sources_selected,
+            stats.refused_toggled,
+            stats.now.details_toggled,
+        ):
             signal.connect(self.changed)
 
     def fit_text(self, base_px: int) -> None:
@@ -80,6 +86,9 @@ class WindowLayout(QObject):
         for pane, least in ((self._sidebar, LEAST_SIDEBAR_PX), (self._stats, LEAST_STATS_PX)):
             pane.setMinimumWidth(round(least * scale))
             pane.setMaximumWidth(round(MOST_PX * scale))
+        chat = self._splitter.widget(1)
+        if chat is not None:
+            chat.setMinimumWidth(round(LEAST_CHAT_PX * scale))
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
@@ -202,6 +211,7 @@ class WindowLayout(QObject):
             "sidebar": panes.sidebar_wanted,
             "stats": panes.stats_wanted,
             "marks": self._stats.now.marks,
+            "details": self._stats.now.details.isChecked(),
         }
         return json.dumps(state).encode()
 
@@ -212,10 +222,11 @@ class WindowLayout(QObject):
             geometry = base64.b64decode(state["geometry"])
             sizes = tuple(int(size) for size in state["sizes"])
             sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
-            marks = tuple(state.get("marks", ()))  # older ones have none
+            marks, details = tuple(state.get("marks", ())), bool(state.get("details", False))  # older ones have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
         self.set_panes(Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
         self._fit_panes()
         self._stats.now.set_marks(marks)
+        self._stats.now.set_details(details)

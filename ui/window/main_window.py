@@ -44,7 +44,8 @@ from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
-from ui.window.navigation import ModelsNavigation
+from ui.window.local_server import LocalServer
+from ui.window.navigation import ModelsNavigation, RaceNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -130,6 +131,7 @@ class MainWindow(QMainWindow):
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
         self.chat_settings.notice.connect(self.show_notice)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
+        self.local_server = LocalServer(self)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
@@ -141,6 +143,7 @@ class MainWindow(QMainWindow):
         middle = _page_with_foot(self.header, self.pages, foot)
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
+        self.race = RaceNavigation(self.theme, self.models, self.splitter)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
@@ -182,6 +185,7 @@ class MainWindow(QMainWindow):
     def name_window(self) -> None:
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
+        seen = translate("Race", "Race") if self.race.is_open else seen
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -314,9 +318,19 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
         self.new_chat_requested.emit()
 
+    @property
+    def shows_chat(self) -> bool:
+        """Whether neither the models nor a race is in its place."""
+        return self.models.stack.currentWidget() is self.splitter
+
+    def show_chat(self) -> None:
+        """Back to the chat from whatever is in its place."""
+        self.models.leave()
+        self.race.leave()
+
     def focus_search(self) -> None:
         """Go to the search of the chats."""
-        self.models.leave()
+        self.show_chat()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
@@ -326,6 +340,8 @@ class MainWindow(QMainWindow):
             self.drop_overlay.leave()
         elif self.models.is_open:
             self.models.panel.leave()
+        elif self.race.is_open:
+            self.race.page.leave()
         elif self.composer.is_busy:
             self.stop_requested.emit()
 
@@ -356,7 +372,7 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
-        in_chat = not self.models.is_open and not self.drop_overlay.isVisible()
+        in_chat = self.shows_chat and not self.drop_overlay.isVisible()
         if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
 

@@ -35,6 +35,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar, layout = window.sidebar, window.layout_state
     sidebar.new_chat.connect(window.start_new_chat)
     sidebar.settings.connect(window.dialogs.open_settings)
+    sidebar.race.connect(window.race.ask)
     sidebar.chosen.connect(window.conversation_selected)
     sidebar.rename_requested.connect(window.conversation_rename_requested)
     sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
@@ -73,10 +74,12 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.stop_requested.connect(window.stop_requested)
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
+    composer.find_draft.connect(window.models.find_draft)
     composer.text_changed.connect(window.draft_text_changed)
     composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
+    window.stats.find_draft.connect(window.models.find_draft)
     window.stats.sources_selected.connect(window.transcript.mark_sources)
     window.stats.refused_toggled.connect(window.transcript.show_refused)
 
@@ -103,6 +106,7 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", window.undo_bar.undo)
     commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
     commands.add(WINDOW, mark("Commands", "Show models or the chat"), "Ctrl+M", window.models.toggle)
+    commands.add(WINDOW, mark("Commands", "Race a question, or back to the chat"), "Ctrl+Shift+D", window.race.ask)
     commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
     commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
@@ -110,6 +114,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
@@ -119,13 +125,13 @@ def add_commands(window: MainWindow) -> None:
 
 
 def _step(window: MainWindow, by: int) -> None:
-    window.models.leave()
+    window.show_chat()
     window.sidebar.list.step(by)
 
 
 def _on_view_changed(window: MainWindow) -> None:
     """The keys of a chat that nobody sees must not change it."""
-    window.commands.set_suspended(CHAT, window.models.is_open)
+    window.commands.set_suspended(CHAT, not window.shows_chat)
     window.name_window()
 
 
@@ -133,7 +139,7 @@ def _rename(window: MainWindow) -> None:
     sidebar = window.sidebar
     if sidebar.list.hasFocus():
         sidebar.list.rename()
-    elif not window.models.is_open and sidebar.list.has_open:
+    elif window.shows_chat and sidebar.list.has_open:
         window.layout_state.show_sidebar()
         sidebar.search.clear()
         sidebar.list.rename()
@@ -161,6 +167,10 @@ def _add_source_switch(window: MainWindow) -> None:
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+
+
+def _switch_server(window: MainWindow) -> None:
+    window.settings_changed.emit({"server": not window.dialogs.values.get("server", False)})
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

@@ -20,7 +20,7 @@ from app.benchmark.peers.configs import default_configs, offered_kinds, remember
 from app.benchmark.peers.process import PeerProcess, find_program, peer_environment
 from app.benchmark.runs import Answered, Question, Variant
 from app.domain.errors import PeerError
-from engine.records import EngineReady, LoadRequest, Mode, RunStats, SamplingParams
+from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
 ENGINE = "llama-server"
 HOST = "127.0.0.1"
@@ -241,7 +241,28 @@ def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
         *("--threads", str(target.threads), "--threads-batch", str(target.threads)),
         *("--n-gpu-layers", str(target.gpu_layers), "--flash-attn", load.flash_attention.value),
         *("--cache-type-k", load.cache_type.value, "--cache-type-v", load.cache_type.value, "--cache-ram", "0"),
+        *_placed(target.placement),
     ]
+
+
+def _placed(placement: Placement) -> list[str]:
+    """The same devices, splits and overrides; RPC servers, of one device each, come before the names of devices."""
+    words: list[str] = []
+    servers = [name for name in placement.devices if name.startswith("rpc:")]
+    if servers:
+        words += ["--rpc", ",".join(name.removeprefix("rpc:") for name in servers)]
+    if placement.devices:
+        names = (f"RPC{servers.index(name)}" if name in servers else name for name in placement.devices)
+        words += ["--device", ",".join(names)]
+    if placement.split_mode is not SplitMode.LAYER:
+        words += ["--split-mode", placement.split_mode.value, "--main-gpu", str(placement.main_device)]
+    if placement.tensor_split:
+        words += ["--tensor-split", ",".join(f"{share:g}" for share in placement.tensor_split)]
+    if placement.cpu_moe_layers:
+        words += ["--n-cpu-moe", str(placement.cpu_moe_layers)]
+    for pattern, where in placement.overrides:
+        words += ["--override-tensor", f"{pattern}={where}"]
+    return words
 
 
 def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:

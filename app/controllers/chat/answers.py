@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -11,11 +12,13 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState, MessageView
+from app.domain.pair_speed import answer_speed
 from app.domain.requests import chat_request
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
 from app.storage.chats.answers import Ending, Generation
 from app.storage.chats.store import Turn
+from app.storage.pair_speeds import PairSpeeds
 from engine.records import (
     ChatRequest,
     EngineFailed,
@@ -43,6 +46,7 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 ONE_AT_A_TIME = mark(
     "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
 )
+RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
 # What continuing takes where the context is full, by what is to happen then.
@@ -81,9 +85,11 @@ class _StreamingAnswer:
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
+    has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
+    temperature: float = 0.0
     full: str = ""  # what to say where the context is full at its end
 
 
@@ -97,9 +103,11 @@ class AnswerController:
         self._worker = parts.worker
         self._store = parts.store
         self._conversations = conversations
+        self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._streaming: _StreamingAnswer | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
         self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
@@ -108,6 +116,11 @@ class AnswerController:
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
         return self._streaming.state if self._streaming else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the engine has yet to take up what was asked of it."""
+        return self._streaming is not None and not self._streaming.has_begun
 
     @property
     def answering_in(self) -> int | None:
@@ -202,6 +215,7 @@ class AnswerController:
         if streaming is None or event.request_id != streaming.request_id:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
+        streaming.has_begun = True
         if isinstance(event, PrefillProgress):
             if self._is_shown(streaming):
                 self._window.show_prefill(event.done, event.total)
@@ -219,6 +233,9 @@ class AnswerController:
         if self._streaming is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return None
+        if self.blocked():
+            self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
+            return None
         return self._attempt(store_it)
 
     def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode) -> None:
@@ -232,6 +249,7 @@ class AnswerController:
             request = replace(request, messages=(*request.messages, begun))
         request = self.prepare(request, turn)
         streaming.full = _when_full(request)
+        streaming.temperature = request.sampling.temperature
         self._worker.generate(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
@@ -296,7 +314,15 @@ class AnswerController:
         if stats is None:
             return ending if before is None else replace(ending, stats=before.stats)
         run = Generation(*self._models_in(stats.mode), stats, is_continuation=before is not None)
+        self._keep_speed(run, streaming.temperature)
         return replace(ending, stats=stats if before is None else summed(before.stats, stats), run=run)
+
+    def _keep_speed(self, run: Generation, temperature: float) -> None:
+        """Have the figures of a run that drafted, or could have, kept by the thread that writes chats."""
+        if run.stats.mode is Mode.OFF or not run.target:
+            return
+        speed = answer_speed(run.stats, temperature, time.time())
+        self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, run.draft, speed))
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
         target, draft = self._models.names

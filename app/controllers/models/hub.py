@@ -93,6 +93,8 @@ class HubController(QObject):
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
+        from app.hub.pairs.outlooks import Outlooks  # noqa: PLC0415
+        from app.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
 
         keeper, paths = self._parts.keeper, self._parts.paths
 
@@ -100,7 +102,8 @@ class HubController(QObject):
             return load_request(keeper.current, paths)
 
         places = MeasuredPlaces(in_use, paths.cache)
-        return PairJudge(self.service, lambda: keeper.current, places.is_processor_faster, in_use)
+        outlooks = Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file))
+        return PairJudge(self.service, lambda: keeper.current, places.is_processor_faster, in_use, outlooks)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415

@@ -17,6 +17,7 @@ import psutil
 
 from app.controllers.models.views import download_row, library_row, offer_row, repo_details, repo_row, sorted_rows
 from app.domain import models as views
+from app.domain.model_name import name_of_file
 from app.domain.models import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
 from app.domain.settings.values import Settings
 from app.hub.client import HubClient
@@ -27,6 +28,7 @@ from app.hub.opening import open_library
 from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
 from app.paths import Paths
 from engine.errors import EngineError
+from engine.gguf.model_title import model_title
 from engine.records import Problem
 from engine.sentences import said
 
@@ -62,7 +64,7 @@ class HubService:
         self.downloads = downloads
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
-        self._architectures: dict[tuple[str, int], str] = {}
+        self._told: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 
@@ -176,7 +178,7 @@ class HubService:
     def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
         """The library, and where asked what other apps have."""
         models = self.library.models()
-        rows = tuple(library_row(model, target, draft, self._architecture(model.path)) for model in models)
+        rows = tuple(library_row(model, target, draft, *self._by_header(model.path)) for model in models)
         found = tuple(offer_row(offer) for offer in self.library.offers()) if offers else ()
         return LibraryAnswer(rows, found)
 
@@ -217,20 +219,23 @@ class HubService:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
 
-    def _architecture(self, path: Path) -> str:
+    def _by_header(self, path: Path) -> tuple[str, str]:
+        """Architecture and name of a model, read once; empty where its header cannot be read."""
         try:
             key = (str(path), path.stat().st_mtime_ns)
         except OSError:
-            return ""
-        if key not in self._architectures:
+            return "", ""
+        if key not in self._told:
             from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
 
             try:
-                self._architectures[key] = read_header(path).architecture
+                header = read_header(path)
+                title = model_title(header.metadata, name_of_file(path), header.num_params)
+                self._told[key] = header.architecture, title
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
-                self._architectures[key] = ""
-        return self._architectures[key]
+                self._told[key] = "", ""
+        return self._told[key]
 
 
 def _names(ref: ModelRef, file: str) -> bool:

@@ -7,30 +7,36 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
+from app.controllers.load_requests import asked_placement
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
+from app.domain.devices import device_names
 from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.outlook import Outlook, SpeedRange
 from app.domain.settings.values import Settings
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.pairs.catalog import CatalogPair
+from app.hub.pairs.catalog import CatalogModel, CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
+from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from engine.errors import DeviceError
 from engine.fit.fit import Verdict
-from engine.fit.table import Room, fit_table
-from engine.llama.devices import find_gpus
+from engine.fit.table import Room, experts_to_leave, fit_table
+from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
+from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
-from engine.records import LoadRequest
+from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.pair_probe import PairVerdict
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
-from ui.text.formatting import parameters, percent
+from ui.text.formatting import parameters
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
@@ -38,6 +44,7 @@ ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
 IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
+EVERYTHING = 10_000  # layers: more than any model has
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
 # Where a draft was found, as the search names it.
@@ -56,6 +63,19 @@ def verdict_words(verdict: PairVerdict) -> str:
     return translate("HubPairs", AGREE if verdict.matches else DIFFER)
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The devices of target and draft; none is the processor."""
+
+    target: tuple[Device, ...]
+    draft: tuple[Device, ...]
+
+    @property
+    def all(self) -> tuple[Device, ...]:
+        """Each once."""
+        return tuple({device.name: device for device in (*self.target, *self.draft)}.values())
+
+
 class PairJudge:
     """Safe to use from several threads."""
 
@@ -65,8 +85,11 @@ class PairJudge:
         settings: Callable[[], Settings],
         is_faster_beside: IsFasterBeside = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
+        outlooks: Outlooks | None = None,
     ) -> None:
-        """``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
+        """``outlooks`` tell what a pair will gain here; without them nothing is said of it.
+
+        ``is_faster_beside`` says of a draft's file whether the processor was found faster than the GPU for it.
 
         ``in_use`` is what the settings load: its draft may lie outside of the library, as the built-in one does.
         """
@@ -74,6 +97,7 @@ class PairJudge:
         self._settings = settings
         self._is_faster_beside = is_faster_beside
         self._in_use = in_use
+        self._outlooks = outlooks
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
@@ -119,13 +143,32 @@ class PairJudge:
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
+        outlook = self._outlook(first, used, plan)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
             fit=fit_view(fit, pair_plan(first, used, plan)),
-            note=_cost(first, used),
+            note=in_language(outlook.words) if outlook else "",
+            outlook=outlook,
+        )
+
+    def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> Outlook | None:
+        if self._outlooks is None:
+            return None
+        settings = self._settings()
+        threads, draft_threads = settings.whole("threads"), settings.whole("draft_threads")
+        conditions = Conditions(plan, threads, draft_threads, settings.number("temperature"))
+        return self._outlooks.of_pair(target, draft, conditions)
+
+    def listed_speed(self, model: CatalogModel) -> SpeedRange | None:
+        """Plain decoding of a model of the list, by its listed size; None where nothing here could tell."""
+        if self._outlooks is None:
+            return None
+        gpu_bytes = sum(gpu.free_bytes or 0 for gpu in find_gpus())
+        return self._outlooks.of_size(
+            model.size_bytes, model.quantization, model.repo, on_gpu=gpu_bytes > model.size_bytes
         )
 
     def drafts(
@@ -175,25 +218,49 @@ class PairJudge:
 
     def plan(self) -> LoadPlan:
         """How the settings would load a pair; GPU layers that are left to the app are all."""
-        settings = self._settings()
-        layers = settings.whole("gpu_layers")
-        draft_layers = settings.whole("draft_gpu_layers")
-        everything = 10_000 if find_gpus() else 0
-        chosen = everything if layers is None else layers
+        settings, places = self._settings(), self._places()
+        layers, draft_layers = settings.whole("gpu_layers"), settings.whole("draft_gpu_layers")
+        chosen = EVERYTHING if layers is None else layers
+        if draft_layers is None:
+            draft_layers = EVERYTHING if settings.text("draft_device") else chosen
+        placement = asked_placement(settings)
+        draft_placement = Placement() if settings.text("draft_device") else replace(placement, overrides=())
         return LoadPlan(
             n_ctx=settings.whole("n_ctx") or DEFAULT_N_CTX,
             cache_type=settings.text("cache_type"),
             draft_cache_type=settings.text("draft_cache_type"),
-            gpu_layers=chosen if everything else 0,
-            draft_gpu_layers=(chosen if draft_layers is None else draft_layers) if everything else 0,
+            gpu_layers=chosen if places.target else 0,
+            draft_gpu_layers=draft_layers if places.draft else 0,
+            spread=spread_of(placement, places.all, places.target),
+            draft_spread=spread_of(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
         )
 
-    def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
-        """`plan` with the draft where it would be opened, if that is left to the app.
+    def _places(self) -> _Places:
+        """The devices that the settings name; of one that is not there now, the engine tells when it loads."""
+        settings = self._settings()
+        try:
+            target = find_devices(asked_placement(settings).devices)
+            own = device_names(settings.text("draft_device"))
+            return _Places(target, find_devices(own) if own else target)
+        except DeviceError:
+            return _Places((), ())
 
-        That is the processor where it was found faster, and where a draft beside its target is too large for the GPU.
+    def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
+        """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.
+
+        Where that is left to the app, a draft goes to the processor if it was found faster there, and if beside its
+        target it is too large for the GPU.
         """
+        plan = self._with_draft_placed(target, draft, room)
+        settings = self._settings()
+        if settings.whole("gpu_layers") is None and settings.whole("cpu_moe_layers") is None:
+            plan = replace(plan, cpu_moe_layers=experts_to_leave(pair_plan(target, draft, plan), room))
+        return plan
+
+    def _with_draft_placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
         plan = self.plan()
+        if self._settings().text("draft_device"):
+            return plan
         if draft is None or not plan.draft_gpu_layers or self._settings().whole("draft_gpu_layers") is not None:
             return plan
         beside = replace(plan, draft_gpu_layers=0)
@@ -206,12 +273,12 @@ class PairJudge:
 
     def room(self) -> Room:
         """What is free here."""
-        return free_room(self.service.library.folder, sum(gpu.free_bytes or 0 for gpu in find_gpus()))
+        return free_room(self.service.library.folder, self._places().all)
 
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
-        gpus = tuple(Gpu(gpu.name, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
+        gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
         disk = free_room(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
@@ -249,18 +316,4 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         translate("HubPairs", candidate.place.value),
         Match.YES if candidate.matches else Match.NO,
         in_language(candidate.reason),
-    )
-
-
-def _cost(target: KnownModel, draft: KnownModel | None) -> str:
-    """What drafting costs beside a pass of the target, in words."""
-    if draft is None or not target.bytes_per_token:
-        return ""
-    share = draft.bytes_per_token / target.bytes_per_token
-    if share > 0.2:
-        return translate(
-            "HubPairs", "Drafting a token costs about {share} of a pass of the target, so expect little gain."
-        ).format(share=percent(share))
-    return translate("HubPairs", "Drafting a token costs about {share} of a pass of the target.").format(
-        share=percent(share)
     )

@@ -13,6 +13,7 @@ from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit
 from app.domain.errors import AppError
 from app.domain.models import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.outlook import SpeedRange
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
 from app.hub.pairs.catalog import (
@@ -70,7 +71,9 @@ class Recommendations:
         return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
-        """Up to three that fit: the largest first, of different families where there are.
+        """Up to three that fit and are fast enough to chat with: the largest first, of different families if possible.
+
+        Where nothing here could tell how fast, what fits is suggested; where nothing is fast enough, the quickest.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -80,11 +83,13 @@ class Recommendations:
         fitting = [
             (pair, row)
             for pair in self.pairs()
-            if pair.draft.size_bytes <= LARGEST_DRAFT_SHARE * pair.target.size_bytes
-            and (row := self._row(pair, hardware)).fit is FitLevel.FITS
-            and (pair.machine in usual or row.pair.is_here)
+            if (row := self._row(pair, hardware)).fit is FitLevel.FITS and (pair.machine in usual or row.pair.is_here)
         ]
-        fitting.sort(key=lambda found: -(found[0].target.size_bytes + found[0].draft.size_bytes))
+        quick = [found for found in fitting if found[1].plain is None or found[1].plain.is_fast_enough]
+        if quick:
+            fitting = sorted(quick, key=_worth, reverse=True)
+        else:
+            fitting.sort(key=lambda found: found[0].target.size_bytes)
         chosen: list[tuple[CatalogPair, CatalogRow]] = []
         for found in fitting:
             if all(found[0].family != other.family for other, _row in chosen):
@@ -130,6 +135,7 @@ class Recommendations:
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
         speedup = pair.speedup
+        plain = self._judge.listed_speed(pair.target)
         view = PairView(
             self._side(pair.target),
             self._side(pair.draft),
@@ -150,6 +156,8 @@ class Recommendations:
             source=speedup.source if speedup else "",
             checked="" if pair.verified else _not_asked(),
             fit=_fit(view, pair.target.size_bytes + pair.draft.size_bytes, hardware),
+            plain=plain,
+            expected=expected_words(plain),
         )
 
     def _side(self, model: CatalogModel) -> PairSide:
@@ -162,6 +170,20 @@ class Recommendations:
             size_bytes=model.size_bytes,
             presence=Presence.HERE if path else Presence.ABSENT,
         )
+
+
+def _worth(found: tuple[CatalogPair, CatalogRow]) -> tuple[bool, int]:
+    """What to suggest first: pairs whose draft is small enough to gain much, and of these the largest."""
+    target, draft = found[0].target.size_bytes, found[0].draft.size_bytes
+    return draft <= LARGEST_DRAFT_SHARE * target, target + draft
+
+
+def expected_words(plain: SpeedRange | None) -> str:
+    """How fast a model would answer here, in words; empty where nothing here could tell."""
+    if plain is None:
+        return ""
+    words = translate("Recommendations", "about {low}–{high} tokens per second here, before any drafting")
+    return words.format(low=figure(plain.low), high=figure(plain.high))
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:

@@ -193,13 +193,13 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
     )
 
 
-def library_row(model: LibraryModel, target: str, draft: str, architecture: str) -> LibraryRow:
-    """A model of the library; ``target`` and ``draft`` are the files in use."""
+def library_row(model: LibraryModel, target: str, draft: str, architecture: str, title: str = "") -> LibraryRow:
+    """A model of the library; ``target`` and ``draft`` are the files in use, ``title`` is its name by the header."""
     path = str(model.path)
     return LibraryRow(
         key=model.name,
         path=path,
-        name=Path(model.name).name,
+        name=title or Path(model.name).name,
         size_bytes=model.size_bytes,
         architecture=architecture,
         quantization=model.quantization,
@@ -225,7 +225,10 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitTable:
     """Rows of target and draft side by side, and each room with its verdict."""
     needed, room = table.needed, table.room
     places = [_memory(translate("HubFitViews", "Memory"), needed.main_bytes, room.main_bytes)]
-    if room.gpu_bytes:
+    if len(room.devices) > 1:
+        used = zip(table.devices_bytes, room.devices, strict=False)
+        places.extend(_memory(name, taken, free) for taken, (name, free) in used if taken)
+    elif room.gpu_bytes:
         places.append(_memory(translate("HubFitViews", "GPU memory"), needed.gpu_bytes, room.gpu_bytes))
     if needed.disk_bytes and room.disk_bytes is not None:
         level = FitLevel.TOO_LARGE if needed.disk_bytes > room.disk_bytes else FitLevel.FITS

@@ -15,6 +15,7 @@ import psutil
 import app
 from app.domain.settings.values import Settings
 from app.logs import redact
+from engine.errors import LibraryError
 from engine.records import ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
@@ -52,7 +53,7 @@ def _libraries() -> str:
     """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
     try:
         from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
-    except (ImportError, OSError, RuntimeError) as error:
+    except (ImportError, LibraryError) as error:
         return f"cannot be loaded: {error}"
     return ", ".join(library.description for library in loaded_libraries()) or "not known on this system"
 

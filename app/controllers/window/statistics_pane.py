@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,11 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.errors import AppError
+from app.domain.pair_speed import PairSpeed
 from app.domain.sums import PairSums, by_pair, total
 from app.storage.chats.answer_records import answers_of_chat
 from app.storage.chats.totals import read_totals, reset_totals
+from app.storage.pair_speeds import PairSpeeds
 from engine.records import Problem
 from ui.text.language import translate
 from ui.widgets.file_dialogs import ask_statistics_file
@@ -33,11 +36,19 @@ log = logging.getLogger(__name__)
 Rows = tuple[PairSums, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Of a page: sums by pair and mode, and of all time how fast each pair was lately."""
+
+    rows: Rows
+    speeds: tuple[PairSpeed, ...] = ()
+
+
 class StatisticsController(QObject):
     """Answers what the statistics pane asks for.
 
     Signals:
-        read(int, str, object): the number of a question, the page, and its rows; from the store's thread.
+        read(int, str, object): the number of a question, the page, and its figures; from the store's thread.
         ended(object): a sentence, or a `Problem`; from the thread that wrote a file.
     """
 
@@ -50,6 +61,7 @@ class StatisticsController(QObject):
         self._store = parts.store
         self._attempt = parts.attempt
         self._conversations = conversations
+        self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._thread: threading.Thread | None = None
         self._num_asked = 0
         self.read.connect(self._show)
@@ -63,15 +75,19 @@ class StatisticsController(QObject):
         """Have the sums of a page read: "chat" is the open one, "all" is all time."""
         chat = self._conversations.current_id
 
-        def of_chat(db: sqlite3.Connection) -> Rows:
+        def of_chat(db: sqlite3.Connection) -> _Figures:
             answers = answers_of_chat(db, chat) if chat is not None else ()
-            return by_pair((each.target, each.draft, each.stats) for each in answers)
+            return _Figures(by_pair((each.target, each.draft, each.stats) for each in answers))
 
-        self._ask(page, of_chat if page == "chat" else read_totals)
+        def of_all(db: sqlite3.Connection) -> _Figures:
+            return _Figures(read_totals(db), self._speeds.all())
+
+        self._ask(page, of_chat if page == "chat" else of_all)
 
     def reset(self) -> None:
         """Begin the totals of all time anew."""
         self._attempt(lambda: self._store.write(reset_totals))
+        self._store.run_on_writer_thread(self._speeds.forget_answers)
         self.refresh("all")
 
     def ask_export(self, scope: str) -> None:
@@ -116,11 +132,11 @@ class StatisticsController(QObject):
         views = self._store.messages(chat)
         return ExportRequest(Scope.ANSWER, next((view.id for view in reversed(views) if view.stats is not None), None))
 
-    def _ask(self, page: str, job: Callable[[sqlite3.Connection], Rows]) -> None:
+    def _ask(self, page: str, job: Callable[[sqlite3.Connection], _Figures]) -> None:
         self._num_asked += 1
         number = self._num_asked
 
-        def report(future: Future[Rows]) -> None:
+        def report(future: Future[_Figures]) -> None:
             error = future.exception()
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
@@ -129,12 +145,14 @@ class StatisticsController(QObject):
 
         self._store.post(job).add_done_callback(report)
 
-    def _show(self, number: int, page: str, rows: Rows) -> None:
+    def _show(self, number: int, page: str, figures: _Figures) -> None:
         if number != self._num_asked:
             return  # another chat was opened meanwhile, or another answer ended: newer figures are on their way
         panel = self._window.stats
-        show = panel.show_chat if page == "chat" else panel.show_all
-        show(rows, total(rows))
+        if page == "chat":
+            panel.show_chat(figures.rows, total(figures.rows))
+        else:
+            panel.show_all(figures.rows, total(figures.rows), figures.speeds)
 
     def _on_ended(self, result: str | Problem) -> None:
         if isinstance(result, Problem):

@@ -1,18 +1,109 @@
-"""The rows of the settings about the engine: memory, threads, and which device computes.
+"""The rows of the settings about the engine: memory, threads, and which devices compute.
 
 A change of any of these loads the models again.
 """
 
 from __future__ import annotations
 
+from app.domain.devices import MOST_PARTS, device_names, tensor_overrides, tensor_split
 from app.domain.settings.fields import FieldKind, SettingField
-from engine.records import CacheType, FlashAttention
+from engine.records import CacheType, FlashAttention, SplitMode
 
-ENGINE = "Engine"
+ENGINE, DEVICES = "Engine", "Devices"
 _CACHE_CHOICES = (
     (CacheType.F16.value, "f16"),
     (CacheType.Q8_0.value, "q8_0 (half the memory)"),
     (CacheType.Q4_0.value, "q4_0 (a quarter)"),
+)
+
+_DEVICE_FIELDS: tuple[SettingField, ...] = (
+    SettingField(
+        "device",
+        DEVICES,
+        "Device",
+        FieldKind.DEVICES,
+        "",
+        "What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs "
+        "llama.cpp's RPC server is rpc:host:port.",
+        maximum=500,
+        automatic="all GPUs",
+        check=device_names,
+        example="CUDA0, CUDA1",
+    ),
+    SettingField(
+        "draft_device",
+        DEVICES,
+        "Draft device",
+        FieldKind.DEVICES,
+        "",
+        "What the draft lies on.",
+        maximum=500,
+        automatic="where it is faster",
+        check=device_names,
+        example="CUDA1",
+    ),
+    SettingField(
+        "split_mode",
+        DEVICES,
+        "Split",
+        FieldKind.CHOICE,
+        SplitMode.LAYER.value,
+        "How several devices share the model. Rows and tensors need devices that support it.",
+        choices=(
+            (SplitMode.LAYER.value, "Layer by layer"),
+            (SplitMode.ROW.value, "By rows"),
+            (SplitMode.TENSOR.value, "By tensors (experimental)"),
+            (SplitMode.NONE.value, "All on the main device"),
+        ),
+    ),
+    SettingField(
+        "main_device",
+        DEVICES,
+        "Main device",
+        FieldKind.INTEGER,
+        0,
+        "Which of the devices takes the model where it is not split, counted from 0.",
+        minimum=0,
+        maximum=MOST_PARTS - 1,
+        step=1,
+    ),
+    SettingField(
+        "tensor_split",
+        DEVICES,
+        "Shares",
+        FieldKind.LINE,
+        "",
+        "How much of the model each device gets, as proportions in the order of the devices.",
+        maximum=200,
+        automatic="by free memory",
+        check=tensor_split,
+        example="3,1",
+    ),
+    SettingField(
+        "cpu_moe_layers",
+        DEVICES,
+        "Experts in main memory",
+        FieldKind.INTEGER,
+        None,
+        "Of a mixture of experts: in how many layers the experts stay in main memory, so that the rest fits the GPU.",
+        minimum=0,
+        maximum=10_000,
+        step=1,
+        automatic="what does not fit the GPU",
+        unit="layers",
+    ),
+    SettingField(
+        "tensor_overrides",
+        DEVICES,
+        "Single tensors",
+        FieldKind.LINE,
+        "",
+        "Puts tensors whose name matches a pattern on a device of their own, as llama.cpp's --override-tensor does.",
+        maximum=2000,
+        automatic="none",
+        check=tensor_overrides,
+        example="ffn_up_exps=CPU",
+    ),
 )
 
 ENGINE_FIELDS: tuple[SettingField, ...] = (
@@ -107,4 +198,5 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "its keys are q8_0 where that measured faster.",
         choices=_CACHE_CHOICES,
     ),
+    *_DEVICE_FIELDS,
 )

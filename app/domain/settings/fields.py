@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +18,8 @@ class FieldKind(StrEnum):
     SWITCH = "switch"
     MODEL_FILE = "model_file"
     FOLDER = "folder"
+    LINE = "line"  # text of one line, as ``check`` reads it
+    DEVICES = "devices"  # the same, with the devices that were found to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class SettingField:
     choices: tuple[tuple[str, str], ...] = ()  # (value, label)
     automatic: str = ""
     unit: str = ""
+    check: Callable[[str], object] | None = None  # of a line: a ValueError says why it cannot be taken
+    example: str = ""
 
 
 SettingValue = bool | int | float | str | None

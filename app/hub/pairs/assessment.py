@@ -16,8 +16,11 @@ import psutil
 
 from app.hub.remote_header import KnownModel
 from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import ONE_DEVICE, Spread
 from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.stub import write_stub
+from engine.loading.devices import room_on
+from engine.records import Device
 from engine.sandbox.pair_probe import PairVerdict, judge_pairs
 
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -25,13 +28,19 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """How a pair would be loaded: contexts, cache types, layers on the GPU."""
+    """How a pair would be loaded: contexts, cache types, layers on the GPU, and how several devices share them.
+
+    ``cpu_moe_layers``: layers of the target whose experts stay in main memory.
+    """
 
     n_ctx: int = 8192
     cache_type: str = "f16"
     draft_cache_type: str = "f16"
     gpu_layers: int = 0
     draft_gpu_layers: int = 0
+    spread: Spread = ONE_DEVICE
+    draft_spread: Spread = ONE_DEVICE
+    cpu_moe_layers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +85,25 @@ def pair_plan(target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> P
     """What the table needs to know; the context is no longer than the target was trained for."""
     trained = target.header.own("context_length")
     n_ctx = min(plan.n_ctx, trained) if isinstance(trained, int) and trained > 0 else plan.n_ctx
-    first = _model_plan(target, CacheSetup(n_ctx, plan.cache_type, plan.cache_type), plan.gpu_layers)
+    setup = CacheSetup(n_ctx, plan.cache_type, plan.cache_type)
+    first = _model_plan(target, setup, plan.gpu_layers, plan.spread).leaving_experts(plan.cpu_moe_layers)
     if draft is None:
         return PairPlan(first)
     setup = CacheSetup(n_ctx, plan.draft_cache_type, plan.draft_cache_type)
-    return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers))
+    return PairPlan(first, _model_plan(draft, setup, plan.draft_gpu_layers, plan.draft_spread))
 
 
-def free_room(models_folder: Path, gpu_bytes: int = 0) -> Room:
-    """What is free here: main memory now, and the disk of ``models_folder`` (which may not exist yet)."""
+def free_room(models_folder: Path, devices: Sequence[Device] = ()) -> Room:
+    """What is free here: main memory now, the devices, the disk of ``models_folder`` (which may not exist yet)."""
     folder = models_folder.resolve()
     while not folder.exists():
         folder = folder.parent
-    return Room(psutil.virtual_memory().available, gpu_bytes, shutil.disk_usage(folder).free)
+    return room_on(devices, psutil.virtual_memory().available, shutil.disk_usage(folder).free)
 
 
-def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int) -> ModelPlan:
+def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: Spread) -> ModelPlan:
     download_bytes = 0 if model.path is not None else model.size_bytes
-    return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes)
+    return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes, spread)
 
 
 def _stub(model: KnownModel, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from app.startup.single_instance import SingleInstance
 application = QCoreApplication([])
 instance = SingleInstance(Path(sys.argv[1]))
 instance.raise_requested.connect(lambda: print("raised", flush=True))
+instance.file_requested.connect(lambda path: print("open", path, flush=True))
 taken = instance.take()
 if sys.argv[2] == "late":
     QTimer.singleShot(400, instance.answer_others)
@@ -57,6 +58,21 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str)
         assert second.other_answered
         assert child.stdout is not None
         assert child.stdout.readline() == b"raised\n"
+    finally:
+        end(child)
+
+
+def test_a_second_start_on_a_file_has_the_first_open_it(qtbot: QtBot, tmp_path: Path) -> None:
+    model = tmp_path / "a model ü.gguf"
+    model.write_bytes(b"GGUF")
+    child = hold(tmp_path / "lock", "answer")
+    try:
+        assert not SingleInstance(tmp_path / "lock", file=str(tmp_path / "gone.gguf")).take()
+        assert not SingleInstance(tmp_path / "lock", file=str(model)).take()
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in range(3)]
+        assert lines.count(b"raised\n") == 2
+        assert f"open {model}\n".encode() in lines, "and none for a file that is not there"
     finally:
         end(child)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.paths import find_paths
+from app.paths import builtin_target, find_paths
 from tests.app.fakes import Desk
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,6 +27,23 @@ def close():
     window.close()
 QTimer.singleShot(500, application, close)
 sys.exit(open_window([], ScriptedWorker))
+"""
+
+OPEN_ON_A_FILE = """
+import sys, time
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.paths import find_paths
+from app.startup.window import open_window
+application = QApplication([])
+began, settings = time.monotonic(), find_paths().settings_file
+def close():
+    if settings.exists() or time.monotonic() > began + 60:
+        next(widget for widget in QApplication.topLevelWidgets() if widget.inherits("QMainWindow")).close()
+timer = QTimer(interval=200)
+timer.timeout.connect(close)
+timer.start()
+sys.exit(open_window([], file=sys.argv[1]))
 """
 
 TELL_BEFORE_THE_FIRST_PICTURE = """
@@ -77,9 +94,9 @@ sys.exit(status)
 """
 
 
-def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *words],
         cwd=ROOT,
         env={**os.environ, **environ},
         capture_output=True,
@@ -97,6 +114,18 @@ def test_it_opens_and_closes(tmp_path: Path) -> None:
     assert paths.layout_file.exists()
     assert len(list(paths.backups.iterdir())) == 1
     assert "start: chats" in (paths.logs / "paceline.log").read_text(encoding="utf-8")
+
+
+def test_it_opens_on_a_model_file() -> None:
+    done = run(OPEN_ON_A_FILE, str(builtin_target()))
+    assert done.returncode == 0, done.stderr
+    assert str(builtin_target()) in find_paths().settings_file.read_text("utf-8")
+
+
+def test_a_model_file_that_is_not_there_is_one_line() -> None:
+    done = run("import sys; from app.__main__ import main; sys.exit(main(['/no/such.gguf']))")
+    assert done.returncode == 1
+    assert done.stderr == "paceline: This file cannot be opened: There is no file /no/such.gguf. Check its name.\n"
 
 
 def test_who_closes_it_before_its_first_picture_does_not_wait_for_the_engine() -> None:

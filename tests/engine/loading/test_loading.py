@@ -13,6 +13,7 @@ from engine.errors import DecodeError, EngineError
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
+from engine.loading.devices import Attempt
 from engine.loading.loading import LoadOptions, open_model
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
@@ -64,7 +65,7 @@ def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monke
             raise DecodeError("No memory for a pass.")
         return rolls_back(sequence)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loading, "_layer_choices", lambda _asked: (1, 0))
+    monkeypatch.setattr(loading, "_attempts", lambda *_: (Attempt(1), Attempt(0)))
     monkeypatch.setattr(loading, "try_rollback", fail_at_first)
     loaded = open_model(builtin_target(), OPTIONS)
     assert len(tried) == 2
@@ -88,7 +89,7 @@ def test_a_surprise_after_the_weights_are_there_frees_them_and_keeps_the_model_b
             both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     assert held == before
     with monkeypatch.context() as patch:
-        patch.setattr(session, "check_pair", fail)
+        patch.setattr(session, "find_translation", fail)
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before

@@ -9,10 +9,13 @@ import pytest
 from app.paths import builtin_target
 from engine.loading.loading import LoadOptions, open_model
 from engine.loading.memory_use import estimated_memory, reported_memory
-from engine.records import MemoryUse
+from engine.records import DeviceUse, MemoryUse
 
 MIB = 2**20
 LINES = [
+    "load_tensors: layer   0 assigned to device CPU, is_swa = 0",
+    "load_tensors: layer   1 assigned to device CUDA0, is_swa = 0",
+    "load_tensors: layer   2 assigned to device CUDA0, is_swa = 0",
     "load_tensors:   CPU_Mapped model buffer size =     4.50 MiB",
     "load_tensors:        CUDA0 model buffer size =   100.00 MiB",
     "llama_context:        CPU  output buffer size =     0.50 MiB",
@@ -24,12 +27,42 @@ LINES = [
 
 def test_the_buffers_of_all_devices_are_added() -> None:
     assert reported_memory(LINES, round(104.5 * MIB)) == MemoryUse(
-        weights_bytes=round(104.5 * MIB), cache_bytes=15 * MIB, compute_bytes=round(2.5 * MIB), measured=True
+        weights_bytes=round(104.5 * MIB),
+        cache_bytes=15 * MIB,
+        compute_bytes=round(2.5 * MIB),
+        measured=True,
+        devices=(
+            DeviceUse("CUDA0", 2, 100 * MIB, 3 * MIB, 0),
+            DeviceUse("CPU", 1, round(4.5 * MIB), 12 * MIB, round(2.5 * MIB)),
+        ),
     )
 
 
+def test_buffers_of_a_driver_in_main_memory_are_the_processors_and_twelve_is_not_one() -> None:
+    lines = [
+        *(f"load_tensors: layer   {number} assigned to device CUDA{number}, is_swa = 0" for number in (1, 12)),
+        "load_tensors:        CUDA12 model buffer size =   5.00 MiB",
+        "load_tensors:   CUDA1_Private model buffer size =   3.00 MiB",
+        "sched_reserve:    CUDA_Host compute buffer size =     2.00 MiB",
+    ]
+    memory = reported_memory(lines, 8 * MIB)
+    assert memory is not None
+    told = {one.name: one.all_bytes for one in memory.devices}
+    assert told == {"CUDA1": 3 * MIB, "CUDA12": 5 * MIB, "CPU": 2 * MIB}
+
+
+def test_buffers_that_are_named_otherwise_than_their_device_are_told_apart_by_its_list() -> None:
+    lines = [
+        "load_tensors: layer   0 assigned to device RPC7, is_swa = 0",
+        "load_tensors: RPC0[10.0.0.2:50052] model buffer size =   5.00 MiB",
+    ]
+    memory = reported_memory(lines, 5 * MIB, {"RPC0[10.0.0.2:50052]": "RPC7"})
+    assert memory is not None
+    assert memory.devices == (DeviceUse("RPC7", 1, 5 * MIB, 0, 0),)
+
+
 def test_without_the_weights_nothing_is_reported() -> None:
-    assert reported_memory(LINES[2:], 100 * MIB) is None
+    assert reported_memory(LINES[5:], 100 * MIB) is None
     assert reported_memory([], 100 * MIB) is None
 
 

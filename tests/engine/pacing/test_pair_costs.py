@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.llama.devices import GpuDevice
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
 from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.measuring import DraftingTimes, OtherLoad
 from engine.pacing.pair_costs import PairCosts
-from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Device, Finished, FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session.session import Session
 from engine.storage.cost_store import FILE_NAME, CostStore
@@ -312,7 +311,7 @@ def test_another_graphics_processor_is_another_measurement(
 ) -> None:
     store = CostStore(tmp_path)
     PairCosts(*pair, REQUEST, store).measure(0.2)
-    monkeypatch.setattr(pair_costs, "find_gpus", lambda: (GpuDevice("another", None, None),))
+    monkeypatch.setattr(pair_costs, "find_gpus", lambda: (Device("CUDA0", "another", None, None),))
     other = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     other.prepare(paced=False)
     assert other.pacer is None

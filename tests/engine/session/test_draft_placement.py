@@ -11,7 +11,8 @@ import pytest
 
 from app.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, ModelLoadError
-from engine.loading.loading import ALL_LAYERS, LoadedModel, LoadOptions, open_model
+from engine.loading.devices import ALL_LAYERS
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement, step_ms

@@ -61,16 +61,16 @@ def test_where_there_is_little_room_the_arrow_stands_for_send_and_no_button_is_c
     around.resize(900, 200)
     composer.resize(900, 120)
     around.show()
-    row = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
+    row = (composer.attach_button, composer.modes, composer.send_button)
     words = composer.send_button.text()
-    for width in (900, 300, 900):
+    for width in (900, 180, 900):
         composer.resize(width, 120)
         qtbot.wait(1)  # what the buttons say is laid out in a turn of its own
         assert all(each.width() >= each.minimumSizeHint().width() for each in row)
         assert composer.send_button.geometry().right() <= composer.card.width()
         assert composer.send_button.text() == (words if width == 900 else "")
         assert bool(composer.stop_button.text()) is (width == 900)
-    composer.resize(300, 120)
+    composer.resize(180, 120)
     qtbot.keyClicks(composer.edit, "hi")
     assert composer.send_button.accessibleName()
     with qtbot.waitSignal(composer.submitted):
@@ -128,17 +128,10 @@ def test_enter_during_an_answer_keeps_the_text(window: MainWindow, qtbot: QtBot)
     assert window.composer.text == "next"
 
 
-def test_mode_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(window.mode_changed) as caught:
-        qtbot.mouseClick(window.composer.modes.buttons[Mode.NGRAM], Qt.MouseButton.LeftButton)
-    assert caught.args == [Mode.NGRAM]
-    assert window.composer.modes.mode is Mode.NGRAM
-
-
 def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[Mode] = []
     window.mode_changed.connect(seen.append)
-    every = [*[mode for mode in Mode if mode not in (Mode.OFF, Mode.HEAD)], Mode.OFF]
+    every = [*list(Mode)[1:], Mode.OFF]
     for _ in every:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert seen == every
@@ -158,55 +151,26 @@ def test_setting_the_mode_tells_nobody(window: MainWindow) -> None:
     assert seen == []
 
 
-def test_an_unavailable_mode_says_why(window: MainWindow, qtbot: QtBot) -> None:
-    seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
+def test_where_a_draft_is_lacking_a_button_leads_to_those_that_fit(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.composer
+    assert composer.find_draft_button.isHidden()
     window.set_engine(NO_DRAFT)
-    button = window.composer.modes.buttons[Mode.DRAFT]
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert seen == []
-    assert not button.isEnabled()
-    assert button.toolTip() == "No draft model is loaded."
-    assert window.composer.reason.text() == "No draft model is loaded."
+    assert composer.find_draft_button.isVisible()
+    assert composer.reason.text() == ""
+    assert "No draft model is loaded." in composer.find_draft_button.toolTip()
+    asked: list[object] = []
+    window.models.panel.requests.drafts_requested.connect(asked.append)
+    qtbot.mouseClick(composer.find_draft_button, Qt.MouseButton.LeftButton)
+    assert window.models.page == "drafts"
+    assert asked
+    assert set(asked) == {None}
 
 
-def test_a_head_has_the_place_of_the_draft_model_where_it_drafts(window: MainWindow, qtbot: QtBot) -> None:
-    seen: list[Mode] = []
-    window.mode_changed.connect(seen.append)
-    buttons = window.composer.modes.buttons
-    assert (buttons[Mode.DRAFT].isHidden(), buttons[Mode.HEAD].isHidden()) == (False, True)
-    window.set_engine(replace(NO_DRAFT, unavailable={Mode.DRAFT: "A head drafts, and no draft model is chosen."}))
-    assert (buttons[Mode.DRAFT].isHidden(), buttons[Mode.HEAD].isHidden()) == (True, False)
-    assert window.composer.reason.text() == ""
-    qtbot.mouseClick(buttons[Mode.HEAD], Qt.MouseButton.LeftButton)
-    assert seen == [Mode.HEAD]
-    window.set_engine(NO_DRAFT)
-    assert not buttons[Mode.HEAD].isHidden()  # it is chosen, and says why it cannot run
-    assert window.composer.reason.text() == "This model has no head."
-
-
-def test_depth_is_chosen_and_shown(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_mode(Mode.DRAFT)
-    box = window.composer.depth_box
-    seen: list[int | None] = []
-    window.depth_changed.connect(seen.append)
-    box.setFocus()
-    qtbot.keyClick(box, Qt.Key.Key_Down)
-    qtbot.keyClick(box, Qt.Key.Key_Down)
-    qtbot.keyClick(box, Qt.Key.Key_Home)
-    assert seen == [1, 2, None]
-    window.set_depth(7)
-    assert box.currentText() == "Depth 7"
-    window.set_depth(24)
-    assert box.currentData() == 24
-    window.set_depth(None)
-    assert box.currentText() == "Depth auto"
-    assert seen == [1, 2, None]
-
-
-def test_depth_means_nothing_without_speculation(window: MainWindow) -> None:
-    window.set_mode(Mode.OFF)
-    assert not window.composer.depth_box.isEnabled()
+def test_where_no_draft_would_help_words_say_why(window: MainWindow) -> None:
+    reasons = dict.fromkeys((Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID), "This model cannot go back.")
+    window.set_engine(replace(NO_DRAFT, unavailable=reasons))
+    assert window.composer.find_draft_button.isHidden()
+    assert window.composer.reason.text() == "This model cannot go back."
 
 
 def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
@@ -284,50 +248,6 @@ def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -
     assert "start a new chat" in label.toolTip().replace("\n", " ")
     window.composer.set_context(4096, 4096)
     assert label.text() == "The context is full"
-
-
-def test_where_labels_find_no_room_one_button_offers_the_modes(window: MainWindow, qtbot: QtBot) -> None:
-    modes = window.composer.modes
-    window.resize(1280, 800)
-    assert modes.short.isHidden()
-    window.resize(900, 700)
-    if window.stats.isHidden():
-        window.header.stats_button.click()
-    qtbot.waitUntil(lambda: not modes.short.isHidden(), timeout=30_000)
-    assert all(button.isHidden() for button in modes.buttons.values())
-    window.set_mode(Mode.DRAFT)
-    assert modes.short.text() == modes.buttons[Mode.DRAFT].text()
-    menu = modes.short.menu()
-    menu.aboutToShow.emit()
-    suffix = next(action for action in menu.actions() if action.text() == modes.buttons[Mode.SUFFIX].text())
-    with qtbot.waitSignal(window.mode_changed) as told:
-        suffix.trigger()
-    assert told.args == [Mode.SUFFIX]
-    assert modes.short.text() == suffix.text()
-    window.header.stats_button.click()
-    window.resize(1280, 800)  # the sidebar, which had made room, is back
-    qtbot.waitUntil(modes.short.isHidden, timeout=30_000)
-
-
-def test_the_modes_show_their_names_as_soon_as_there_is_room_for_all_of_them(theme: Theme, qtbot: QtBot) -> None:
-    host = theme.parent()
-    assert isinstance(host, QWidget)
-    composer = Composer(theme, host)
-    composer.show()
-    host.show()
-    controls = (composer.attach_button, composer.modes, composer.depth_box, composer.send_button)
-
-    def is_wide(width: int) -> bool:
-        composer.resize(width, composer.sizeHint().height())
-        composer.layout().activate()
-        return composer.modes.short.isHidden()
-
-    least = next(width for width in range(300, 1200) if is_wide(width))
-    qtbot.waitUntil(lambda: composer.modes.width() >= composer.modes.full_width)
-    assert all(each.width() >= each.sizeHint().width() for each in controls)
-    free = composer.send_button.x() - composer.depth_box.geometry().right() - 1
-    assert 8 <= free <= 16, "more would hide the names although there is room"
-    assert not is_wide(least - 1)
 
 
 def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot: QtBot) -> None:

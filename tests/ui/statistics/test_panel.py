@@ -18,7 +18,7 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from app.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
-from tests.ui.conftest import STATS, model
+from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from tests.ui.statistics import pane as stats_pane
 from tests.ui.statistics.pane import ROWS, TOGETHER, nameless
 from ui.statistics.dialogs import ExplanationsDialog
@@ -36,7 +36,7 @@ MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000, measured=True)
 def test_figures_of_an_answer(panel: StatsPanel) -> None:
     panel.show_stats(STATS)
     page = panel.now
-    assert page.speed.value == "41.2"
+    assert page.speed.now.value == "41.2 tok/s"
     assert page.per_pass.value == "2.71"
     assert page.acceptance.rate.value == "68% of 210"
     shown = {key: row.value for key, row in page.rows.items()}
@@ -49,7 +49,9 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
 
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
-    assert panel.now.speedup.value == "1.62\N{MULTIPLICATION SIGN}"
+    speed = panel.now.speed
+    assert speed.headline.value == "1.62\N{MULTIPLICATION SIGN} faster"
+    assert (speed.now.value, speed.plain.value) == ("41.2 tok/s", "25.4 tok/s")
     lengths = panel.now.acceptance.lengths
     assert lengths.counts == (12, 93, 25)
     assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
@@ -61,8 +63,10 @@ def test_gain_and_lengths(panel: StatsPanel) -> None:
 def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
     plain = replace(STATS, mode=Mode.OFF, plain_ms=30.0, proposed=0, accepted=0)
     assert plain.speedup is not None
-    panel.show_stats(plain)
-    assert panel.now.speedup.value == UNKNOWN
+    panel.end(plain)
+    speed = panel.now.speed
+    assert (speed.headline.value, speed.plain.value) == ("41.2 tok/s", UNKNOWN)
+    assert all(bar.isHidden() for bar in speed.bars)
 
 
 def test_the_split_adds_up(panel: StatsPanel) -> None:
@@ -86,6 +90,7 @@ def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel)
 
 
 def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
+    panel.now.set_details(True)
     panel.show_stats(RunStats())
     values = [
         each.accessibleName().rsplit(": ", 1)[1]
@@ -111,18 +116,22 @@ def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: St
     assert "No answer yet." in page.empty.text()
     assert figure_widgets_in(page.content) == []
     shown.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
+    assert figure_widgets_in(page.content) == []
+    page.details.click()
     figures = figure_widgets_in(page.content)
     assert figures == list(page.memory.values())
+    assert page.empty.isVisible()
     assert [each for each in figures if each.focusPolicy() is Qt.FocusPolicy.StrongFocus] == figures[:1]
     shown.begin()
-    assert page.speed.isVisible()
+    assert page.speed.headline.isVisible()
     assert page.acceptance.by_depth.isVisible()
     assert not page.empty.isVisible()
-    assert page.speed.focusPolicy() is Qt.FocusPolicy.StrongFocus
+    assert page.speed.headline.focusPolicy() is Qt.FocusPolicy.StrongFocus
 
 
 def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> None:
     page = shown.now
+    page.set_details(True)
     plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("plain decoding was chosen",))
     shown.begin()
     shown.show_stats(plain)
@@ -136,6 +145,69 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     shown.end(STATS)
     assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()
+
+
+def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: StatsPanel, qtbot: QtBot) -> None:
+    page, plain = shown.now, RunStats(tokens=5, passes=5, decode_s=1.0)
+    shown.set_engine(NO_DRAFT)
+    shown.end(STATS)
+    assert not page.find_draft_button.isVisible()
+    shown.end(plain)
+    with qtbot.waitSignal(shown.find_draft):
+        qtbot.mouseClick(page.find_draft_button, Qt.MouseButton.LeftButton)
+    shown.set_engine(READY)
+    assert not page.find_draft_button.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("plain_ms", "words", "is_gain"),
+    [
+        (39.3, "1.62\N{MULTIPLICATION SIGN} faster", True),
+        (24.28, "As fast as plain", False),
+        (16.19, "1.50\N{MULTIPLICATION SIGN} slower", False),
+        (None, "41.2 tok/s", False),
+        (1.5, "41.2 tok/s", False),
+    ],
+)
+def test_the_headline_says_in_words_what_drafting_gained(
+    shown: StatsPanel, theme: Theme, plain_ms: float | None, words: str, is_gain: bool
+) -> None:
+    shown.end(replace(STATS, plain_ms=plain_ms))
+    headline = shown.now.speed.headline
+    assert headline.value == words
+    assert headline.accessibleName() == f"Speed: {words}"
+    image = headline.grab().toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert (theme.tokens.accent_text in colours) is is_gain
+    assert shown.now.speed.plain.isVisible() is (plain_ms not in (None, 1.5))
+
+
+def test_the_longer_bar_is_full_and_the_other_its_share(shown: StatsPanel, theme: Theme) -> None:
+    shown.end(replace(STATS, plain_ms=39.3))
+    lengths = {}
+    for bar, color in ((shown.now.speed.now, theme.tokens.accent), (shown.now.speed.plain, theme.tokens.target)):
+        image = bar.grab().toImage()
+        y = image.height() - 6
+        lengths[bar.name] = sum(image.pixelColor(x, y).name() == color for x in range(image.width()))
+    assert lengths["Now"] > shown.now.speed.now.width() * 0.85
+    assert lengths["Without drafting"] / lengths["Now"] == pytest.approx(1 / 1.62, rel=0.03)
+
+
+def test_details_are_folded_until_they_are_wanted(shown: StatsPanel, qtbot: QtBot) -> None:
+    page = shown.now
+    hidden = [*page.rows.values(), page.acceptance.lengths, page.split.bar]
+    assert not any(each.isVisible() for each in hidden)
+    assert page.details.accessibleName() == "Details, folded"
+    page.details.setFocus()
+    with qtbot.waitSignal(page.details_toggled) as told:
+        qtbot.keyClick(page.details, Qt.Key.Key_Space)
+    assert told.args == [True]
+    assert all(each.isVisible() for each in hidden)
+    assert page.details.accessibleName() == "Details, open"
+    shown.begin()
+    assert page.split.bar.isVisible()
+    qtbot.mouseClick(page.details, Qt.MouseButton.LeftButton)
+    assert not any(each.isVisible() for each in hidden)
 
 
 def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
@@ -202,6 +274,7 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
 
 
 def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
+    panel.now.set_details(True)
     panel.show()
     panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
     bars = panel.now.acceptance.by_depth
@@ -311,8 +384,9 @@ def test_sums_of_all_time(shown: StatsPanel) -> None:
 
 
 def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.now.set_details(True)
     first, second = figure_widgets_in(shown.now.content)[:2]
-    assert first is shown.now.speed
+    assert first is shown.now.speed.headline
     assert first.focusPolicy() is Qt.FocusPolicy.StrongFocus
     first.setFocus(Qt.FocusReason.TabFocusReason)
     plain = second.grab().toImage()
@@ -330,13 +404,14 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
 
 
 def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None:
+    shown.now.set_details(True)
     qtbot.mouseClick(shown.copy_button, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
     lines = text.splitlines()
     assert lines[0] == "Statistics of this answer"
-    for line in ("tok/s: 41.2", "Accepted: 68% of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
+    for line in ("Speed: 41.2 tok/s", "Accepted: 68% of 210", "Between tokens, p95: 61.4 ms", "Recovered: 200"):
         assert line in lines
-    assert lines.index("Speed") < lines.index("tok/s: 41.2") < lines.index("Acceptance")
+    assert lines.index("Speed") < lines.index("Speed: 41.2 tok/s") < lines.index("Acceptance")
     assert any(line.startswith("Acceptance by depth: depth 1: 91%") for line in lines)
     shown.show_page(ALL)
     shown.show_all(ROWS, TOGETHER)
@@ -419,9 +494,9 @@ def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtb
     shown.show_page(CHAT)
     shown.show_stats(STATS)
     assert not shown.now.is_filling
-    assert shown.now.speed.value == "-"
+    assert shown.now.speed.now.value == "-"
     shown.show_page(NOW)
-    assert shown.now.speed.value == "41.2"
+    assert shown.now.speed.now.value == "41.2 tok/s"
     shown.show_page(CHAT)
     shown.end(replace(STATS, tokens=7))
     assert shown.now.rows["tokens"].value == "7"

@@ -34,13 +34,15 @@ def restless(root: QWidget) -> list[str]:
 def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
     window.set_mode(Mode.AUTO)
     window.set_depth(4)
-    box = window.composer.depth_box
+    window.composer.modes.open_menu()
+    menu = window.composer.modes.menu_of_modes
     seen: list[int | None] = []
     window.depth_changed.connect(seen.append)
-    for focused in (window.composer.edit, box):
+    for focused in (menu.list, menu.depth_box):
         focused.setFocus()
-        turn_wheel_over(box)
-        assert (box.currentData(), seen) == (4, [])
+        turn_wheel_over(menu.depth_box)
+        assert (menu.depth_box.currentData(), seen) == (4, [])
+    menu.close()
 
 
 def test_the_wheel_of_qt_s_own_would_be_noticed(qtbot: QtBot) -> None:

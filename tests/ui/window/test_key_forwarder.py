@@ -21,7 +21,7 @@ from ui.window.main_window import MainWindow
 LEFT = Qt.MouseButton.LeftButton
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 BUTTONS: dict[str, Callable[[MainWindow], QWidget]] = {
-    "mode": lambda window: window.composer.modes.buttons[Mode.NGRAM],
+    "mode": lambda window: window.composer.modes,
     "attach": lambda window: window.composer.attach_button,
     "new chat": lambda window: window.sidebar.new_button,
     "settings": lambda window: window.sidebar.settings_button,
@@ -76,30 +76,17 @@ def test_letters_go_behind_what_was_written(window: MainWindow) -> None:
     assert window.composer.text == "before ü"
 
 
-def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow) -> None:
+def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, qtbot: QtBot) -> None:
     window.composer.edit.setFocus()
-    QTest.mouseClick(window.composer.modes.buttons[Mode.NGRAM], LEFT)
-    assert window.composer.modes.mode is Mode.NGRAM
-    assert window.composer.edit.hasFocus()
-    QTest.mouseClick(window.composer.modes.buttons[Mode.AUTO], LEFT)
+    modes = window.composer.modes
+    QTest.mouseClick(modes, LEFT)
+    rows = modes.menu_of_modes.list
+    QTest.keyClick(rows, Qt.Key.Key_End)
+    QTest.keyClick(rows, Qt.Key.Key_Return)
+    assert modes.mode is Mode.HYBRID
+    qtbot.waitUntil(lambda: not modes.menu_of_modes.isVisible(), timeout=30_000)
     QTest.keyClicks(focused(), "words")
-    assert (window.composer.text, window.composer.modes.mode) == ("words", Mode.AUTO)
-
-
-def test_the_depth_is_no_search_field_after_a_click(window: MainWindow, qtbot: QtBot) -> None:
-    window.composer.set_mode(Mode.AUTO)
-    window.composer.edit.setFocus()
-    box = window.composer.depth_box
-    QTest.mouseClick(box, LEFT)
-    view = box.view()
-    qtbot.waitUntil(view.isVisible, timeout=30_000)
-    QTest.keyClick(view, Qt.Key.Key_Down)
-    QTest.keyClick(view, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not view.isVisible(), timeout=30_000)
-    assert box.currentData() == 1
-    assert window.composer.edit.hasFocus()
-    QTest.keyClicks(focused(), "draft")
-    assert (box.currentData(), window.composer.text) == (1, "draft")
+    assert (window.composer.text, modes.mode) == ("words", Mode.HYBRID)
 
 
 def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) -> None:
@@ -112,12 +99,13 @@ def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) 
     assert (window.composer.text, sent) == ("", [])
 
 
-def test_a_mode_is_taken_by_space(window: MainWindow, qtbot: QtBot) -> None:
-    button = focus(window.composer.modes.buttons[Mode.SUFFIX])
-    with qtbot.waitSignal(window.composer.mode_chosen) as caught:
-        QTest.keyClick(button, Qt.Key.Key_Space)
-    assert caught.args == [Mode.SUFFIX]
+def test_space_opens_the_modes(window: MainWindow) -> None:
+    button = focus(window.composer.modes)
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert window.composer.modes.menu_of_modes.isVisible()
     assert window.composer.text == ""
+    QTest.keyClick(window.composer.modes.menu_of_modes.list, Qt.Key.Key_Escape)
+    assert not window.composer.modes.menu_of_modes.isVisible()
     assert button.hasFocus()
 
 

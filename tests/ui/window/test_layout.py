@@ -106,7 +106,7 @@ def test_a_sidebar_that_had_no_room_comes_back_when_it_has(more_room: str, very_
     window = make_window(qtbot)
     window.set_text_size("small")
     window.setMinimumWidth(0)
-    window.resize(900, 700)
+    window.resize(1060, 700)
     assert window.sidebar.isVisible()
     window.set_text_size("larger")
     assert not window.sidebar.isVisible()
@@ -133,7 +133,7 @@ def test_a_sidebar_that_somebody_hid_stays_away_whatever_the_room(very_large: No
 def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot: QtBot) -> None:
     window = make_window(qtbot)
     window.setMinimumWidth(0)
-    window.resize(900, 700)
+    window.resize(1060, 700)
     window.set_text_size("larger")
     assert not window.sidebar.isVisible()
     kept = window.save_layout()
@@ -143,6 +143,17 @@ def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot:
     assert not again.sidebar.isVisible()
     again.resize(1400, 700)
     assert again.sidebar.isVisible()
+
+
+def test_the_details_of_the_statistics_are_remembered(qtbot: QtBot) -> None:
+    window = make_window(qtbot)
+    with qtbot.waitSignal(window.layout_changed):
+        window.stats.now.set_details(True)
+    kept = window.save_layout()
+    again = make_window(qtbot)
+    assert not again.stats.now.details.isChecked()
+    again.restore_layout(kept)
+    assert again.stats.now.details.isChecked()
 
 
 def test_panes_begin_wider_where_the_text_is_larger(qtbot: QtBot) -> None:

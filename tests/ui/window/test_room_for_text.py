@@ -140,12 +140,39 @@ def test_nothing_is_cut_off_at_the_largest_text(
     assert settle(PLACES[place](qtbot), qtbot) == []
 
 
-def test_the_depth_is_read_at_the_largest_text(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("size", [(1000, 700), (800, 600)])
+def test_in_a_small_window_with_the_statistics_open_the_composer_keeps_its_right_edge(
+    size: tuple[int, int], language: str, spoken: Callable[[str], None], qtbot: QtBot
+) -> None:
+    spoken(language)
     window = make_window(qtbot)
-    box = window.composer.depth_box
+    window.resize(*size)
+    if window.stats.isHidden():
+        window.layout_state.toggle_stats()
+    qtbot.waitUntil(window.stats.isVisible, timeout=30_000)
+    middle = window.splitter.widget(1)
+
+    def edge(widget: QWidget) -> int:
+        return widget.mapTo(middle, widget.rect().topRight()).x()
+
+    card, send = window.composer.card, window.composer.send_button
+    qtbot.waitUntil(lambda: edge(card) < middle.width(), timeout=30_000)
+    assert edge(send) < edge(card)
+    assert window.width() <= max(size[0], window.minimumSizeHint().width())
+    assert middle.mapTo(window, middle.rect().topRight()).x() < window.width()
+
+
+def test_the_modes_are_read_at_the_largest_text(qtbot: QtBot) -> None:
+    window = make_window(qtbot)
     for size in ("normal", "larger", "large"):
         window.set_text_size(size)
-        qtbot.waitUntil(lambda: box.fontMetrics().horizontalAdvance("Depth auto") <= room_of(box), timeout=LAID_OUT_MS)
+        window.composer.modes.open_menu()
+        menu = window.composer.modes.menu_of_modes
+        assert settle(menu, qtbot) == []
+        box = menu.depth_box
+        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room_of(box)
+        menu.close()
 
 
 @pytest.mark.parametrize("system_px", [13, 24])

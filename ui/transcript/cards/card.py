@@ -24,11 +24,13 @@ class MessageCard(QFrame):
     Signals:
         version_requested(int): another version of this message is to be shown.
         delete_requested(int), menu_requested(object): the message and all after it; this card.
+        race_requested(int): the question that this is, or that this answers, is to be raced.
         context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
     """
 
     version_requested = Signal(int)
     delete_requested = Signal(int)
+    race_requested = Signal(int)
     menu_requested = Signal(object)
     context_menu_requested = Signal(object, object)
 

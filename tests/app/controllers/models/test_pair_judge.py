@@ -12,20 +12,23 @@ from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Match, ModelRef, PairView
 from app.domain.settings.values import Settings
+from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
-from engine.fit.table import Room
-from engine.llama.devices import GpuDevice
+from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
-from engine.records import LoadRequest
+from engine.records import Device, LoadRequest
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
+from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 
 
 def judged(folder: Path, draft: Path | None) -> PairView:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
-    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
+        keep_passes(folder / "cache", model, plain_ms)
+    judge = PairJudge(service, Settings, outlooks=Outlooks(folder / "cache"))  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -42,8 +45,16 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert refused.fit.parts == alone.fit.parts
     assert all(part.draft_bytes is None for part in refused.fit.parts)
     assert any(part.draft_bytes for part in pair.fit.parts)
-    assert (refused.note, alone.note) == ("", "")
-    assert pair.note
+    assert all(view.outlook is not None and "tokens per second" in view.note for view in (refused, alone, pair))
+    assert "of a pass of the target" in pair.note
+    assert "of a pass of the target" not in refused.note + alone.note
+
+
+def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
+    assert (found.outlook, found.note) == (None, "")
 
 
 @pytest.mark.parametrize("used_with", ["this target", "another"])
@@ -83,8 +94,9 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hub_pairs, "find_gpus", lambda: (GpuDevice("One", 1000 * MIB, gpu_mib * MIB),))
-    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, gpu_bytes: Room(10**10, gpu_bytes))
+    gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
+    monkeypatch.setattr(hub_pairs, "find_devices", lambda _names: gpus)
+    monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: room_on(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems

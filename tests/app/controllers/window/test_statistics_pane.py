@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.sums import PairSums
 from app.storage.chats import answer_records, totals
+from app.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats
 from tests.app.fakes import Desk
 from ui.statistics.panel import ALL, CHAT
@@ -47,6 +48,25 @@ def test_an_answer_counts_for_its_models_and_mode(desk: Desk, qtbot: QtBot) -> N
     assert chat is not None
     answers = desk.store.read(lambda db: answer_records.answers_of_chat(db, chat))
     assert [(each.target, each.draft) for each in answers] == [("target", "draft"), ("target", "")]
+
+
+def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(desk: Desk, qtbot: QtBot) -> None:
+    answer(desk, qtbot)
+    answer(desk, qtbot, replace(RUN, mode=Mode.OFF))  # nothing to compare
+    answer(desk, qtbot, replace(RUN, mode=Mode.AUTO, decode_s=2.0, plain_ms=None))
+    answer(desk, qtbot, replace(RUN, mode=Mode.NGRAM))
+    desk.store.read(lambda _db: None)  # what was posted before is done
+    speeds = PairSpeeds(desk.paths.pair_speeds_file)
+    assert [(each.mode, each.speedup) for each in speeds.get("target", "draft").answers] == [
+        ("draft", 1.5),
+        ("auto", None),
+    ]
+    assert [each.mode for each in speeds.get("target", "").answers] == ["ngram"]
+    desk.window.stats.show_page(ALL)
+    qtbot.waitUntil(lambda: len(desk.window.stats.all.recent) == 2, timeout=PATIENCE_MS)
+    desk.controller.statistics.reset()
+    qtbot.waitUntil(lambda: not desk.window.stats.all.recent, timeout=PATIENCE_MS)
+    assert speeds.all() == ()
 
 
 def test_an_answer_that_goes_on_counts_its_tokens_once(desk: Desk, qtbot: QtBot) -> None:

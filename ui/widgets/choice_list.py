@@ -23,7 +23,10 @@ _NO_PARENT = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One row; without a key it is a heading. ``tone`` colours the icon: "good", "warn", "bad" or "muted"."""
+    """One row; without a key it is a heading. ``tone`` colours the icon: "accent", "good", "warn", "bad" or "muted".
+
+    One that is not ``enabled`` is greyed, and cannot be chosen; its lines, which say why, stay readable.
+    """
 
     key: str
     title: str
@@ -32,6 +35,7 @@ class Choice:
     icon: str = ""
     tone: str = "muted"
     spoken: str = ""  # what the icon means, for screen readers and the hover
+    enabled: bool = True
 
 
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
@@ -79,7 +83,7 @@ class ChoiceModel(QAbstractListModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Headings cannot be chosen."""
         choice = self.choice(index)
-        if choice is None or not choice.key:
+        if choice is None or not (choice.key and choice.enabled):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
@@ -87,9 +91,13 @@ class ChoiceModel(QAbstractListModel):
 class _Delegate(QStyledItemDelegate):
     """Draws the rows with the palette in force."""
 
-    def __init__(self, theme: Theme, model: ChoiceModel, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, model: ChoiceModel, pad: int, parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme, self._model = theme, model
+        self._theme, self._model, self._comfortable_pad = theme, model, pad
+
+    @property
+    def _pad(self) -> int:
+        return COMPACT_PAD_PX if self._theme.compact else self._comfortable_pad
 
     @property
     def _line_px(self) -> int:
@@ -99,9 +107,7 @@ class _Delegate(QStyledItemDelegate):
         choice = self._model.choice(index)
         if choice is None or not choice.key:
             return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
-        return QSize(
-            0, 2 * (COMPACT_PAD_PX if self._theme.compact else PAD_PX) + self._line_px * (1 + len(choice.lines)) + 2
-        )
+        return QSize(0, 2 * self._pad + self._line_px * (1 + len(choice.lines)) + 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         choice = self._model.choice(index)
@@ -119,10 +125,14 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        pad = COMPACT_PAD_PX if self._theme.compact else PAD_PX
-        inner = box.adjusted(10, pad, -10, -pad)
+        inner = box.adjusted(10, self._pad, -10, -self._pad)
         if choice.icon:
-            colors = {"good": tokens.good, "warn": tokens.caution, "bad": tokens.danger}
+            colors = {
+                "accent": tokens.accent_text,
+                "good": tokens.good,
+                "warn": tokens.caution,
+                "bad": tokens.danger,
+            }
             ratio = painter.device().devicePixelRatioF()
             color = colors.get(choice.tone, tokens.text_muted)
             painter.drawPixmap(inner.topLeft(), self._theme.pixmap(choice.icon, color, ICON_PX, ratio))
@@ -136,7 +146,7 @@ class _Delegate(QStyledItemDelegate):
             self._write(painter, line, choice.side, caption, Qt.AlignmentFlag.AlignRight)
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
-        painter.setPen(QColor(tokens.text))
+        painter.setPen(QColor(tokens.text if choice.enabled else tokens.text_disabled))
         self._draw(painter, title, choice.title, self._theme.font(0, SEMIBOLD))
         for number, text in enumerate(choice.lines, 1):
             self._write(painter, line.translated(0, self._line_px * number), text, caption)
@@ -171,18 +181,18 @@ class ChoiceList(QListView):
 
     Signals:
         chosen(str): a row was clicked, or reached by the arrows: show it.
-        opened(str): Enter or a double click: do the usual thing with it.
+        opened(str): Enter, Space or a double click: do the usual thing with it.
     """
 
     chosen = Signal(str)
     opened = Signal(str)
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None, *, pad: int = PAD_PX) -> None:
         super().__init__(parent)
         self.rows = ChoiceModel()
         self._filling = False
         self.setModel(self.rows)
-        self.setItemDelegate(_Delegate(theme, self.rows, self))
+        self.setItemDelegate(_Delegate(theme, self.rows, pad, self))
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
@@ -205,7 +215,11 @@ class ChoiceList(QListView):
 
     def current_key(self) -> str:
         """The row that is current."""
-        choice = self.rows.choice(self.currentIndex())
+        return self.key_at(self.currentIndex())
+
+    def key_at(self, index: Index) -> str:
+        """The row at ``index``; empty for a heading."""
+        choice = self.rows.choice(index)
         return choice.key if choice else ""
 
     def choose_first(self) -> None:
@@ -215,8 +229,8 @@ class ChoiceList(QListView):
             self.setCurrentIndex(self.rows.index(line, 0))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        """Enter opens, and so does Space."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self.currentIndex())
             return
         super().keyPressEvent(event)

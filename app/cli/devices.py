@@ -1,0 +1,65 @@
+"""`paceline devices`: what llama.cpp can compute on beside the processor, by the names that `--device` takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from app.cli.models.output import print_table, size_words
+from app.cli.output import fail_with, notify
+from engine.errors import DeviceError
+from engine.llama import rpc
+from engine.llama.devices import find_devices, find_gpus
+from engine.llama.library import processor_name
+from engine.records import Device, DeviceKind
+
+_KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU", DeviceKind.REMOTE: "over RPC"}
+
+
+def command(options: argparse.Namespace) -> int:
+    """List the devices of this machine, and of the servers that were named; 1 where one of these does not answer."""
+    found: list[tuple[str, Device]] = [(gpu.name, gpu) for gpu in find_gpus()]
+    try:
+        for name in options.servers:
+            found.extend((name, device) for device in find_devices([rpc.checked(name)]))
+    except DeviceError as error:
+        return fail_with(error, as_json=options.json)
+    warning = rpc.warning(options.servers)
+    if warning:
+        notify(warning)
+    if options.json:
+        print(json.dumps({"processor": processor_name(), "devices": [_facts(*one) for one in found]}))
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: Sequence[tuple[str, Device]]) -> None:
+    if found:
+        print_table(("device", "what it is", "kind", "memory", "free"), (_row(*one) for one in found))
+    else:
+        print(f"llama.cpp finds no device beside the processor ({processor_name()}).")
+    if not rpc.is_supported():
+        print("This build of llama.cpp has no RPC backend, so devices of other machines cannot be used.")
+
+
+def _row(name: str, device: Device) -> tuple[str, ...]:
+    sizes = (device.total_bytes, device.free_bytes)
+    return (
+        name,
+        device.description,
+        _KINDS[device.kind],
+        *("unknown" if one is None else size_words(one) for one in sizes),
+    )
+
+
+def _facts(name: str, device: Device) -> dict[str, object]:
+    return {
+        "device": name,
+        "name": device.name,
+        "description": device.description,
+        "kind": device.kind.value,
+        "total_bytes": device.total_bytes,
+        "free_bytes": device.free_bytes,
+    }

@@ -1,0 +1,62 @@
+"""`paceline doctor`: what runs here, what was found, what is missing and how to get it; in words or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from app.logs import redact
+from app.paths import find_paths
+from app.startup.doctor import Finding, Level, examine
+
+_MARKS = {Level.FINE: "ok", Level.NOTE: "note", Level.FAULT: "FAULT"}
+_WIDTH = 100
+
+
+def command(options: argparse.Namespace) -> int:
+    """Print what was found; exit code 1 where something does not work."""
+    findings = examine(find_paths())
+    num_faults = sum(finding.level is Level.FAULT for finding in findings)
+    if options.json:
+        answer = {"works": num_faults == 0, "findings": [_as_dict(finding) for finding in findings]}
+        print(_shareable(json.dumps(answer, ensure_ascii=False)))
+    else:
+        for finding in findings:
+            print(_shareable(_in_words(finding)))
+        print()
+        print(_verdict(num_faults))
+    return 1 if num_faults else 0
+
+
+def _in_words(finding: Finding) -> str:
+    head = f"{_MARKS[finding.level]:>5}  "
+    text = f"{finding.subject}: {finding.message}"
+    lines = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False)
+    if finding.advice:
+        lines.append(f"-> {finding.advice}")
+    return head + f"\n{' ' * len(head)}".join(lines)
+
+
+def _verdict(num_faults: int) -> str:
+    if not num_faults:
+        return "Nothing is missing that Paceline needs."
+    return "1 fault stands above." if num_faults == 1 else f"{num_faults} faults stand above."
+
+
+def _as_dict(finding: Finding) -> dict[str, Any]:
+    return {
+        "subject": finding.subject,
+        "level": finding.level.value,
+        "message": finding.message,
+        "advice": finding.advice or None,
+        "facts": finding.facts,
+    }
+
+
+def _shareable(text: str) -> str:
+    """Without the name of the home folder and without tokens: such a text is made to be shown to others."""
+    home = str(Path.home())
+    return redact(text.replace(home, "~") if len(home) > 1 else text)

@@ -1,0 +1,200 @@
+"""What is to be expected of a model and of a pair on this machine, and what was measured, as sentences.
+
+The sentences are English and translatable (`engine.sentences`): the window, the terminal and reports tell the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.pair_speed import PairSpeed, RaceSpeed
+from engine.sentences import Sentence, joined, said
+
+FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read
+_NO_GAIN = 1.05  # times plain decoding: what ends below it is told as none
+WARM = 0.6  # temperature from which a range is told to be lower than it would be at 0
+LARGE_DRAFT_SHARE = 0.25  # of a plain pass: from here on a smaller draft is worth a look
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedRange:
+    """Tokens a second by plain decoding, from the least to the most that is to be expected."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """Where it most likely is."""
+        return float((self.low * self.high) ** 0.5)
+
+    @property
+    def is_fast_enough(self) -> bool:
+        """Whether an answer comes about as fast as it is read."""
+        return self.middle >= FAST_ENOUGH
+
+
+@dataclass(frozen=True, slots=True)
+class GainRange:
+    """Times plain decoding, from ``low`` to ``high``. ``draft_share``: a drafted token beside a plain pass.
+
+    ``break_even_share`` is the dearest draft that would still pay; None where none would, or where there is none.
+    """
+
+    low: float
+    high: float
+    draft_share: float | None = None
+    draft_pays: bool = False
+    break_even_share: float | None = None
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether anything is to be gained."""
+        return self.high >= _NO_GAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """``bound``: "memory", "arithmetic" or "both"; ``cost_of_four`` is a pass of four tokens in plain ones.
+
+    ``basis``: "model", "others" or "memory", whose passes, or speed, it was told from; ``measured_with`` is the model.
+    """
+
+    plain: SpeedRange
+    gain: GainRange
+    text_alone: GainRange
+    bound: str
+    cost_of_four: float
+    basis: str
+    measured_with: str = ""
+    temperature: float = 0.0
+    measured: PairSpeed | None = None
+
+    @property
+    def headline(self) -> Sentence:
+        """The measured figure where there is one, else the range."""
+        found = measured_words(self.measured) if self.measured is not None else said("")
+        return found or self._expected
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Everything, the most important first."""
+        parts = [self.headline, self._draft, self._bound]
+        if not (self.measured and measured_words(self.measured)):
+            parts += [self._conditions, self._basis]
+        return tuple(part for part in parts if part)
+
+    @property
+    def words(self) -> Sentence:
+        """All sentences after one another."""
+        return joined(self.sentences)
+
+    @property
+    def _expected(self) -> Sentence:
+        low, high = self.plain.low, self.plain.high
+        if not self.gain.is_gain:
+            return said(
+                "Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from "
+                "drafting.",
+                low=low, high=high,
+            )  # fmt: skip
+        return said(
+            "Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about "
+            "{slow:.0f}–{fast:.0f} tokens per second.",
+            low=self.gain.low, high=self.gain.high, slow=low, fast=high,
+        )  # fmt: skip
+
+    @property
+    def _draft(self) -> Sentence:
+        gain = self.gain
+        if gain.draft_share is None:
+            return said("")
+        share = said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=gain.draft_share * 100)
+        if gain.draft_pays:
+            return share
+        return joined([share, self._instead])
+
+    @property
+    def _instead(self) -> Sentence:
+        """What would pay where the draft does not."""
+        even = self.gain.break_even_share
+        if even is None or even < 0.02:
+            return said("No draft model would pay off here; text that repeats is drafted without one.")
+        return said(
+            "That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an "
+            "MTP file). Text that repeats is drafted without one.",
+            percent=even * 100,
+        )  # fmt: skip
+
+    @property
+    def _bound(self) -> Sentence:
+        cost = self.cost_of_four
+        if self.bound == "memory":
+            return said(
+                "Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.",
+                cost=cost,
+            )
+        if self.bound == "arithmetic":
+            return said(
+                "Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.",
+                cost=cost,
+            )
+        return said(
+            "Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as "
+            "one.",
+            cost=cost,
+        )
+
+    @property
+    def _conditions(self) -> Sentence:
+        if self.temperature >= WARM:
+            return said("Short answers gain less; a temperature of 0 gains more.")
+        return said("Short answers and higher temperatures gain less.")
+
+    @property
+    def _basis(self) -> Sentence:
+        if self.basis == "model":
+            return said("Estimated from this model's passes, which were measured here.")
+        if self.basis == "others":
+            return said("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
+        return said("Estimated from the speed of the memory, which was measured here.")
+
+
+def measured_words(speed: PairSpeed) -> Sentence:
+    """What races and answers gave; empty where there is neither."""
+    race, answers = speed.race, speed.speedup
+    parts = [_race_words(race)] if race is not None else []
+    if answers is not None and speed.num_compared == 1:
+        parts.append(said("Measured here: {speedup:.2f}× plain decoding in one answer.", speedup=answers))
+    elif answers is not None:
+        parts.append(
+            said(
+                "Measured here: {speedup:.2f}× plain decoding over the last {number} answers.",
+                speedup=answers, number=speed.num_compared,
+            )
+        )  # fmt: skip
+    return joined(parts)
+
+
+def losing_words(speed: PairSpeed) -> Sentence:
+    """What to do about a pair whose last answers were slower than plain decoding; empty where they were not."""
+    if not speed.is_losing:
+        return said("")
+    lost = said(
+        "The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        number=speed.num_compared, speedup=speed.speedup or 0.0,
+    )  # fmt: skip
+    if not speed.draft:
+        return joined(
+            [lost, said("Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.")]
+        )
+    return joined([lost, said("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
+
+
+def _race_words(race: RaceSpeed) -> Sentence:
+    if race.low is None or race.high is None:
+        return said("Measured here: {speedup:.2f}× plain decoding in a race.", speedup=race.speedup)
+    return said(
+        "Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).",
+        speedup=race.speedup, low=race.low, high=race.high,
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""What a pair will give on this machine, told from headers and from what was measured here. Calls block.
+
+Where nothing was measured yet, the speed of the memory is, once and within a third of a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.domain.model_name import name_of_file
+from app.domain.outlook import GainRange, Outlook, SpeedRange
+from app.domain.pair_speed import PairSpeed
+from app.hub.pairs.assessment import LoadPlan
+from app.hub.remote_header import KnownModel
+from app.storage.pair_speeds import PairSpeeds
+from engine.forecast.forecast import Forecast, forecast, pair_kind
+from engine.forecast.gain import GainForecast, PairKind
+from engine.forecast.passes import LEAST_BYTES, Asked, Machine, forecast_pass
+from engine.forecast.read_speed import measure_read_speed
+from engine.gguf.token_weights import token_weights, weights_by_size
+from engine.llama.library import physical_cores
+from engine.storage.json_store import JsonStore
+from engine.storage.pass_samples import SampleStore
+
+log = logging.getLogger(__name__)
+
+_FILE, _FORMAT = "read-speed.json", 1
+_SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which a pair would answer. ``threads``: None is what the app chooses."""
+
+    plan: LoadPlan = field(default_factory=LoadPlan)
+    threads: int | None = None
+    draft_threads: int | None = None
+    temperature: float = 0.8
+
+
+class Outlooks:
+    """Safe to use from several threads."""
+
+    def __init__(self, cache: Path, speeds: PairSpeeds | None = None) -> None:
+        """``cache`` is where the engine keeps what it measured; ``speeds`` is how fast pairs were."""
+        self._cache, self._speeds = cache, speeds
+        self._lock = threading.Lock()
+        self._read_speed: float | None = None
+
+    def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> Outlook | None:
+        """What is to be expected of it, or of the target alone; None where nothing here could tell."""
+        plan = conditions.plan
+        first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+        second = (
+            _asked(draft, conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers) if draft else None
+        )
+        kind = pair_kind(target.header, draft.header) if draft else PairKind.OTHER
+        found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature)
+        if found is None:
+            return None
+        measured = None
+        if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
+            names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
+            measured = self._speeds.get(*names)
+        return _outlook(found, measured)
+
+    def of_size(self, size_bytes: int, quantization: str, name: str, *, on_gpu: bool = False) -> SpeedRange | None:
+        """Plain decoding of a model of which only the size is known."""
+        asked = Asked(weights_by_size(size_bytes, quantization, name), physical_cores(), on_gpu)
+        found = forecast_pass(self._machine([asked]), asked)
+        return SpeedRange(*found.tokens_per_second) if found is not None else None
+
+    def _machine(self, wanted: list[Asked | None]) -> Machine:
+        samples = SampleStore(self._cache).samples
+        larger = [each for each in wanted if each is not None and each.weights.num_bytes >= LEAST_BYTES]
+        known = [each for each in samples if each.weights.num_bytes >= LEAST_BYTES]
+        if known or not larger:
+            return Machine(samples)
+        return Machine(samples, self._read_bytes_per_s(), physical_cores())
+
+    def _read_bytes_per_s(self) -> float | None:
+        """Measured once in the life of this installation and number of cores."""
+        with self._lock:
+            if self._read_speed is None:
+                cores = physical_cores()
+                store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
+                kept = store.read(_speed)
+                if str(cores) not in kept:
+                    try:
+                        kept = {str(cores): measure_read_speed(cores)}
+                    except (MemoryError, RuntimeError) as error:
+                        log.info("the memory's speed could not be measured: %s", error)
+                        return None
+                    store.write(kept)
+                self._read_speed = kept[str(cores)]
+            return self._read_speed
+
+
+def _speed(entry: object) -> float:
+    if isinstance(entry, bool) or not isinstance(entry, int | float) or not _SLOWEST < entry < _FASTEST:
+        raise ValueError("this is no speed of a memory")
+    return float(entry)
+
+
+def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> Asked:
+    parts = model.weights_bytes if model.num_parts > 1 else None
+    name = model.path.name if model.path is not None else ""
+    weights = token_weights(model.header, parts)
+    return Asked(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
+
+
+def _outlook(found: Forecast, measured: PairSpeed | None) -> Outlook:
+    plain = found.plain
+    return Outlook(
+        SpeedRange(*plain.tokens_per_second),
+        _gain(found.gain),
+        _gain(found.text_alone),
+        found.gain.bound.value,
+        found.gain.cost_of_four,
+        plain.basis.value,
+        plain.measured_with.removesuffix(".gguf"),
+        found.temperature,
+        measured,
+    )
+
+
+def _gain(found: GainForecast) -> GainRange:
+    return GainRange(found.low, found.high, found.draft_share, found.draft_pays, found.break_even_share)

@@ -1,0 +1,291 @@
+"""Looks at what Paceline needs of this system, and says what is missing and how to get it.
+
+Nothing here may fail where something is broken: llama.cpp is loaded in a process of its own, Qt not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from ctypes import CDLL
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+import app
+from app.paths import Paths, builtin_draft, builtin_target
+from app.startup.display import PACKAGES, has_display, missing_library
+from engine.sandbox.process import child_command, child_environment, creation_flags
+
+LIBRARY_LIMIT_S = 60.0
+LEAST_FREE_BYTES = 200_000_000  # chats, settings and kept states need little; a model needs what its page says
+_REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
+
+
+class Level(StrEnum):
+    """How bad a finding is."""
+
+    FINE = "fine"
+    NOTE = "note"  # works, but could be better
+    FAULT = "fault"  # something does not work
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: what was found, and what to do where it is not well."""
+
+    subject: str
+    level: Level
+    message: str
+    advice: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def examine(paths: Paths) -> tuple[Finding, ...]:
+    """Look at everything, in the order in which a start needs it."""
+    library = ask_library()
+    return (
+        _program(),
+        *_packages(),
+        *_llama(library),
+        *_gpus(library),
+        _compiler(),
+        _display(),
+        *_folders(paths),
+        _builtin_models(),
+        _memory(),
+    )
+
+
+# ---- the program and what it is made of --------------------------------------------------------------------------
+
+
+def _program() -> Finding:
+    kind = "a bundle" if getattr(sys, "frozen", False) else "Python packages"
+    message = f"Paceline {app.__version__} as {kind}, Python {platform.python_version()}, {platform.platform()}."
+    return Finding("Paceline", Level.FINE, message)
+
+
+def _packages() -> Iterator[Finding]:
+    """Packages that are required and missing; a bundle carries its own."""
+    if getattr(sys, "frozen", False):
+        return
+    missing = [name for name in _required() if _version(name) is None]
+    if missing:
+        message = f"Missing: {', '.join(missing)}."
+        yield Finding(
+            "Python packages", Level.FAULT, message, f"Type: {sys.executable} -m pip install {' '.join(missing)}"
+        )
+    else:
+        yield Finding("Python packages", Level.FINE, "All are there.")
+
+
+def _required() -> list[str]:
+    """Names of the packages that every installation needs; those of an unpacked checkout are not known."""
+    from packaging.requirements import Requirement  # noqa: PLC0415  (huggingface-hub brings it; asked for here only)
+
+    try:
+        found = [Requirement(line) for line in requires("paceline") or []]
+    except PackageNotFoundError:
+        return []
+    return [one.name for one in found if one.marker is None or one.marker.evaluate({"extra": ""})]
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+# ---- llama.cpp ---------------------------------------------------------------------------------------------------
+
+
+def ask_library(limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+    """What a child process says of llama.cpp; ``error`` where it cannot be loaded, says nothing or ends."""
+    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
+    try:
+        child = subprocess.run(  # noqa: S603  (our own interpreter and module)
+            child_command("library"),
+            stdin=its_end,
+            capture_output=True,
+            timeout=limit_s,
+            env=child_environment(bare=False),
+            creationflags=creation_flags(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"it did not load within {limit_s:.0f} seconds"}
+    except OSError as error:
+        return {"error": error.strerror or str(error)}
+    finally:
+        os.close(its_end)
+        os.close(our_end)
+    if child.returncode < 0:
+        return {"error": f"loading it ended the process ({_signal_name(-child.returncode)})"}
+    try:
+        answer = json.loads(child.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        lines = child.stderr.decode("utf-8", "replace").strip().splitlines()
+        return {"error": lines[-1] if lines else f"its process ended with status {child.returncode}"}
+    return answer if isinstance(answer, dict) else {"error": "its process gave no answer"}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _llama(library: dict[str, Any]) -> Iterator[Finding]:
+    build = _version("llama-cpp-python") or "of the bundle"
+    if "error" in library:
+        yield Finding(
+            "llama.cpp", Level.FAULT, f"It cannot be loaded: {library['error'].rstrip('.')}.", _advice(library["error"])
+        )
+        return
+    names = "; ".join(library["libraries"]) or "its files are not known on this system"
+    yield Finding("llama.cpp", Level.FINE, f"Version {build}: {names}.", facts=library)
+    features = f"{library['processor']}, {library['cores']} cores. llama.cpp uses: {library['system_info']}."
+    yield Finding("Processor", Level.FINE, features)
+    for notice in library["notices"]:
+        yield Finding("llama.cpp", Level.NOTE, notice)
+
+
+def _advice(error: str) -> str:
+    """What to do about a library that does not load."""
+    if "libgomp" in error:
+        return "Type: sudo apt install libgomp1"
+    if "SIGILL" in error:
+        return f"It was built for another processor. {_REINSTALL}"
+    return _REINSTALL
+
+
+# ---- the machine -------------------------------------------------------------------------------------------------
+
+
+def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
+    """The graphics processors that this build uses; where it uses none, what the system would have."""
+    for gpu in library.get("gpus", ()):
+        total, free = gpu["total_bytes"], gpu["free_bytes"]
+        size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
+        yield Finding("GPU", Level.FINE, f"{gpu['name']}: {size}.")
+    if not library.get("gpus") and "error" not in library:
+        yield _no_gpu(graphics_of_system(), can_use=bool(library.get("supports_gpu")))
+
+
+def _no_gpu(present: list[str], *, can_use: bool) -> Finding:
+    """``present`` is what of graphics the system shows; ``can_use`` whether llama.cpp was built for any."""
+    vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
+    if can_use:
+        message = f"This build of llama.cpp can use a GPU and found none that it knows; of the system, {vulkan}."
+        return Finding("GPU", Level.NOTE, message, "Install the driver of your GPU, if there is one: docs/gpu.md.")
+    if not present:
+        message = f"Models run on the processor; this system shows no GPU, and {vulkan}."
+        return Finding("GPU", Level.FINE, message)
+    message = f"This system has {', '.join(present)}, but llama.cpp was built for the processor only; {vulkan}."
+    return Finding("GPU", Level.NOTE, message, "How to use it: docs/gpu.md.")
+
+
+def graphics_of_system(root: Path = Path("/")) -> list[str]:
+    """What of graphics this system shows, driver or not; only Linux tells without a tool."""
+    found = []
+    if (root / "proc/driver/nvidia/version").exists():
+        found.append("an NVIDIA driver")
+    if (root / "dev/kfd").exists():
+        found.append("an AMD compute device")
+    if any((root / "dev/dri").glob("renderD*")):
+        found.append("a graphics device")
+    return found
+
+
+def has_vulkan_loader() -> bool:
+    """Whether the system can load what every Vulkan program needs."""
+    name = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}.get(sys.platform, "libvulkan.so.1")
+    try:
+        CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def _compiler() -> Finding:
+    """Only to compile llama.cpp anew is one needed."""
+    found = [name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)]
+    cxx = [name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)]
+    if found and cxx:
+        return Finding("Compiler", Level.FINE, f"{found[0]} and {cxx[0]} are there, so llama.cpp can be compiled here.")
+    advice = "" if getattr(sys, "frozen", False) else "To compile llama.cpp anew, type: sudo apt install gcc g++"
+    return Finding("Compiler", Level.FINE, "None. It is needed only to compile llama.cpp.", advice)
+
+
+def _display() -> Finding:
+    if not has_display():
+        advice = 'For the window, start it on a desktop; in a terminal, use: paceline run --prompt "..."'
+        return Finding("Display", Level.NOTE, "There is none: neither DISPLAY nor WAYLAND_DISPLAY is set.", advice)
+    missing = missing_library()
+    if missing:
+        package = PACKAGES.get(missing)
+        advice = f"Type: sudo apt install {package}" if package else "Install it with your system's package manager."
+        return Finding(
+            "Display", Level.FAULT, f"The window cannot open: {missing}, which Qt needs, is missing.", advice
+        )
+    return Finding("Display", Level.FINE, "There is one, and the libraries that Qt needs for it.")
+
+
+def _folders(paths: Paths) -> Iterator[Finding]:
+    """Each folder of the app: whether it can be written to, and how much room there is."""
+    for name in ("config", "data", "cache", "logs", "models"):
+        folder: Path = getattr(paths, name)
+        yield _folder(f"Folder for {name}", folder)
+
+
+def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = None) -> Finding:
+    """Try to write into ``folder``, or where it would be made."""
+    parent = next((one for one in (folder, *folder.parents) if one.is_dir()), Path(folder.anchor))
+    advice = "Allow writing to it, or set PACELINE_HOME to a folder of your own."
+    try:
+        (write or _try_to_write)(parent)
+    except OSError as error:
+        return Finding(subject, Level.FAULT, f"{folder} cannot be written to: {error.strerror or error}.", advice)
+    free = shutil.disk_usage(parent).free
+    facts = {"path": str(folder), "free_bytes": free}
+    if free < LEAST_FREE_BYTES:
+        message = f"{folder}: only {free / 1e6:.0f} MB of the disk are free."
+        return Finding(subject, Level.FAULT, message, "Make room on it, or nothing more can be kept.", facts)
+    return Finding(subject, Level.FINE, f"{folder}, {free / 1e9:.1f} GB free.", facts=facts)
+
+
+def _try_to_write(folder: Path) -> None:
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, os.strerror(13))
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(4096))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _builtin_models() -> Finding:
+    missing = [file.name for file in (builtin_target(), builtin_draft()) if not file.is_file()]
+    if missing:
+        return Finding("Built-in models", Level.FAULT, f"Missing: {', '.join(missing)}.", "Install Paceline again.")
+    return Finding("Built-in models", Level.FINE, "The pair for the first steps is there.")
+
+
+def _memory() -> Finding:
+    memory = psutil.virtual_memory()
+    facts = {"total_bytes": memory.total, "free_bytes": memory.available}
+    message = f"{memory.total / 1e9:.1f} GB, {memory.available / 1e9:.1f} GB free."
+    return Finding("Memory", Level.FINE, message, facts=facts)

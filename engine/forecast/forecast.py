@@ -1,0 +1,59 @@
+"""All that can be said of a target and a draft before they are loaded, with what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.forecast.gain import GainForecast, PairKind, forecast_gain
+from engine.forecast.passes import Asked, Machine, PassForecast, forecast_pass, forecast_step
+from engine.gguf.header import GgufHeader
+
+_BUILTIN = "paceline-tiny"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """``plain`` is the target's; ``gain`` that of ``auto`` with this draft, or with text alone where there is none.
+
+    ``text_alone`` is what there would be without the draft.
+    """
+
+    plain: PassForecast
+    gain: GainForecast
+    text_alone: GainForecast
+    temperature: float
+
+    @property
+    def tokens_per_second(self) -> tuple[float, float]:
+        """With drafting, from the least to the most."""
+        low, high = self.plain.tokens_per_second
+        return low * self.gain.low, high * self.gain.high
+
+
+def forecast(
+    machine: Machine, target: Asked, draft: Asked | None, kind: PairKind, temperature: float
+) -> Forecast | None:
+    """None where nothing was measured here that could tell."""
+    plain = forecast_pass(machine, target)
+    step_ms = forecast_step(machine, draft) if draft is not None else None
+    if plain is None or (draft is not None and step_ms is None):
+        return None
+    alone = forecast_gain(plain.curve, None, kind, temperature)
+    gain = forecast_gain(plain.curve, step_ms, kind, temperature) if step_ms is not None else alone
+    return Forecast(plain, gain, alone, temperature)
+
+
+def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
+    """How alike two models are, by what their headers say of their family."""
+    first, second = (_family(header) for header in (target, draft))
+    if first == second == _BUILTIN:
+        return PairKind.DISTILLED
+    return PairKind.FAMILY if first and first == second else PairKind.OTHER
+
+
+def _family(header: GgufHeader) -> str:
+    """The family of a model: its base name, or its architecture where it has none that is a family of its own."""
+    name = header.metadata.get("general.basename")
+    if isinstance(name, str) and name.strip():
+        return name.strip().lower()
+    return "" if header.architecture == "llama" else header.architecture

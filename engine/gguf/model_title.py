@@ -1,0 +1,166 @@
+"""The name of a model that a person reads, out of its header and its file's name, either of which may be wrong.
+
+``general.name`` is what a converter found: "Qwen2.5 Coder 0.5B Instruct AWQ" of a file that is not AWQ, "Smollm2 135M
+8k Lc100K Mix1 Ep2" of a release, "hf", a folder, a number of a commit, or the name of another model. So words about
+formats and training runs go, a name that tells another size than the weights have is not believed, and the file's own
+name says what the header leaves out: that it is the instructed one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from math import prod
+
+MAX_CHARS = 60
+TITLE_KEYS = ("name", "basename", "size_label", "finetune")  # behind ``general.``
+# About the format of a file, not the model; a quantization is told beside the name.
+_FORMATS = re.compile(
+    r"(?:gguf|ggml|awq|gptq|exl[23]|hf|fp8|fp16|fp32|bf16|f16|f32|int[48]|[48]bit|bnb|imatrix|imat|ud|qat|mlx|unquantized"
+    r"|i?q\d+|mxfp4|nvfp4)",
+    re.IGNORECASE,
+)
+# Of a training run: stages, steps, mixtures and context lengths inside it.
+_TRAINING = re.compile(
+    r"(?:ckpt|checkpoint|step|steps|epoch|ep|mix|iter|run|lc|seq|lr|bs)\d+[km]?|lc\d+k|\d+k|v?\d{8,}|[0-9a-f]{12,}",
+    re.IGNORECASE,
+)
+_QUANTIZATION = re.compile(r"(?<![a-z0-9])(?:i?q\d_[a-z0-9]+(?:_[a-z]+)?|tq\d_\d|[48]bit)(?![a-z0-9])", re.IGNORECASE)
+_VARIANTS = {
+    "instruct": "Instruct", "it": "Instruct", "chat": "Chat", "base": "Base", "thinking": "Thinking",
+    "reasoning": "Reasoning", "distill": "Distill",
+}  # fmt: skip
+_NO_NAME = frozenset(
+    {
+        *(
+            "model",
+            "models",
+            "merged",
+            "merge",
+            "output",
+            "out",
+            "hf",
+            "tmp",
+            "temp",
+            "workspace",
+            "snapshot",
+            "snapshots",
+        ),
+        *("checkpoint", "weights", "final", "latest", "test", "unnamed", "unknown", "none", "null", "data", "cache"),
+        *("content", "main", "ggml", "gguf", "quantized", "converted", "transformer", "adapter", "big", "small"),
+    }
+)
+_SPELT = {
+    "smollm": "SmolLM", "smollm2": "SmolLM2", "smollm3": "SmolLM3", "tinyllama": "TinyLlama", "deepseek": "DeepSeek",
+    "qwen": "Qwen", "qwq": "QwQ", "codellama": "CodeLlama", "starcoder2": "StarCoder2", "gpt": "GPT", "oss": "OSS",
+    "olmo": "OLMo", "glm": "GLM", "lfm2": "LFM2", "ernie": "ERNIE", "rwkv": "RWKV", "r1": "R1",
+}  # fmt: skip
+_SIZE = re.compile(r"(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])", re.IGNORECASE)
+_ACTIVE = re.compile(r"a\d+(?:\.\d+)?[bm]", re.IGNORECASE)
+_SPLIT = re.compile(r"[\s_]+|-+|(?<![0-9])\.|\.(?![0-9])")
+_OFF = 2.1  # times the weights that a name may tell: embeddings count or not, experts share layers
+
+
+def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int = 0) -> str:
+    """The name, never empty. ``file_stem`` is the file's name without ending; ``num_params`` 0 where not known."""
+    named = _words(_text(metadata.get("general.name")).replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
+    of_file = _words(file_stem)
+    if _is_name(named) and _fits(named, num_params):
+        return _finished(_with_variant(_clean(named), of_file))
+    built = _built(metadata)
+    if _is_name(built) and _fits(built, num_params):
+        return _finished(_with_variant(built, of_file))
+    cleaned = _clean(of_file)
+    return _finished(cleaned) if _is_name(cleaned) else (_plain(file_stem)[:MAX_CHARS].strip() or "?")
+
+
+def _built(metadata: Mapping[str, object]) -> list[str]:
+    """Of the header's parts: base name, size, and what of the fine-tuning is no training run."""
+    base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
+    return _clean([*_words(base), *_words(size), *_words(tuned)])
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _SPLIT.split(_QUANTIZATION.sub(" ", _plain(text))) if word]
+
+
+def _plain(text: str) -> str:
+    """A stranger's text without what changes how other text is shown."""
+    return "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text[:400]).strip()
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _clean(words: list[str]) -> list[str]:
+    """Without words on formats; once a size was told, without those of the training run behind it."""
+    kept: list[str] = []
+    for word in words:
+        is_size = _SIZE.fullmatch(word) or _ACTIVE.fullmatch(word)
+        is_after_size = any(_SIZE.fullmatch(before) for before in kept)
+        if kept and _FORMATS.fullmatch(word) and not is_size:
+            continue
+        if is_after_size and _TRAINING.fullmatch(word):
+            continue
+        kept.append(word)
+    return kept
+
+
+def _with_variant(words: list[str], of_file: list[str]) -> list[str]:
+    """With what the file's name says and these words do not: "Instruct". Only a file of this very name counts."""
+    low = {word.lower() for word in words}
+    theirs = {word.lower() for word in of_file}
+    if any(word in _VARIANTS for word in low) or not words or words[0].lower() not in theirs:
+        return words
+    found = next((_VARIANTS[word] for word in (each.lower() for each in of_file) if word in _VARIANTS), None)
+    return [*words, found] if found else words
+
+
+def _is_name(words: list[str]) -> bool:
+    """Whether somebody named something: not a folder of a tool, a number or a hash alone."""
+    telling = [
+        word
+        for word in words
+        if word.lower() not in _NO_NAME
+        and not _FORMATS.fullmatch(word)
+        and not _SIZE.fullmatch(word)
+        and not _TRAINING.fullmatch(word)
+        and any(char.isalpha() for char in word)
+        and len(word) > 1
+    ]
+    return bool(telling)
+
+
+def _fits(words: list[str], num_params: int) -> bool:
+    """Whether the size that is told, if one is, is about that of the weights."""
+    told = [match for word in words if (match := _SIZE.fullmatch(word))]
+    if not told or num_params <= 0:
+        return True
+    most = max(
+        prod((int(match[1] or 1), float(match[2]))) * (1e9 if match[3].lower() == "b" else 1e6) for match in told
+    )
+    return most > 0 and 1.0 / _OFF <= num_params / most <= _OFF
+
+
+def _finished(words: list[str]) -> str:
+    """Sizes in capitals, families as their makers write them, each word once in a row, and no longer than a line."""
+    shown: list[str] = []
+    for word in words:
+        spelt = _spelt(word, is_first=not shown)
+        if not shown or shown[-1].lower() != spelt.lower():
+            shown.append(spelt)
+    text = " ".join(shown)
+    return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1].rstrip()}…"
+
+
+def _spelt(word: str, *, is_first: bool) -> str:
+    low = word.lower()
+    if low in _SPELT:
+        return _SPELT[low]
+    if _SIZE.fullmatch(word) or _ACTIVE.fullmatch(word):
+        return word.upper().replace("X", "x")
+    if low in _VARIANTS:
+        return _VARIANTS[low]
+    return word[0].upper() + word[1:] if is_first and word == low else word

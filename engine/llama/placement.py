@@ -1,0 +1,102 @@
+"""A `Placement` in llama.cpp's own terms: devices, how they share a model, and single tensors that go elsewhere."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from engine.errors import DeviceError
+from engine.fit.estimate import experts_of
+from engine.llama import library, rpc
+from engine.llama.devices import buffer_type_of, default_gpus, handles_of
+from engine.records import Placement, SplitMode
+from engine.sentences import said
+
+CPU_BUFFER = "CPU"
+MAX_DEVICES = 16  # llama_max_devices()
+_ONE_EACH = "Give one number for each device."
+
+
+def moved_tensors(placement: Placement) -> tuple[tuple[str, str], ...]:
+    """All overrides in order: those that were given, then the experts that stay in main memory."""
+    layers = placement.cpu_moe_layers or 0
+    return (*placement.overrides, *(((experts_of(layers), CPU_BUFFER),) if layers > 0 else ()))
+
+
+class _Override(ctypes.Structure):
+    """llama.h's ``llama_model_tensor_buft_override``."""
+
+    _fields_ = (("pattern", ctypes.c_char_p), ("buft", ctypes.c_void_p))
+
+
+class NativePlacement:
+    """The arrays that llama.cpp reads while it loads, and keeps pointing at as long as the model lives.
+
+    Raises:
+        DeviceError: a device is not there, or a number does not go with those that are.
+    """
+
+    def __init__(self, placement: Placement) -> None:
+        self._placement = placement
+        self._handles = handles_of(placement.devices)
+        _check_numbers(placement, self._handles)
+        self._devices = (ctypes.c_void_p * (len(self._handles) + 1))(*self._handles, None)
+        shares = placement.tensor_split
+        self._split = (ctypes.c_float * MAX_DEVICES)(*shares) if shares else None
+        moved = [(text.encode(), buffer_type_of(where, self._handles)) for text, where in moved_tensors(placement)]
+        self._overrides = (_Override * (len(moved) + 1))(*(_Override(*one) for one in moved)) if moved else None
+
+    def write_to(self, params: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """Fill in ``params``, a ``llama_model_params``; what is left to llama.cpp stays as it is."""
+        if self._placement.devices:
+            params.devices = ctypes.addressof(self._devices)
+        params.split_mode = list(SplitMode).index(self._placement.split_mode)
+        params.main_gpu = self._placement.main_device
+        if self._split is not None:
+            params.tensor_split = self._split
+        if self._overrides is not None:
+            params.tensor_buft_overrides = ctypes.addressof(self._overrides)
+
+    def device_of_buffer(self) -> dict[str, str]:
+        """Names of the devices that were named, by the names of their buffers: a server's buffers go by its address."""
+        ggml = library.ggml()
+        return {
+            ggml.ggml_backend_buft_name(ggml.ggml_backend_dev_buffer_type(handle)).decode(): (
+                ggml.ggml_backend_dev_name(handle).decode()
+            )
+            for handle in self._handles
+        }
+
+    def hold(self) -> None:
+        """A model was loaded with it."""
+        rpc.hold(self._placement.devices)
+
+    def release(self) -> None:
+        """That model is freed."""
+        rpc.release(self._placement.devices)
+
+
+def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
+    if placement.tensor_split and not any(placement.tensor_split):
+        raise DeviceError(said("The tensor split gives no device anything."), said(_ONE_EACH))
+    chooses = placement.split_mode is SplitMode.NONE and placement.main_device > 0
+    if not chooses and not placement.tensor_split:  # to look for devices may take a driver half a second
+        return
+    num_devices = len(handles) if placement.devices else len(default_gpus())
+    if chooses and placement.main_device >= num_devices > 0:
+        raise DeviceError(
+            said(
+                "There is no main device {number}: counted from 0, the last is {last}.",
+                number=placement.main_device,
+                last=num_devices - 1,
+            )
+        )
+    if len(placement.tensor_split) > num_devices > 0:
+        raise DeviceError(
+            said(
+                "The tensor split has {parts} parts, and there are {num_devices} devices.",
+                parts=len(placement.tensor_split),
+                num_devices=num_devices,
+            ),
+            said(_ONE_EACH),
+        )

@@ -1,0 +1,157 @@
+"""Devices of other machines, over llama.cpp's RPC: ``rpc:host:port`` names a running ``rpc-server``.
+
+llama.cpp ends the whole process where it cannot connect, so a server is greeted from here first, in llama.cpp's own
+words (`ggml-rpc.cpp`), with a limit on the time. A server serves one client at a time: another one waits, unheard.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import re
+import socket
+import struct
+from collections.abc import Iterable
+
+from engine.errors import DeviceError
+from engine.llama import library
+from engine.sentences import Sentence, said
+
+PREFIX = "rpc:"
+_ENDPOINT = re.compile(r"([A-Za-z0-9._-]+):([0-9]{1,5})")
+_LIMIT_S = 5.0
+_MOST_PORT = 65535
+_HELLO, _CAPS_BYTES = 14, 24
+_VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cpp
+_ADVICE = "Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address."
+WARNING = said(
+    "llama.cpp's RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and "
+    "use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program."
+)
+
+_devices: dict[str, tuple[int, ...]] = {}  # by endpoint, as long as the process lives
+_in_use: collections.Counter[str] = collections.Counter()  # models that are loaded there now
+
+
+def is_remote(name: str) -> bool:
+    """Whether a device's name is that of a server."""
+    return name.startswith(PREFIX)
+
+
+def checked(name: str) -> str:
+    """The name of a server as it is.
+
+    Raises:
+        DeviceError: it is none.
+    """
+    _endpoint(name)
+    return name
+
+
+def is_handle(handle: int) -> bool:
+    """Whether ggml's handle is that of a device of a server."""
+    return any(handle in handles for handles in _devices.values())
+
+
+def is_supported() -> bool:
+    """Whether this build of llama.cpp has the RPC backend."""
+    return bool(library.start().llama_supports_rpc())
+
+
+def connect(name: str) -> tuple[int, ...]:
+    """Ggml's handles of the devices of the server that ``name`` names.
+
+    Raises:
+        DeviceError: the build has no RPC, the name is none, or no server of this llama.cpp answers there.
+    """
+    endpoint = _endpoint(name)
+    ggml = library.ggml()
+    if not is_supported() or ggml is None:
+        raise DeviceError(
+            said("This build of llama.cpp cannot use {name}: it has no RPC backend.", name=name),
+            said("Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device."),
+        )
+    if not _in_use[endpoint]:  # a server that serves us answers nobody else, not even us
+        _greet(name, endpoint)
+    if endpoint not in _devices:
+        address = ggml.ggml_backend_reg_get_proc_address(
+            ggml.ggml_backend_reg_by_name(b"RPC"), b"ggml_backend_rpc_add_server"
+        )
+        server = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(address)(endpoint.encode("ascii"))
+        if not server:
+            raise DeviceError(said("The RPC server {name} has no devices.", name=name))
+        number = ggml.ggml_backend_reg_dev_count(server)
+        _devices[endpoint] = tuple(int(ggml.ggml_backend_reg_dev_get(server, index)) for index in range(number))
+    return _devices[endpoint]
+
+
+def hold(names: Iterable[str]) -> None:
+    """A model lies on the devices of these names from now on: their servers serve this process."""
+    _in_use.update(_endpoint(name) for name in names if is_remote(name))
+
+
+def release(names: Iterable[str]) -> None:
+    """What was held is freed."""
+    _in_use.subtract(_endpoint(name) for name in names if is_remote(name))
+
+
+def _endpoint(name: str) -> str:
+    found = _ENDPOINT.fullmatch(name.removeprefix(PREFIX)) if is_remote(name) else None
+    if found is None or not 0 < int(found[2]) <= _MOST_PORT:
+        raise DeviceError(
+            said("{name} names no RPC server: it has to be rpc:host:port.", name=name),
+            said("An example is rpc:192.168.1.20:50052."),
+        )
+    return found[0]
+
+
+def _greet(name: str, endpoint: str) -> None:
+    """Ask for the version.
+
+    Raises:
+        DeviceError: nobody is there, or one who speaks otherwise.
+    """
+    host, _, port = endpoint.rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=_LIMIT_S) as connection:
+            connection.settimeout(_LIMIT_S)
+            connection.sendall(struct.pack("<BQ", _HELLO, _CAPS_BYTES) + bytes(_CAPS_BYTES))
+            answer = _received(connection, 8 + 4 + _CAPS_BYTES)
+    except TimeoutError as error:
+        busy = said("The RPC server {name} does not answer; it may serve another program.", name=name)
+        raise DeviceError(busy, said(_ADVICE)) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DeviceError(
+            said("No RPC server answers at {name}: {reason}.", name=name, reason=reason), said(_ADVICE)
+        ) from error
+    size, major, minor = struct.unpack_from("<QBB", answer)
+    if size != 4 + _CAPS_BYTES:
+        raise DeviceError(said("What answers at {name} is no RPC server of llama.cpp.", name=name), said(_ADVICE))
+    if major != _VERSION[0] or minor > _VERSION[1]:
+        theirs, ours = f"{major}.{minor}", f"{_VERSION[0]}.{_VERSION[1]}"
+        raise DeviceError(
+            said(
+                "The RPC server {name} speaks version {theirs}, and Paceline's llama.cpp {ours}.",
+                name=name,
+                theirs=theirs,
+                ours=ours,
+            ),
+            said(_ADVICE),
+        )
+
+
+def _received(connection: socket.socket, num_bytes: int) -> bytes:
+    """So many bytes, or what came before the other side closed, with zeros behind."""
+    parts = bytearray()
+    while len(parts) < num_bytes:
+        part = connection.recv(num_bytes - len(parts))
+        if not part:
+            break
+        parts += part
+    return bytes(parts).ljust(num_bytes, b"\0")
+
+
+def warning(names: Iterable[str]) -> Sentence | None:
+    """What whoever uses these devices has to know; None where none is of another machine."""
+    return WARNING if any(is_remote(name) for name in names) else None

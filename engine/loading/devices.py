@@ -1,0 +1,89 @@
+"""How a model would lie on the devices that are there, and what is tried where it does not fit them.
+
+The popular models of laptops are mixtures of experts: most of their bytes are experts, of which a token needs few. So
+where such a model does not fit, experts of its first layers stay in main memory and everything else goes to the GPU.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.fit.cache_size import CacheSetup, first, num_cached_layers
+from engine.fit.estimate import Spread
+from engine.fit.fit import all_parts_bytes
+from engine.fit.table import ModelPlan, PairPlan, Room, experts_to_leave
+from engine.gguf.header import read_header
+from engine.llama.devices import find_devices
+from engine.llama.placement import moved_tensors
+from engine.records import Device, DeviceKind, Placement, SplitMode
+
+log = logging.getLogger(__name__)
+
+ALL_LAYERS = 999
+_LAYERS_TRIED = (ALL_LAYERS, 32, 16, 8, 0)
+
+
+def spread_of(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> Spread:
+    """How a model is spread over ``devices``, of which ``used`` are those that the placement names, in order."""
+    if placement.split_mode is SplitMode.NONE:
+        used = used[placement.main_device :][:1]
+    given = placement.tensor_split or [one.free_bytes or 1 for one in used]
+    shares = {one.name: share for one, share in zip(used, given, strict=False)}
+    numbers = {one.name: number for number, one in enumerate(devices)}
+    return Spread(
+        shares=tuple(float(shares.get(one.name, 0.0)) for one in devices) or (1.0,),
+        moved=tuple((pattern, numbers.get(where)) for pattern, where in moved_tensors(placement)),
+        lends_weights=all(one.kind is not DeviceKind.REMOTE for one in used),
+        mode=placement.split_mode,
+    )
+
+
+def room_on(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int | None = None) -> Room:
+    """What is free, with the devices one by one."""
+    free = tuple((one.name, one.free_bytes or 0) for one in devices)
+    return Room(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Layers on the devices, and layers whose experts stay in main memory; None where nothing is said of these."""
+
+    gpu_layers: int
+    cpu_moe_layers: int | None = None
+
+
+def attempts(path: Path, placement: Placement, setup: CacheSetup, beside_bytes: int = 0) -> Iterator[Attempt]:
+    """Ways to load a model of which all that fits is to be on the devices: each next one takes less of their memory.
+
+    ``beside_bytes`` is what will lie there beside it.
+
+    Raises:
+        ModelFileError: its header cannot be read.
+        DeviceError: a device is not there.
+    """
+    for number in _experts_left(path, placement, setup, beside_bytes):
+        yield Attempt(_LAYERS_TRIED[0], number)
+    for layers in _LAYERS_TRIED[1:]:
+        yield Attempt(layers, placement.cpu_moe_layers)
+
+
+def _experts_left(path: Path, placement: Placement, setup: CacheSetup, beside_bytes: int) -> tuple[int | None, ...]:
+    """Numbers of layers whose experts stay in main memory, with all else on the devices."""
+    header = read_header(path)
+    if placement.cpu_moe_layers is not None or not first(header.own("expert_count")):
+        return (placement.cpu_moe_layers,)
+    devices = find_devices(placement.devices)
+    if any(one.free_bytes is None for one in devices):
+        return (None, num_cached_layers(header))
+    spread = spread_of(placement, devices, devices)
+    plan = ModelPlan(header, setup, ALL_LAYERS, all_parts_bytes(path, header), spread=spread)
+    each = beside_bytes // max(1, len(devices))
+    left = [replace(one, free_bytes=max(0, (one.free_bytes or 0) - each)) for one in devices]
+    fewest, everything = experts_to_leave(PairPlan(plan), room_on(left)), num_cached_layers(header)
+    if not fewest:
+        return (None, everything)
+    log.info("the experts of %d of %d layers stay in main memory", fewest, everything)
+    return tuple(sorted({fewest, -(-(fewest + everything) // 2), everything}))

@@ -1,0 +1,124 @@
+"""What passes of models took on this machine, kept with what they read: what others will take is told from them.
+
+`engine.storage.cost_store` keeps the same for the model itself; its keys tell nothing of what was measured.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import EngineError
+from engine.gguf.header import read_header
+from engine.gguf.model_parts import all_parts
+from engine.gguf.token_weights import TokenWeights, token_weights
+from engine.storage.json_store import JsonStore, with_latest
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "passes.json"
+MAX_KEPT = 24
+_FORMAT = 1
+_MOST_MS, _MOST_BYTES = 3_600_000.0, 1 << 50
+
+
+@dataclass(frozen=True, slots=True)
+class PassSample:
+    """One model in one placement. ``points_ms``: passes by their tokens, on a nearly empty cache.
+
+    ``name`` is that of the file without its folder; ``size_bytes`` and it tell a model from others.
+    """
+
+    name: str
+    size_bytes: int
+    weights: TokenWeights
+    threads: int
+    on_gpu: bool
+    cache_type: str
+    points_ms: Mapping[int, float]
+    step_ms: float | None = None  # of a drafted token, where it drafted
+
+    @property
+    def plain_ms(self) -> float:
+        """A pass of one token; of a model that only drafted, a drafted token."""
+        return self.points_ms.get(1, self.step_ms or 0.0)
+
+
+class SampleStore:
+    """Samples of this machine; in memory only where no folder is given."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._file = JsonStore(folder / FILE_NAME, "samples", _FORMAT) if folder is not None else None
+        self._kept = self._file.read(_sample) if self._file is not None else {}
+
+    @property
+    def samples(self) -> tuple[PassSample, ...]:
+        """All of them, the newest last."""
+        return tuple(self._kept.values())
+
+    def put(self, sample: PassSample) -> None:
+        """Keep a measurement in place of an older one; what the newer one does not say stays."""
+        key = f"{sample.name} {sample.size_bytes} {sample.threads} {sample.on_gpu} {sample.cache_type}"
+        if self._file is None:
+            self._kept = with_latest(self._kept, {}, key, _joined(self._kept.get(key), sample), MAX_KEPT)
+            return
+        with self._file.locked():
+            there = self._file.read(_sample)
+            self._kept = with_latest({}, there, key, _joined(there.get(key), sample), MAX_KEPT)
+            self._file.write({key: _data(each) for key, each in self._kept.items()})
+
+
+def size_of(path: Path) -> int:
+    """Bytes of all parts of a model that are there.
+
+    Raises:
+        OSError: one cannot be looked at.
+    """
+    return sum(part.stat().st_size for part in all_parts(path))
+
+
+def weights_of_file(path: Path) -> TokenWeights | None:
+    """What a pass of a model of this disk reads; None where its header cannot be read."""
+    try:
+        header, size = read_header(path), size_of(path)
+    except (EngineError, OSError) as error:
+        log.info("no weights of %s: %s", path.name, error)
+        return None
+    is_split = header.metadata.get("split.count", 1) not in (0, 1)
+    weights = token_weights(header, size - header.data_offset if is_split else None)
+    return weights if weights.num_bytes > 0 else None
+
+
+def _joined(before: PassSample | None, now: PassSample) -> PassSample:
+    if before is None:
+        return now
+    facts = (now.name, now.size_bytes, now.weights, now.threads, now.on_gpu, now.cache_type)
+    return PassSample(*facts, now.points_ms or before.points_ms, before.step_ms if now.step_ms is None else now.step_ms)
+
+
+def _data(sample: PassSample) -> dict[str, Any]:
+    data = asdict(sample)
+    data["points_ms"] = {str(n): float(f"{ms:.4g}") for n, ms in sample.points_ms.items()}
+    return data
+
+
+def _sample(entry: dict[str, Any]) -> PassSample:
+    """Read one entry; whatever is not as it should be makes the file count as none."""
+    weights = entry["weights"]
+    read = {str(kind): int(number) for kind, number in weights["bytes_by_kind"].items()}
+    points = {int(n): float(ms) for n, ms in entry["points_ms"].items()}
+    step = entry["step_ms"]
+    sample = PassSample(
+        str(entry["name"]), int(entry["size_bytes"]), TokenWeights(read, int(weights["num_layers"])),
+        int(entry["threads"]), bool(entry["on_gpu"]), str(entry["cache_type"]), points,
+        None if step is None else float(step),
+    )  # fmt: skip
+    times = [*points.values(), *([] if sample.step_ms is None else [sample.step_ms])]
+    good = all(0.0 < ms < _MOST_MS for ms in times) and all(0 < n < 1 << 20 for n in points)
+    good = good and 0 < sample.weights.num_bytes < _MOST_BYTES and all(number >= 0 for number in read.values())
+    if not (good and sample.plain_ms > 0 and sample.threads > 0 and 0 <= sample.weights.num_layers < 1 << 16):
+        raise ValueError("a figure is outside its range")
+    return sample

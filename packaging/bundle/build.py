@@ -1,0 +1,237 @@
+"""Builds what people download: a folder with everything in it, as a tarball and, on Linux, as a Debian package.
+
+    python packaging/bundle/build.py            # or: make bundle
+    python packaging/bundle/build.py --only deb # of the folder that an earlier run built
+
+Everything is made under build/bundle and goes to dist/. Nothing of the development environment is used: the bundle has
+an environment of its own, and a llama.cpp that was compiled for other machines, too (native.sh).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "bundle"
+DIST = ROOT / "dist"
+LLAMA = "llama-cpp-python"
+PYINSTALLER = "pyinstaller>=6.16"
+SBOM_TOOL = "cyclonedx-bom>=7"
+STEPS = ("environment", "native", "folder", "tarball", "deb", "sbom", "checksums")
+# What Debian and Ubuntu call the libraries that Qt wants of a desktop: packaging/setup/system.sh.
+DEB_DEPENDS = (
+    "libgl1, libegl1, libdbus-1-3, libfontconfig1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
+    "libxcb-icccm4, libxcb-keysyms1, libxcb-shape0, libglib2.0-0 | libglib2.0-0t64"
+)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Do all steps, or those that were named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=STEPS, help="one step; repeatable; default all of them")
+    parser.add_argument("--print-version", action="store_true", help="print the version, and do nothing")
+    options = parser.parse_args(words)
+    if options.print_version:
+        print(version())
+        return
+    BUILD.mkdir(parents=True, exist_ok=True)
+    DIST.mkdir(exist_ok=True)
+    steps = {
+        "environment": make_environment,
+        "native": build_native,
+        "folder": build_folder,
+        "tarball": make_tarball,
+        "deb": make_deb,
+        "sbom": make_sbom,
+        "checksums": write_checksums,
+    }
+    for name in options.only or STEPS:
+        print(f"-- {name}", flush=True)
+        steps[name]()
+
+
+def version() -> str:
+    """The version of the app, as its package says."""
+    text = (ROOT / "app" / "__init__.py").read_text("utf-8")
+    return next(line for line in text.splitlines() if line.startswith("__version__")).split('"')[1]
+
+
+def flavour() -> str:
+    """What distinguishes this bundle from the usual one, as ``-cuda``; BUNDLE_NAME says."""
+    name = os.environ.get("BUNDLE_NAME", "plain")
+    return "" if name == "plain" else f"-{name}"
+
+
+def system_name() -> str:
+    """``linux-x86_64``, as it stands in the names of the files."""
+    return f"{platform.system().lower()}-{platform.machine().lower()}{flavour()}"
+
+
+def requirements() -> list[str]:
+    """What pyproject.toml asks for; llama.cpp's binding first."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        lines: list[str] = tomllib.load(file)["project"]["dependencies"]
+    return sorted(lines, key=lambda line: not line.startswith(LLAMA))
+
+
+def python() -> str:
+    """The interpreter of the bundle's environment."""
+    return str(BUILD / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+
+
+def run(*command: str | Path, **variables: str) -> None:
+    """Run a command in the project's folder, and end with it where it fails."""
+    print("  ", *command, flush=True)
+    subprocess.run(list(map(str, command)), cwd=ROOT, env={**os.environ, **variables}, check=True)
+
+
+def answer_of(*command: str) -> str:
+    """What a command prints."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+# ---- steps -------------------------------------------------------------------------------------------------------
+
+
+def make_environment() -> None:
+    """Install what the app imports; of llama.cpp's binding the Python part alone, which needs no compiler."""
+    venv.create(BUILD / "venv", with_pip=True, clear=False)
+    llama, *others = requirements()
+    # Past pip's cache: what is built here without libraries must not be taken for a whole one.
+    run(
+        python(), "-m", "pip", "install", "-q", "--no-cache-dir", "--no-deps", "--no-binary", LLAMA, llama,
+        CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF",
+    )  # fmt: skip
+    run(python(), "-m", "pip", "install", "-q", PYINSTALLER, "diskcache>=5.6", "typing-extensions", *others)
+
+
+def build_native() -> None:
+    """Compile llama.cpp out of its binding's source package."""
+    out = BUILD / "native"
+    shutil.rmtree(out, ignore_errors=True)
+    if not any(BUILD.glob("source/llama_cpp_python-*/vendor")):
+        llama = requirements()[0]
+        download = (python(), "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", BUILD, llama)
+        run(*download, CMAKE_ARGS="-DLLAMA_BUILD=OFF")
+        with tarfile.open(next(BUILD.glob("llama_cpp_python-*.tar.gz"))) as archive:
+            archive.extractall(BUILD / "source", filter="data")
+    source = next(BUILD.glob("source/llama_cpp_python-*/vendor/llama.cpp"))
+    run("sh", "packaging/bundle/native.sh", source, BUILD / "native-build", out)
+    if sys.platform == "linux":
+        shutil.copy2(_library_of_system("libgomp.so.1"), out)
+
+
+def _library_of_system(name: str) -> Path:
+    """Where the compiler's own libraries lie."""
+    return Path(answer_of("cc", f"-print-file-name={name}")).resolve()
+
+
+def build_folder() -> None:
+    """Have PyInstaller put all of it into one folder, and try what came out."""
+    run(
+        python(), "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN",
+        "--distpath", DIST, "--workpath", BUILD / "pyinstaller", "packaging/bundle/paceline.spec",
+        PACELINE_NATIVE=str(BUILD / "native"),
+    )  # fmt: skip
+    shutil.copy2(ROOT / "LICENSE", DIST / "paceline")
+    shutil.copy2(ROOT / "assets" / "THIRD_PARTY.md", DIST / "paceline")
+    run(program(), "--version")
+
+
+def program() -> Path:
+    """The built program."""
+    return DIST / "paceline" / ("paceline.exe" if os.name == "nt" else "paceline")
+
+
+def make_tarball() -> None:
+    """Pack the folder with what a desktop wants of it; it runs wherever it is unpacked."""
+    if sys.platform != "linux":
+        print("   not on this system")
+        return
+    name = f"paceline-{version()}-{system_name()}"
+    with tarfile.open(DIST / f"{name}.tar.xz", "w:xz", preset=6) as archive:
+        archive.add(DIST / "paceline", name, filter=_owned_by_root)
+        for file in ("paceline.desktop", "io.github.paceline.Paceline.metainfo.xml", "paceline-mime.xml"):
+            archive.add(ROOT / "packaging" / "linux" / file, f"{name}/share/{file}", filter=_owned_by_root)
+    print(f"   {name}.tar.xz")
+
+
+def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    return entry
+
+
+def make_deb() -> None:
+    """Make the Debian package: the folder under /opt, a command, an entry of the menu, and the type of .gguf files."""
+    if shutil.which("dpkg-deb") is None:
+        print("   dpkg-deb is not here")
+        return
+    machine = answer_of("dpkg", "--print-architecture")
+    tree = BUILD / "deb"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(DIST / "paceline", tree / "opt" / "paceline", symlinks=True)
+    command = tree / "usr" / "bin" / "paceline"
+    command.parent.mkdir(parents=True)
+    command.symlink_to("/opt/paceline/paceline")
+    linux, share = ROOT / "packaging" / "linux", tree / "usr" / "share"
+    for source, place in (
+        (linux / "paceline.desktop", "applications/paceline.desktop"),
+        (linux / "io.github.paceline.Paceline.metainfo.xml", "metainfo/io.github.paceline.Paceline.metainfo.xml"),
+        (linux / "paceline-mime.xml", "mime/packages/paceline.xml"),
+        (ROOT / "assets" / "icons" / "paceline.svg", "icons/hicolor/scalable/apps/paceline.svg"),
+        (ROOT / "LICENSE", "doc/paceline/copyright"),
+    ):
+        (share / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, share / place)
+    for size in (16, 32, 48, 64, 128, 256, 512):
+        place = share / f"icons/hicolor/{size}x{size}/apps/paceline.png"
+        place.parent.mkdir(parents=True)
+        shutil.copyfile(ROOT / "assets" / "icons" / f"paceline-{size}.png", place)
+    size = sum(file.stat().st_size for file in tree.rglob("*") if file.is_file() and not file.is_symlink())
+    control = tree / "DEBIAN" / "control"
+    control.parent.mkdir()
+    control.write_text(
+        f"Package: paceline\nVersion: {version()}\nArchitecture: {machine}\nMaintainer: Paceline's developers\n"
+        f"Installed-Size: {size // 1024}\nDepends: {DEB_DEPENDS}\nSection: utils\nPriority: optional\n"
+        "Description: chat with local language models, with exact speculative decoding\n"
+        " A window that runs GGUF models on this machine and shows what speculation gains.\n",
+        "utf-8",
+    )
+    target = DIST / f"paceline{flavour()}_{version()}_{machine}.deb"
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
+
+
+def make_sbom() -> None:
+    """List the packages in the bundle, with versions and licences, as CycloneDX."""
+    run(python(), "-m", "venv", BUILD / "sbom")
+    tool = str(BUILD / "sbom" / "bin" / "python")
+    run(tool, "-m", "pip", "install", "-q", SBOM_TOOL)
+    file = DIST / f"paceline-{version()}-{system_name()}.cdx.json"
+    run(tool, "-m", "cyclonedx_py", "environment", BUILD / "venv", "--of", "JSON", "-o", file)
+    content = json.loads(file.read_text("utf-8"))
+    print(f"   {len(content['components'])} components")
+
+
+def write_checksums() -> None:
+    """Write SHA256SUMS of what is to be downloaded."""
+    files = sorted(file for file in DIST.iterdir() if file.is_file() and file.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    (DIST / "SHA256SUMS").write_text("".join(lines), "utf-8")
+    print("".join(lines), end="")
+
+
+if __name__ == "__main__":
+    main()

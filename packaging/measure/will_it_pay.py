@@ -1,0 +1,269 @@
+"""Holds what is expected of pairs before they are loaded against what they give.
+
+    python packaging/measure/will_it_pay.py --models DIR --padded PADDED.gguf --out table.json [--minutes 40]
+
+For each combination of target, draft, cache type and threads the range is told from headers and from what *other*
+models took on this machine, as before a download, and again from the target's own passes, as before a later load. Then
+`auto` and plain decoding answer the same prompts in turn. Each answer is kept beside ``--out``: a run that was stopped
+goes on where it was. PADDED.gguf is the built-in target at real weight:
+``python -m engine.gguf.pad assets/models/paceline-tiny-target.gguf PADDED.gguf``.
+
+Exit status: 0 when all is measured, 3 when the time was over before, 130 after Ctrl+C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from app.benchmark.journal import Journal
+from app.benchmark.own_engine import OwnEngine
+from app.benchmark.prompts import Prompt, read_prompts
+from app.benchmark.ratios import Ratio, ratio_of
+from app.benchmark.runner import Plan, Runner
+from app.benchmark.runs import AUTO, PLAIN, Run
+from app.domain.outlook import Outlook
+from app.hub.pairs.assessment import LoadPlan
+from app.hub.pairs.outlooks import Conditions, Outlooks
+from app.hub.remote_header import read_local_header
+from app.paths import builtin_draft
+from engine.llama.library import physical_cores
+from engine.prompt.chat_prompt import FROM_MODEL
+from engine.records import CacheType, LoadRequest, SamplingParams
+from engine.session.session import Session
+from engine.storage.atomic import write_atomically
+from engine.storage.pass_samples import SampleStore
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKLOADS = ROOT / "assets" / "workloads"
+WIDEST, NEEDED = 1.6, 0.8  # times the lower end; of the combinations
+MEASURE_S = 4.0  # for the passes of a model
+TIME_OVER, INTERRUPTED = 3, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One row of the table. ``draft`` is empty where the target runs alone."""
+
+    target: str
+    draft: str
+    cache_type: str
+    threads: int
+    temperature: float
+
+    @property
+    def key(self) -> str:
+        """By which it is found again."""
+        names = [Path(path).stem for path in (self.target, self.draft) if path]
+        return f"{' + '.join(names)}, {self.cache_type}, {self.threads} threads, T {self.temperature:g}"
+
+    @property
+    def load(self) -> LoadRequest:
+        """How it is loaded."""
+        cache = CacheType(self.cache_type)
+        return LoadRequest(
+            self.target, self.draft or None, n_ctx=2048, threads=self.threads, gpu_layers=0, cache_type=cache,
+            draft_threads=self.threads, draft_cache_type=cache,
+        )  # fmt: skip
+
+
+def combinations(options: argparse.Namespace) -> Iterator[Combination]:
+    """All rows: every target that is there, with its draft and alone."""
+    pairs: list[tuple[str, str]] = []
+    folder: Path = options.models
+    qwen, small = (folder / f"qwen2.5-coder-{size}b-instruct-q4_k_m.gguf" for size in ("1.5", "0.5"))
+    if qwen.exists():
+        pairs += [(str(qwen), str(small))] if small.exists() else []
+        pairs.append((str(qwen), ""))
+    alone = [path for path in sorted(folder.glob("*.gguf")) if path not in (qwen, small)]
+    pairs += [(str(path), "") for path in alone]
+    if options.padded is not None:
+        pairs += [(str(options.padded), str(builtin_draft())), (str(options.padded), "")]
+    for (target, draft), cache, threads, temperature in product(
+        pairs, options.cache_types, options.threads, options.temperatures
+    ):
+        yield Combination(target, draft, cache, threads, temperature)
+
+
+# ---- expected -------------------------------------------------------------------------------------------------------
+
+
+def measure_passes(target: Path, cache: Path, threads: int) -> None:
+    """Have the engine measure what passes of a model take, and keep it in ``cache``."""
+    with_passes = Session(cost_folder=cache)
+    with_passes.load(LoadRequest(str(target), n_ctx=2048, threads=threads, gpu_layers=0))
+    for _try in range(3):  # what was measured beside another program is not kept
+        with_passes.measure(MEASURE_S)
+        if any(each.name == target.name and each.threads == threads for each in SampleStore(cache).samples):
+            break
+    with_passes.close()
+
+
+def expected(one: Combination, cache: Path) -> Outlook | None:
+    """What is told of a combination with what ``cache`` has."""
+    target = read_local_header(Path(one.target))
+    draft = read_local_header(Path(one.draft)) if one.draft else None
+    plan = LoadPlan(2048, one.cache_type, one.cache_type)
+    return Outlooks(cache).of_pair(target, draft, Conditions(plan, one.threads, one.threads, one.temperature))
+
+
+def without(names: set[str], cache: Path, folder: Path) -> Path:
+    """A folder that knows all models of ``cache`` but those of these names, as before they were ever loaded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "passes.json").unlink(missing_ok=True)
+    store = SampleStore(folder)
+    for sample in SampleStore(cache).samples:
+        if sample.name not in names:
+            store.put(sample)
+    return folder
+
+
+# ---- measured -------------------------------------------------------------------------------------------------------
+
+
+def prompts_for(one: Combination, per_kind: int) -> list[Prompt]:
+    """A few of each kind; of those of the built-in pair where its padded target answers."""
+    folder = (
+        WORKLOADS if "paceline" in Path(one.draft).name or "padded" in Path(one.target).name else WORKLOADS / "real"
+    )
+    return [prompt for file in sorted(folder.glob("*.jsonl")) for prompt in read_prompts(file)[:per_kind]]
+
+
+def measured(one: Combination, options: argparse.Namespace, cache: Path) -> tuple[Ratio | None, list[Run]]:
+    """`auto` over plain decoding, both answering each prompt in turn."""
+    session = Session(cost_folder=cache)
+    ready = session.load(one.load)
+    session.measure(MEASURE_S)
+    raw = ready.target.template_name != FROM_MODEL
+    plan = Plan((one.temperature,), SamplingParams(seed=0), options.max_tokens, options.rounds, raw=raw)
+    facts = {"combination": one.key, "max_tokens": options.max_tokens, "prompts": options.per_kind}
+    journal = Journal(cache / f"{one.key}.jsonl", facts)
+    own = OwnEngine(session, (PLAIN, AUTO))
+    runner = Runner(own, (), prompts_for(one, options.per_kind), plan, journal=journal)
+    runner.run()
+    journal.close()
+    session.close()
+    return ratio_of(runner.runs, AUTO, PLAIN), runner.runs
+
+
+# ---- the table ------------------------------------------------------------------------------------------------------
+
+
+def row_of(one: Combination, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Expect, then measure."""
+    cache = folder / "cache"
+    names = {Path(path).name for path in (one.target, one.draft) if path and Path(path) != builtin_draft()}
+    before = expected(one, without(names, cache, folder / "before"))
+    measure_passes(Path(one.target), cache, one.threads)
+    again = expected(one, cache)
+    runs_folder = folder / "runs"
+    runs_folder.mkdir(exist_ok=True)
+    ratio, runs = measured(one, options, runs_folder)
+    plain = [run.stats for run in runs if run.variant == PLAIN]
+    speed = sum(stats.tokens for stats in plain) / max(sum(stats.decode_s for stats in plain), 1e-9)
+    return {
+        **asdict(one),
+        "before_download": _figures(before),
+        "before_load": _figures(again),
+        "speedup": ratio.value if ratio else None,
+        "interval": [ratio.low, ratio.high] if ratio else None,
+        "plain_tokens_per_second": speed,
+    }
+
+
+def _figures(outlook: Outlook | None) -> dict[str, Any] | None:
+    if outlook is None:
+        return None
+    return {
+        "speedup": [outlook.gain.low, outlook.gain.high],
+        "plain": [outlook.plain.low, outlook.plain.high],
+        "basis": outlook.basis,
+        "with": outlook.measured_with,
+    }
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Markdown: a line for each combination, then how many ranges hold the figure."""
+    heads = ("combination", "before download", "before load", "measured", "plain tok/s expected", "measured")
+    lines = [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        one = Combination(**{name: row[name] for name in Combination.__dataclass_fields__})
+        before, load = row["before_download"], row["before_load"]
+        cells = [_range(before, "speedup", row["speedup"]), _range(load, "speedup", row["speedup"])]
+        speed = row["plain_tokens_per_second"]
+        cells += [f"{row['speedup']:.2f}", _range(before, "plain", speed), f"{speed:.1f}"]
+        lines.append(f"| {one.key} | {' | '.join(cells)} |")
+    for when, what, value in (
+        ("before_download", "speedup", "speedup"),
+        ("before_load", "speedup", "speedup"),
+        ("before_download", "plain", "plain_tokens_per_second"),
+    ):
+        told = [row for row in rows if row[when] is not None]
+        held = sum(_holds(row[when][what], row[value]) for row in told)
+        widest = max((row[when][what][1] / row[when][what][0] for row in told), default=math.nan)
+        good = "yes" if told and held >= NEEDED * len(told) and widest <= WIDEST + 1e-6 else "NO"
+        lines.append(f"\n{when}, {what}: {held} of {len(told)} held, widest factor {widest:.2f}: {good}")
+    return "\n".join(lines)
+
+
+def _holds(ends: Sequence[float], value: float | None) -> bool:
+    return value is not None and ends[0] <= value <= ends[1]
+
+
+def _range(figures: dict[str, Any] | None, what: str, value: float) -> str:
+    if figures is None:
+        return "-"
+    low, high = figures[what]
+    return f"{low:.2f}-{high:.2f}{'' if _holds(figures[what], value) else ' (!)'}"
+
+
+def main() -> int:
+    """Measure what is missing, print the table."""
+    parser = argparse.ArgumentParser(description="Expected against measured gains.")
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--padded", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--per-kind", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--max-tokens", type=int, default=128)
+    parser.add_argument("--cache-types", nargs="+", default=["f16", "q8_0"])
+    parser.add_argument("--threads", nargs="+", type=int, default=sorted({1, physical_cores()}))
+    parser.add_argument("--temperatures", nargs="+", type=float, default=[0.0])
+    parser.add_argument("--only", default="", help="a part of a combination's name")
+    options = parser.parse_args()
+    rows: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
+    folder = options.out.with_suffix("")
+    if options.padded is not None:  # what a machine has measured before anything is downloaded: the speed demo
+        for threads in options.threads:
+            measure_passes(options.padded, folder / "cache", threads)
+    ends = time.monotonic() + options.minutes * 60.0
+    code = 0
+    try:
+        for one in combinations(options):
+            if one.key in rows or options.only not in one.key:
+                continue
+            if time.monotonic() > ends:
+                code = TIME_OVER
+                break
+            rows[one.key] = row_of(one, options, folder)
+            write_atomically(options.out, json.dumps(rows, indent=1).encode())
+            sys.stderr.write(f"{one.key}: {rows[one.key]['speedup']}\n")
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    print(table(list(rows.values())))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""What is said of a pair before it is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.outlook import GainRange, Outlook, SpeedRange, losing_words
+from app.domain.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+
+OUTLOOK = Outlook(
+    SpeedRange(10.0, 15.0),
+    GainRange(1.12, 1.48, 0.44, True, 0.5),
+    GainRange(1.1, 1.3),
+    "memory",
+    1.31,
+    "others",
+    "Model X",
+)
+
+
+def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
+    return tuple(AnswerSpeed(float(i), "auto", 0.8, 100, 1.0, speedup, 10, 5) for i in range(number))
+
+
+def test_a_range_is_told_with_what_it_rests_on() -> None:
+    words = OUTLOOK.words
+    assert words.startswith("Expect 1.1–1.5× plain decoding on this computer")
+    assert "10–15 tokens per second" in words
+    assert "44% of a pass" in words
+    assert "limited by memory" in words
+    assert "1.3 times as long" in words
+    assert words.endswith("Estimated from passes of Model X, which were measured here.")
+
+
+def test_what_was_measured_takes_the_place_of_the_range() -> None:
+    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
+    words = replace(OUTLOOK, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).words
+    assert "Expect" not in words
+    assert "1.62× plain decoding in a race (1.48–1.77)" in words
+    assert "1.31× plain decoding over the last 23 answers" in words
+    assert "44%" in words
+
+
+@pytest.mark.parametrize("speed", [None, PairSpeed("t", "d"), PairSpeed("t", "d", answers(1.5, 1)[:0])])
+def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
+    assert replace(OUTLOOK, measured=speed).headline.startswith("Expect")
+
+
+def test_a_draft_that_does_not_pay_is_told_with_what_would() -> None:
+    dear = replace(OUTLOOK, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
+    assert "a draft that costs less than 32% would" in dear.words
+    assert "MTP" in dear.words
+    hopeless = replace(OUTLOOK, gain=GainRange(1.0, 1.0, 0.6, False, None))
+    assert "No draft model would pay off here" in hopeless.words
+    assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
+
+
+def test_temperature_and_length_are_named() -> None:
+    assert "higher temperatures gain less" in replace(OUTLOOK, temperature=0.0).words
+    assert "a temperature of 0 gains more" in replace(OUTLOOK, temperature=0.8).words
+
+
+def test_fast_enough_is_about_as_fast_as_one_reads() -> None:
+    assert SpeedRange(7.5, 12.0).is_fast_enough
+    assert not SpeedRange(4.0, 6.0).is_fast_enough
+
+
+def test_a_pair_that_loses_is_told_what_to_try() -> None:
+    assert losing_words(PairSpeed("t", "d", answers(1.2, 9))) == ""
+    assert losing_words(PairSpeed("t", "d", answers(0.9, 2))) == ""
+    assert "a smaller draft" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
+    assert "Auto" in losing_words(PairSpeed("t", "", answers(0.9, 9)))
+    assert "0.90×" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))

@@ -1,0 +1,48 @@
+"""How alike two models are, and what follows from it for a pair."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.forecast.forecast import forecast, pair_kind
+from engine.forecast.gain import PairKind
+from engine.forecast.passes import Asked, Machine
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.token_weights import TokenWeights
+
+
+def header(architecture: str, basename: str = "") -> GgufHeader:
+    metadata = {"general.architecture": architecture, **({"general.basename": basename} if basename else {})}
+    return GgufHeader(3, metadata, {}, (), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "kind"),
+    [
+        (header("qwen2", "Qwen2.5-Coder"), header("qwen2", "qwen2.5-coder "), PairKind.FAMILY),
+        (header("qwen2", "Qwen2.5-Coder"), header("qwen2", "Qwen2.5"), PairKind.OTHER),
+        (header("gemma3"), header("gemma3"), PairKind.FAMILY),
+        (header("llama"), header("llama"), PairKind.OTHER),  # everybody's architecture
+        (header("llama", "smollm2"), header("llama"), PairKind.OTHER),
+    ],
+)
+def test_the_kind_of_a_pair(target: GgufHeader, draft: GgufHeader, kind: PairKind) -> None:
+    assert pair_kind(target, draft) is kind
+
+
+def test_the_built_in_draft_was_trained_on_its_target() -> None:
+    assert pair_kind(read_header(builtin_target()), read_header(builtin_draft())) is PairKind.DISTILLED
+
+
+def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
+    machine = Machine((), 40e9, 2)
+    target, draft = (Asked(TokenWeights({"Q4_K": size}, 28), 2) for size in (4_000_000_000, 300_000_000))
+    pair = forecast(machine, target, draft, PairKind.FAMILY, 0.0)
+    alone = forecast(machine, target, None, PairKind.FAMILY, 0.0)
+    assert pair is not None
+    assert alone is not None
+    assert pair.gain.high > alone.gain.high == pair.text_alone.high
+    assert pair.plain == alone.plain
+    assert pair.tokens_per_second[0] == pytest.approx(pair.plain.tokens_per_second[0] * pair.gain.low)
+    assert forecast(Machine(), target, draft, PairKind.FAMILY, 0.0) is None

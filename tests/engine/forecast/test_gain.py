@@ -1,0 +1,96 @@
+"""What drafting will gain, from the costs of passes: bounds that hold on any machine, and what was measured."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.forecast.gain import WIDEST, Bound, PairKind, forecast_gain, narrowed
+from engine.pacing.cost_curve import CostCurve
+
+ZEN4 = {1: 1.0, 2: 1.4, 4: 1.3, 8: 2.1, 16: 4.1, 32: 8.3}
+REPACKED = {1: 1.0, 2: 1.64, 4: 2.4, 8: 4.0, 16: 7.5, 32: 15.0}
+
+
+def curve(plain_ms: float, shape: dict[int, float]) -> CostCurve:
+    return CostCurve({n: cost * plain_ms for n, cost in shape.items()})
+
+
+@pytest.mark.parametrize(
+    ("plain_ms", "step_ms", "kind", "temperature", "measured"),
+    [
+        # docs/benchmarks: `auto` over plain decoding
+        (4.7, None, PairKind.OTHER, 0.0, 1.30),
+        (4.7, None, PairKind.OTHER, 0.8, 1.11),
+        (7.5, 0.2, PairKind.DISTILLED, 0.0, 3.14),
+        (7.5, 0.2, PairKind.DISTILLED, 0.8, 2.79),
+        (28.0, 0.56 * 28.0, PairKind.FAMILY, 0.0, 1.33),
+        (28.0, 0.56 * 28.0, PairKind.FAMILY, 0.8, 1.24),
+    ],
+)
+def test_what_was_measured_lies_within_the_range(
+    plain_ms: float, step_ms: float | None, kind: PairKind, temperature: float, measured: float
+) -> None:
+    found = forecast_gain(curve(plain_ms, ZEN4), step_ms, kind, temperature)
+    assert found.low <= measured <= found.high
+
+
+costs = st.floats(0.0, 1.0)
+
+
+@given(
+    steps=st.lists(costs, min_size=5, max_size=5),
+    plain_ms=st.floats(0.3, 500.0),
+    share=st.one_of(st.none(), st.floats(0.01, 2.0)),
+    kind=st.sampled_from(PairKind),
+    temperature=st.floats(0.0, 5.0),
+)
+def test_a_range_is_narrow_and_never_promises_a_loss(
+    steps: list[float], plain_ms: float, share: float | None, kind: PairKind, temperature: float
+) -> None:
+    shape, cost = {1: 1.0}, 1.0
+    for n, step in zip((2, 4, 8, 16, 33), steps, strict=True):
+        cost += step * n / 2
+        shape[n] = cost
+    step_ms = None if share is None else share * plain_ms
+    found = forecast_gain(curve(plain_ms, shape), step_ms, kind, temperature)
+    assert 1.0 <= found.low <= found.high <= WIDEST * found.low * 1.0001
+    if step_ms is not None:
+        alone = forecast_gain(curve(plain_ms, shape), None, kind, temperature)
+        assert found.high >= alone.high * 0.79  # a draft is never worse than none, but for the narrowing of both
+
+
+@given(low=st.floats(1.0, 10.0), more=st.floats(1.0, 10.0))
+def test_narrowing_keeps_the_middle(low: float, more: float) -> None:
+    found = narrowed(low, low * more)
+    assert found[1] <= WIDEST * found[0] * 1.0001
+    assert found[0] >= 1.0
+    assert low * 0.999 <= found[0]
+    assert found[1] <= max(low * more, WIDEST * low) * 1.001
+
+
+def test_the_dearer_the_draft_the_less_it_gains() -> None:
+    highs = [forecast_gain(curve(20.0, ZEN4), share * 20.0).high for share in (0.05, 0.1, 0.2, 0.4, 0.8)]
+    assert highs == sorted(highs, reverse=True)
+    assert highs[0] > highs[-1]
+
+
+def test_a_draft_as_dear_as_its_target_does_not_pay_and_the_dearest_that_would_is_named() -> None:
+    found = forecast_gain(curve(20.0, ZEN4), 20.0)
+    assert not found.draft_pays
+    assert found.break_even_share is not None
+    assert 0.2 < found.break_even_share < 1.0
+    just_below = forecast_gain(curve(20.0, ZEN4), 20.0 * found.break_even_share * 0.9)
+    assert just_below.draft_pays
+
+
+def test_what_holds_a_pass_up_is_seen_in_the_curve() -> None:
+    assert forecast_gain(curve(20.0, ZEN4)).bound is Bound.MEMORY
+    assert forecast_gain(curve(20.0, {**REPACKED, 4: 2.8})).bound is Bound.ARITHMETIC
+    assert forecast_gain(curve(20.0, {**REPACKED, 4: 2.0})).bound is Bound.BOTH
+
+
+def test_a_higher_temperature_gains_less() -> None:
+    cold, warm = (forecast_gain(curve(20.0, ZEN4), 2.0, temperature=t) for t in (0.0, 1.0))
+    assert warm.high < cold.high

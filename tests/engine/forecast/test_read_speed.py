@@ -1,0 +1,24 @@
+"""The memory is read by as many threads as asked, at least twice, and not for long."""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+
+import pytest
+
+from engine.forecast import read_speed
+
+
+def test_it_is_quick_and_gives_bytes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_speed, "_BLOCK_BYTES", 8 << 20)
+    began = perf_counter()
+    assert 1e8 < read_speed.measure_read_speed(2, 0.05) < 1e13
+    assert perf_counter() - began < 5.0
+    assert threading.active_count() < 10
+
+
+def test_the_quickest_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_speed, "_BLOCK_BYTES", 8000)
+    times = iter([0.0, 0.0, 1.0, 1.0, 1.5, 9.0])
+    assert read_speed.measure_read_speed(1, 1.0, lambda: next(times)) == pytest.approx(8000 / 0.5)

@@ -1,0 +1,129 @@
+"""The button of the modes, and the menu behind it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QListView
+from pytestqt.qtbot import QtBot
+
+from engine.records import Mode
+from tests.ui.conftest import NO_DRAFT
+from ui.composer.mode_button import ModeMenu
+from ui.text.formatting import mode_label
+from ui.text.mode_words import MODE_ORDER, mode_line
+from ui.widgets.choice_list import Choice
+from ui.window.main_window import MainWindow
+
+
+def opened(window: MainWindow) -> ModeMenu:
+    QTest.mouseClick(window.composer.modes, Qt.MouseButton.LeftButton)
+    menu = window.composer.modes.menu_of_modes
+    assert menu.isVisible()
+    return menu
+
+
+def row_of(menu: ModeMenu, mode: Mode) -> Choice:
+    return next(row for row in menu.list.rows.rows if row.key == mode.value)
+
+
+def click(listing: QListView, row: int) -> None:
+    place = listing.visualRect(listing.model().index(row, 0)).center()
+    QTest.mouseClick(listing.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window: MainWindow) -> None:
+    window.set_mode(Mode.AUTO)
+    menu = opened(window)
+    rows = menu.list.rows.rows
+    assert [row.title for row in rows] == [mode_label(mode) for mode in MODE_ORDER]
+    assert [row.lines for row in rows] == [(mode_line(mode),) for mode in MODE_ORDER]
+    assert [row.title for row in rows if row.icon == "check"] == ["Auto"]
+
+
+def test_a_click_takes_a_mode_and_closes(window: MainWindow, qtbot: QtBot) -> None:
+    menu = opened(window)
+    with qtbot.waitSignal(window.mode_changed) as caught:
+        click(menu.list, MODE_ORDER.index(Mode.NGRAM))
+    assert caught.args == [Mode.NGRAM]
+    assert window.composer.modes.mode is Mode.NGRAM
+    assert window.composer.modes.text() == "N-gram"
+    assert not menu.isVisible()
+
+
+def test_arrows_and_enter_take_a_mode(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_mode(Mode.AUTO)
+    menu = opened(window)
+    assert menu.list.current_key() == Mode.AUTO
+    QTest.keyClick(menu.list, Qt.Key.Key_Down)
+    assert window.composer.modes.mode is Mode.AUTO, "a look is no choice"
+    with qtbot.waitSignal(window.mode_changed) as caught:
+        QTest.keyClick(menu.list, Qt.Key.Key_Return)
+    assert caught.args == [Mode.OFF]
+
+
+def test_the_mode_in_force_taken_again_changes_nothing(window: MainWindow) -> None:
+    window.set_mode(Mode.AUTO)
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    click(opened(window).list, MODE_ORDER.index(Mode.AUTO))
+    assert seen == []
+
+
+def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) -> None:
+    window.set_mode(Mode.AUTO)
+    seen: list[Mode] = []
+    window.mode_changed.connect(seen.append)
+    window.set_engine(NO_DRAFT)
+    menu = opened(window)
+    row = row_of(menu, Mode.DRAFT)
+    assert not row.enabled
+    assert row.lines == ("No draft model is loaded.",)
+    click(menu.list, MODE_ORDER.index(Mode.DRAFT))
+    assert seen == []
+    assert menu.isVisible()
+    for _ in MODE_ORDER:  # nor can the arrows reach it
+        QTest.keyClick(menu.list, Qt.Key.Key_Down)
+        assert menu.list.current_key() != Mode.DRAFT
+    menu.close()
+
+
+def test_the_draft_length_is_chosen_in_the_menu_and_shown_on_the_button(window: MainWindow) -> None:
+    window.set_mode(Mode.DRAFT)
+    seen: list[int | None] = []
+    window.depth_changed.connect(seen.append)
+    box = opened(window).depth_box
+    box.setFocus()
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down):
+        QTest.keyClick(box, key)
+    assert seen == [1, 2]
+    assert window.composer.modes.text() == "Draft, length 2"
+    QTest.keyClick(box, Qt.Key.Key_Home)
+    assert seen == [1, 2, None]
+    assert window.composer.modes.text() == "Draft"
+    window.set_depth(24)
+    assert (box.currentText(), window.composer.modes.text()) == ("24", "Draft, length 24")
+    assert seen == [1, 2, None]
+
+
+def test_plain_decoding_has_no_draft_length(window: MainWindow) -> None:
+    window.set_depth(4)
+    window.set_mode(Mode.OFF)
+    menu = opened(window)
+    assert not menu.depth_box.isEnabled()
+    assert window.composer.modes.text() == "Off"
+    menu.close()
+
+
+def test_a_second_click_on_the_button_closes_the_menu(window: MainWindow) -> None:
+    menu = opened(window)
+    QTest.keyClick(menu.list, Qt.Key.Key_Escape)
+    assert not menu.isVisible()
+    assert menu.testAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
+
+
+def test_the_menu_stands_above_the_button_and_within_the_screen(window: MainWindow) -> None:
+    menu = opened(window)
+    button = window.composer.modes
+    assert menu.geometry().bottom() < button.mapToGlobal(button.rect().topLeft()).y() + button.height()
+    assert button.screen().availableGeometry().contains(menu.geometry())

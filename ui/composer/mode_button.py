@@ -1,0 +1,190 @@
+"""How tokens are proposed for the next answer: one button, and the menu of modes and of the draft length behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyledItemDelegate, QToolButton, QWidget
+
+from engine.records import Mode
+from ui.text.formatting import hover, mode_label
+from ui.text.language import mark, translate
+from ui.text.mode_words import MODE_ORDER, mode_line
+from ui.theme.theme import Theme
+from ui.widgets.choice_list import Choice
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import ChoicePopup
+
+MENU_PX, DRAWN_FOR_PX = 372, 13  # its width, where text is so high
+MAX_DEPTH = 16
+DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
+
+
+def shown_modes(chosen: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, ...]:
+    """All modes in their order; of draft model and head, of which one drafts at a time, only the one that matters."""
+    runs_head = Mode.DRAFT in unavailable and Mode.HEAD not in unavailable
+    kept = chosen if chosen in (Mode.DRAFT, Mode.HEAD) else Mode.HEAD if runs_head else Mode.DRAFT
+    return tuple(mode for mode in MODE_ORDER if mode is kept or mode not in (Mode.DRAFT, Mode.HEAD))
+
+
+class ModeMenu(ChoicePopup):
+    """The modes, each with a line of plain words, and the draft length below them."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, translate("ModeButton", "How tokens are proposed"), parent)
+        self.depth_box = NoWheelComboBox()
+        self.depth_box.setAccessibleName(translate("ModeButton", "Draft length"))
+        self.depth_box.setToolTip(hover(translate("ModeButton", DEPTH_HELP)))
+        self.depth_box.addItem(translate("ModeButton", "Automatic"), None)
+        for depth in range(1, MAX_DEPTH + 1):
+            self.depth_box.addItem(str(depth), depth)
+        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says
+        self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
+        label = QLabel(translate("ModeButton", "Draft length"))
+        label.setBuddy(self.depth_box)
+        foot = QWidget()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(10, 0, 4, 2)
+        row.addWidget(label, 1)
+        row.addWidget(self.depth_box)
+        self.add_below(foot)
+        self.setFixedWidth(round(MENU_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
+
+    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str]) -> None:
+        """Fill the list; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
+        self.list.set_rows(
+            [
+                Choice(
+                    each.value,
+                    mode_label(each),
+                    (unavailable.get(each) or mode_line(each),),
+                    icon="check" if each is mode else "",
+                    tone="accent",
+                    spoken=translate("ModeButton", "in use") if each is mode else "",
+                    enabled=each not in unavailable,
+                )
+                for each in MODE_ORDER
+                if each in shown_modes(mode, unavailable)
+            ],
+            mode.value,
+        )
+        self.fit_rows()
+
+    def show_depth(self, depth: int | None) -> None:
+        """Show a draft length; one beyond the list is added to it."""
+        index = self.depth_box.findData(depth)
+        if index < 0:
+            self.depth_box.addItem(str(depth), depth)
+            index = self.depth_box.count() - 1
+        self.depth_box.setCurrentIndex(index)
+
+
+class ModeButton(QToolButton):
+    """Says which mode is in force.
+
+    Signals:
+        chosen(object), depth_chosen(object): the user took another `Mode`, or draft length (None: automatic).
+    """
+
+    chosen = Signal(object)
+    depth_chosen = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._menu: ModeMenu | None = None
+        self._unavailable: dict[Mode, str] = {}
+        self.mode = Mode.OFF
+        self.depth: int | None = None
+        self.setObjectName("modeButton")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
+        self.setIconSize(QSize(14, 14))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.clicked.connect(self.open_menu)
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self._show()
+
+    @property
+    def menu_of_modes(self) -> ModeMenu:
+        """What opens from it; made when it is first wanted."""
+        if self._menu is None:
+            self._menu = ModeMenu(self._theme, self)
+            self._menu.picked.connect(lambda key: self._take(Mode(key)))
+            self._menu.depth_box.activated.connect(self._take_depth)
+            self._fill()
+        return self._menu
+
+    def open_menu(self) -> None:
+        """Show the modes above the button, ready for the keyboard."""
+        self._fill()
+        self.menu_of_modes.open_from(self, above=True)
+        self.menu_of_modes.list.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Show a mode without telling anybody."""
+        self.mode = mode
+        self._show()
+
+    def set_depth(self, depth: int | None) -> None:
+        """Show a draft length without telling anybody; None is automatic."""
+        self.depth = depth
+        self._show()
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """The modes that cannot run now; each reason is one sentence."""
+        self._unavailable = dict(reasons)
+        self._show()
+
+    def cycle(self) -> None:
+        """Take the next mode that can run."""
+        modes = list(Mode)
+        start = modes.index(self.mode)
+        for step in range(1, len(modes)):
+            mode = modes[(start + step) % len(modes)]
+            if mode not in self._unavailable and mode in shown_modes(self.mode, self._unavailable):
+                self._take(mode)
+                return
+
+    @property
+    def reason(self) -> str:
+        """Why a mode cannot run, in one line; empty where all can."""
+        shown = shown_modes(self.mode, self._unavailable)
+        return " ".join(dict.fromkeys(reason for mode, reason in self._unavailable.items() if mode in shown))
+
+    def _take(self, mode: Mode) -> None:
+        if mode is not self.mode:
+            self.set_mode(mode)
+            self.chosen.emit(mode)
+
+    def _take_depth(self, _index: int) -> None:
+        self.set_depth(self.menu_of_modes.depth_box.currentData())
+        self.depth_chosen.emit(self.depth)
+
+    def _show(self) -> None:
+        name = mode_label(self.mode)
+        fixed = self.depth if self.mode is not Mode.OFF else None
+        length = translate("ModeButton", "{mode}, length {depth}").format(mode=name, depth=fixed)
+        self.setText(name if fixed is None else length)
+        self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
+        words = self._unavailable.get(self.mode) or mode_line(self.mode)
+        self.setAccessibleDescription(words)
+        self.setToolTip(
+            hover(translate("ModeButton", "{words}. Press Ctrl+D for the next mode.").format(words=words.rstrip(".")))
+        )
+        self._fill()
+
+    def _fill(self) -> None:
+        if self._menu is not None:
+            self._menu.show_modes(self.mode, self._unavailable)
+            self._menu.show_depth(self.depth)
+            self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
+
+    def _recolor(self) -> None:
+        self.setIcon(self._theme.icon("chevron-down", size=14))
+        if self._menu is not None:  # text may have another size
+            self._menu.deleteLater()
+            self._menu = None

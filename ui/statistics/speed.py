@@ -1,0 +1,168 @@
+"""How fast the answer came, in words, and its speed beside that of plain decoding as two bars."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy
+
+from engine.records import RunStats
+from ui.statistics.words import EVEN, faster_words, help_of, name_of
+from ui.text.formatting import UNKNOWN, shown_speedup, speed
+from ui.theme.theme import SEMIBOLD, Theme
+from ui.widgets.figure_widget import FigureWidget
+from ui.widgets.figures import INSET_PX, baseline
+
+BAR_PX, GAP_PX = 6, 3
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+class _ValueFigure(FigureWidget):
+    """A figure that paints its value itself, and keeps its height whatever it says."""
+
+    def __init__(self, theme: Theme, key: str) -> None:
+        super().__init__(theme, name_of(key), help_of(key))
+        self.value = UNKNOWN
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"{self.name}: {UNKNOWN}")
+
+    def take(self, text: str) -> None:
+        """Say something else."""
+        if text != self.value:
+            self.value = text
+            self.setAccessibleName(f"{self.name}: {text}")
+            self.update()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the pane."""
+        return QSize(60, self.minimumHeight())
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(160, self.minimumHeight())
+
+
+class Headline(_ValueFigure):
+    """The one large figure, in the accent colour where there is a gain."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "headline")
+        self._has_gain = False
+        self.fit()
+
+    def fit(self) -> None:
+        """One line of large text."""
+        self.setFixedHeight(round(self.theme.paint_cache.metrics(self._step, SEMIBOLD).height()) + 2)
+        self.update()
+
+    @property
+    def _step(self) -> int:
+        return self.theme.type.headline - self.theme.type.base
+
+    def show_speedup(self, speedup: float | None, instead: str) -> None:
+        """Show a speed as a multiple of plain decoding's; where it is not known, what is said ``instead``."""
+        has_gain = speedup is not None and speedup >= EVEN[1]
+        if has_gain != self._has_gain:
+            self._has_gain = has_gain
+            self.update()
+        self.take(instead if speedup is None else faster_words(speedup))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The words, smaller where they would not fit."""
+        cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
+        step, room = self._step, self.width() - 2 * INSET_PX
+        while step > 0 and cache.metrics(step, SEMIBOLD).horizontalAdvance(self.value) > room:
+            step -= 1
+        painter.setFont(cache.font(step, SEMIBOLD))
+        painter.setPen(cache.color(tokens.accent_text if self._has_gain else tokens.text))
+        painter.drawText(QRectF(INSET_PX, 0.0, room, self.height()), _LEFT, self.value)
+        self.paint_focus_ring(painter)
+
+
+class SpeedBar(_ValueFigure):
+    """A speed with its name, and below them a bar as long as its share of the larger one."""
+
+    def __init__(self, theme: Theme, key: str, field: str) -> None:
+        self._field = field
+        self._share = 0.0
+        super().__init__(theme, key)
+        self.fit()
+
+    def fit(self) -> None:
+        """A line of text and a bar."""
+        self._line_px = round(self.theme.paint_cache.metrics().height())
+        self.setFixedHeight(self._line_px + GAP_PX + BAR_PX + GAP_PX)
+        self.update()
+
+    def show_speed(self, tokens_per_s: float | None, most: float) -> None:
+        """Show tokens per second, of which ``most`` fill the bar."""
+        share = tokens_per_s / most if tokens_per_s is not None and most > 0 else 0.0
+        if share != self._share:
+            self._share = share
+            self.update()
+        self.take(UNKNOWN if tokens_per_s is None else speed(tokens_per_s))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Name, number and bar."""
+        cache, tokens, painter = self.theme.paint_cache, self.theme.tokens, QPainter(self)
+        width = self.width() - 2 * INSET_PX
+        text_px = cache.metrics().horizontalAdvance(self.value)
+        painter.setFont(cache.font(-1))
+        painter.setPen(cache.color(tokens.text_muted))
+        room = QRectF(INSET_PX, 0.0, max(width - text_px - 8, 0.0), self._line_px)
+        name = cache.metrics(-1).elidedText(self.name, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, _LEFT, name)
+        painter.setFont(cache.font())
+        painter.setPen(cache.color(tokens.text))
+        painter.drawText(
+            round(INSET_PX + width - text_px), round(baseline(0.0, self._line_px, cache.metrics())), self.value
+        )
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        bar = QRectF(INSET_PX, self._line_px + GAP_PX, width, BAR_PX)
+        for share, field in ((1.0, tokens.hover), (self._share, str(getattr(tokens, self._field)))):
+            if share > 0:
+                painter.setBrush(cache.color(field))
+                filled = QRectF(bar.topLeft(), bar.bottomRight())
+                filled.setWidth(max(bar.width() * share, BAR_PX))
+                painter.drawRoundedRect(filled, BAR_PX / 2, BAR_PX / 2)
+        self.paint_focus_ring(painter)
+
+
+class SpeedPart:
+    """The headline, and the two bars that it follows from."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.headline = Headline(theme)
+        self.now = SpeedBar(theme, "now", "accent")
+        self.plain = SpeedBar(theme, "plain", "target")
+        self._speedup: float | None = None
+
+    @property
+    def widgets(self) -> list[FigureWidget]:
+        """From top to bottom."""
+        return [self.headline, *self.bars]
+
+    @property
+    def bars(self) -> list[FigureWidget]:
+        """What the headline follows from."""
+        return [self.now, self.plain]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the answer can be compared with plain decoding."""
+        return self._speedup is not None
+
+    def compare(self, stats: RunStats) -> None:
+        """Take counters. Where nothing was drafted the answer was plain, and is not compared with itself."""
+        self._speedup = shown_speedup(stats) if stats.proposed else None
+
+    def show(self, stats: RunStats) -> None:
+        """Show counters."""
+        self.compare(stats)
+        now, speedup = stats.tokens_per_second, self._speedup
+        plain = now / speedup if now is not None and speedup else None
+        most = max(now or 0.0, plain or 0.0)
+        self.headline.show_speedup(speedup, UNKNOWN if now is None else speed(now))
+        self.now.show_speed(now, most)
+        self.plain.show_speed(plain, most)

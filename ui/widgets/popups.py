@@ -1,0 +1,177 @@
+"""Menus and other popups with round corners."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QBitmap, QGuiApplication, QIcon, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QVBoxLayout, QWidget
+
+from ui.theme.theme import Theme
+from ui.widgets.choice_list import ChoiceList
+from ui.widgets.styling import rule
+
+RADIUS_PX = 8  # as the stylesheet has it
+GAP_PX = 4  # between a popup and what it opens from
+EDGE_PX = 6  # between its border and its rows
+ROW_PAD_PX = 6  # above and below the words of a row
+MOST_OF_SCREEN = 0.6  # of the screen's height
+ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
+
+
+def make_round(popup: QWidget) -> None:
+    """Let what lies behind its corners be seen; to be called before it is shown, and `cut_corners` when it is resized.
+
+    Args:
+        popup: a window; the stylesheet gives it a border with round corners.
+    """
+    popup.setWindowFlags(popup.windowFlags() | ROUND)
+    popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+
+
+def cut_corners(popup: QWidget) -> None:
+    """Leave out the pixels that the round border does not touch: X11 without a compositor would draw them black."""
+    if QGuiApplication.platformName() != "xcb":
+        return
+    mask = QBitmap(popup.size())
+    mask.fill(Qt.GlobalColor.color0)
+    painter = QPainter(mask)
+    painter.setPen(Qt.GlobalColor.color1)
+    painter.setBrush(Qt.GlobalColor.color1)
+    painter.drawRoundedRect(QRectF(popup.rect()).adjusted(0, 0, -1, -1), RADIUS_PX - 1, RADIUS_PX - 1)
+    painter.end()
+    popup.setMask(mask)
+
+
+def paint_ground(popup: QWidget) -> None:
+    """Draw background and border as the stylesheet has them: of a window that can be seen through, Qt does not."""
+    option, painter = QStyleOption(), QPainter(popup)
+    option.initFrom(popup)
+    popup.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, popup)
+    painter.end()
+
+
+class RoundGround(QObject):
+    """Gives a popup that Qt makes itself, such as the list of a combo box, round corners."""
+
+    def __init__(self, popup: QWidget) -> None:
+        super().__init__(popup)
+        make_round(popup)
+        popup.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Draw what Qt does not, below what it does, in the colours that the stylesheet has for popups."""
+        if isinstance(watched, QWidget) and event.type() == QEvent.Type.Paint:
+            palette, painter = watched.palette(), QPainter(watched)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(palette.dark().color())
+            painter.setBrush(palette.button())
+            painter.drawRoundedRect(QRectF(watched.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
+            painter.end()
+        elif isinstance(watched, QWidget) and event.type() == QEvent.Type.Resize:
+            cut_corners(watched)
+        return super().eventFilter(watched, event)
+
+
+class Menu(QMenu):
+    """A menu with round corners; make its submenus by `add_submenu`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        make_round(self)
+
+    def add_submenu(self, title: str, icon: QIcon | None = None) -> Menu:
+        """Add a menu that opens beside this one."""
+        below = Menu(self)
+        below.setTitle(title)
+        if icon is not None:
+            below.setIcon(icon)
+        self.addMenu(below)
+        return below
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other corners."""
+        super().resizeEvent(event)
+        cut_corners(self)
+
+
+class Popup(QFrame):
+    """A frame that opens from a button and closes with a click beside it, or with Escape."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        make_round(self)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a second click on its button closes it for good
+        self.setObjectName("popup")
+        self.setAccessibleName(name)
+
+    def open_from(self, button: QWidget, *, above: bool = False, at_right: bool = False) -> None:
+        """Show it below ``button``, or ``above`` it, within the screen; their left edges meet, or the right ones."""
+        self.ensurePolished()
+        self.adjustSize()
+        corner = button.mapToGlobal(QPoint(0, 0))
+        x = corner.x() + (button.width() - self.width() if at_right else 0)
+        y = corner.y() - self.height() - GAP_PX if above else corner.y() + button.height() + GAP_PX
+        room = button.screen().availableGeometry()
+        x = max(min(x, room.right() - self.width()), room.left())
+        y = max(min(y, room.bottom() - self.height()), room.top())
+        self.move(x, y)
+        self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Its ground."""
+        paint_ground(self)
+        super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other corners."""
+        super().resizeEvent(event)
+        cut_corners(self)
+
+
+class ChoicePopup(Popup):
+    """A list to choose from, with what belongs to it below.
+
+    Signals:
+        picked(str): the key of a row that was clicked, or taken with Enter or Space.
+    """
+
+    picked = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
+        super().__init__(name, parent)
+        self.list = ChoiceList(theme, name, pad=ROW_PAD_PX)
+        self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.list.clicked.connect(self._on_click)
+        self.list.opened.connect(self._pick)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
+        self.column.setSpacing(EDGE_PX)
+        self.column.addWidget(self.list)
+        self.setFocusProxy(self.list)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Add something below the list, behind a line."""
+        self.column.addWidget(rule())
+        self.column.addWidget(widget)
+
+    def fit_rows(self) -> None:
+        """Make the list as high as its rows, or as the screen lets it."""
+        model = self.list.model()
+        height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
+        self.list.setFixedHeight(min(height, round(self.screen().availableGeometry().height() * MOST_OF_SCREEN)))
+
+    def _on_click(self, index: QModelIndex) -> None:
+        if index.flags() & Qt.ItemFlag.ItemIsEnabled:  # Qt tells of clicks on others, too
+            self._pick(self.list.key_at(index))
+
+    def _pick(self, key: str) -> None:
+        if key:
+            self.close()
+            self.picked.emit(key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
