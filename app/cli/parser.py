@@ -99,7 +99,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -324,7 +324,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf")
+    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
