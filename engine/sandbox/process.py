@@ -58,6 +58,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.pair_child import main as be_judge  # noqa: PLC0415
 
         return be_judge(rest)
+    if name == "prune":
+        from engine.sandbox.pruning_child import main as be_pruner  # noqa: PLC0415
+
+        return be_pruner(rest)
     if name == "library":
         from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
 
