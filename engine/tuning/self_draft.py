@@ -61,7 +61,7 @@ class SelfDraft:
 
     @property
     def pays(self) -> bool:
-        """Whether drafting with it can be faster than plain decoding: verifying is not free, so by more than a little."""
+        """Whether drafting with it can be faster than plain decoding, by more than verifying is sure to take."""
         return self.most_gain >= LEAST_GAIN
 
     @property

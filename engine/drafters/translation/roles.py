@@ -20,12 +20,13 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks counts.
+# The first of two equal marks counts: where the target says nothing before it answers, the draft is not to begin with
+# reasoning.
 _PLACES = {
     ("", _QUESTION): said("a question"),
+    (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
     (_LATER, ""): said("the beginning of an answer"),
-    (_QUESTION, _ANSWER): said("an answer"),
     (_ANSWER, _LATER): said("the end of an answer"),
     ("", _SYSTEM): said("a system prompt"),
     (_SYSTEM, _QUESTION): said("the end of a system prompt"),
