@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from engine.drafters.translation.roles import PromptSide, compare_roles
+from engine.drafters.translation.roles import PromptSide, compare_roles, template_difference
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.spelling import Speller
 from engine.drafters.translation.tables import translation
@@ -147,6 +147,18 @@ def test_real_templates_are_read_as_each_others() -> None:
         # open reasoning; what is between is the draft's.
         parts = [text[text.index("Hello <there>") : text.index("And now?")].split() for text in (wanted, read)]
         assert parts[0] == parts[1], (one, other)
+
+
+def test_where_the_templates_of_one_vocabulary_differ_is_said() -> None:
+    one, other = (
+        chatml(),
+        side(CHATML.replace("assistant", "model"), ["<|im_start|>", "<|im_end|>", "<|pad|>"], "<|im_end|>"),
+    )
+    assert template_difference(one, chatml()) is None
+    told = template_difference(one, other)
+    assert told is not None
+    assert "at the beginning of an answer that is '<|im_end|>\\n<|im_start|>assistant\\n'" in told
+    assert "own has '<|im_end|>\\n<|im_start|>model\\n'" in told
 
 
 def test_spellers_know_no_control_token() -> None:
