@@ -353,6 +353,11 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     _add_models_command(commands, "import", "add a GGUF file where it lies, without copying").add_argument(
         "path", metavar="PATH"
     )
+    own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
+    own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
+    what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
+    own.add_argument("--layers", type=_layer_numbers, default=(), metavar="N,N,...", help=what)
+    own.set_defaults(module="models.self_draft")
 
 
 def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
@@ -396,6 +401,10 @@ def _layers(text: str) -> int | None:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
     return min(int(text), ALL_LAYERS)
+
+
+def _layer_numbers(text: str) -> list[int]:
+    return [_whole(part, 0, ALL_LAYERS) for part in text.split(",")]
 
 
 def _context(text: str) -> int:

@@ -55,6 +55,8 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.grammar_check import main as be_helper  # noqa: PLC0415
     elif name == "heads":
         from engine.sandbox.head_child import main as be_helper  # noqa: PLC0415
+    elif name == "prune":
+        from engine.sandbox.pruning_child import main as be_helper  # noqa: PLC0415
     elif name == "library":
         from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
     else:
