@@ -94,6 +94,11 @@ class Paths:
         return self.data / "pair-speeds.json"
 
     @property
+    def races(self) -> Path:
+        """The folder of the kept races, as JSON."""
+        return self.data / "races"
+
+    @property
     def padded_demo_file(self) -> Path:
         """The built-in target padded to the cost of a real one: made here, removable."""
         return self.cache / "paceline-padded-target.gguf"

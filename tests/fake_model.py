@@ -24,6 +24,7 @@ from engine.records import (
     LoadRequest,
     Mode,
     ModelInfo,
+    Problem,
     RunStats,
     Source,
     StatsUpdate,
@@ -31,6 +32,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
+from engine.session.worker import Job, Turn
 from tests.scripted_pair import MarkovModel
 
 
@@ -122,6 +124,13 @@ class ScriptedWorker:
         self._stop.clear()
         self._requests.put(request)
 
+    def run_job(self, job: Job) -> None:
+        """There is no session that a job could run on."""
+        self._on_event(job.failed(Problem("No session", "There is no model.", "Use a real one.")))
+
+    def stop_jobs(self) -> None:
+        """None runs."""
+
     def forget_past(self) -> None:
         """Nothing was learnt."""
 
@@ -134,6 +143,10 @@ class ScriptedWorker:
     def count(self, request: CountRequest) -> None:
         """Count words: they are this script's tokens."""
         self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
+        """There is no session."""
+        on_failure()
 
     def stop(self) -> None:
         """End the current answer."""

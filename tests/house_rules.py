@@ -31,7 +31,15 @@ APP_MAY = {
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
     "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
-    "app.controllers": {"app.domain", "app.storage", "app.hub", "app.attachments", "app.controllers"},
+    "app.controllers": {
+        "app.domain",
+        "app.storage",
+        "app.hub",
+        "app.attachments",
+        "app.benchmark",
+        "app.server",
+        "app.controllers",
+    },
     "app.cli": {
         "app.domain",
         "app.storage",

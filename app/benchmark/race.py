@@ -15,13 +15,24 @@ from app.benchmark.ratios import ratio_of
 from app.benchmark.runner import turns
 from app.benchmark.runs import PLAIN, Run, Variant
 from engine.errors import EngineError
-from engine.records import ChatRequest, Event, Finished, FinishReason, Mode, PrefillProgress, RunStats, StatsUpdate
+from engine.records import (
+    ChatRequest,
+    Event,
+    Finished,
+    FinishReason,
+    Mode,
+    PrefillProgress,
+    RunStats,
+    StatsUpdate,
+    TextChunk,
+)
 
 SLICE_S = 0.25  # short against how a machine changes, long against what a change of lanes costs
 QUESTION = "question"  # a race has one prompt
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
 
 ShouldStop = Callable[[], bool]
+OnText = Callable[["Variant", int, TextChunk], None]  # a lane, the round, and more of its answer there
 
 
 class AnsweringSession(Protocol):
@@ -93,6 +104,7 @@ class Race:
         self._lanes, self._request, self._plan, self._clock = tuple(lanes), request, plan, clock
         self.runs: list[Run] = []
         self.rounds = 0  # complete ones
+        self.on_text: OnText = lambda _variant, _round, _chunk: None  # within a lane's time: it has to be quick
 
     def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[RaceEvent]:
         """Race round after round; where ``should_stop`` says so, the answers end with what there is.
@@ -135,7 +147,8 @@ class Race:
             waiting = list(turns(answers, self.rounds, 0))  # each round another lane begins
             while waiting:
                 for answer in waiting:
-                    answer.run_slice(self._plan.slice_s)
+                    for chunk in answer.run_slice(self._plan.slice_s):
+                        self.on_text(answer.variant, self.rounds, chunk)
                     yield SliceEnded(answer.variant, self.rounds, answer.stats, answer.finished)
                 waiting = [answer for answer in waiting if not answer.finished]
         finally:
@@ -161,11 +174,16 @@ class _LaneAnswer:
         self._clock, self._seconds = clock, 0.0
         self._events = lane.session.generate(in_variant(request, lane.variant), should_stop)
 
-    def run_slice(self, slice_s: float) -> None:
-        """Let the lane compute for so long. Reading the prompt is not cut, so that its seconds can be taken off."""
+    def run_slice(self, slice_s: float) -> Iterator[TextChunk]:
+        """Let the lane compute for so long; gives its text as it comes.
+
+        Reading the prompt is not cut, so that its seconds can be taken off.
+        """
         started = self._clock()
         try:
             for event in self._events:
+                if isinstance(event, TextChunk):
+                    yield event
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)

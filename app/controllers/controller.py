@@ -24,12 +24,14 @@ from app.controllers.models.hub import HubController
 from app.controllers.models.models import NO_BUILTIN, ModelController
 from app.controllers.models.padded_demo import PaddedDemo
 from app.controllers.parts import Parts
+from app.controllers.race.controller import RaceController
 from app.controllers.window.disk_space import DiskSpaceController
 from app.controllers.window.help_menu import HelpMenuController
 from app.controllers.window.layout import LayoutController
+from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
-from app.domain.engine_view import EngineView
+from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
 from app.domain.settings.table import RELOAD_KEYS
@@ -37,10 +39,12 @@ from app.hub.addresses import find_endpoint
 from app.hub.errors import HubError
 from app.paths import builtin_target
 from engine.records import (
+    AnswerEvent,
     EngineFailed,
     EngineReady,
     Event,
     Finished,
+    JobEvent,
     LoadProgress,
     Problem,
     StatsUpdate,
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+EngineEvent = LoadProgress | EngineReady | TokensCounted | AnswerEvent
 SHUTDOWN_S = 5.0
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 
@@ -92,12 +97,16 @@ class Controller(QObject):
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
         self.statistics = StatisticsController(parts, self.conversations)
+        self.races = RaceController(parts, self.conversations, self.models, self.answers)
+        self.races.on_changed = self._show_engine
+        self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
         self._notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
+        self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
@@ -138,6 +147,7 @@ class Controller(QObject):
         if self.hub is not None:
             self.hub.greet()
             FirstPaint(window, self.hub.start)
+        FirstPaint(window, self.server.follow)
 
     @property
     def is_answering(self) -> bool:
@@ -157,9 +167,11 @@ class Controller(QObject):
         if self.hub is not None:
             self.hub.close()
         results = {
+            "server ended": self.server.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
+            "race exported": self.races.close(SHUTDOWN_S),
             "transfer ended": self.transfer.close(SHUTDOWN_S),
             "statistics written": self.statistics.close(SHUTDOWN_S),
             "everything saved": self._parts.store.close(SHUTDOWN_S),
@@ -212,6 +224,7 @@ class Controller(QObject):
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""
         self.context.show()
+        self.server.show_waiting()
         self._background.look()
 
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
@@ -257,6 +270,7 @@ class Controller(QObject):
             self._window.set_density(keeper.current.text("density"))
         self.conversations.show_settings()
         self.context.settings_changed(changed)
+        self.server.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
             self._parts.worker.forget_past()
         if changed & {*RELOAD_KEYS, "draft_path"}:
@@ -266,6 +280,12 @@ class Controller(QObject):
     # ---- reports ----------------------------------------------------------------------------------------------------
 
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, JobEvent):
+            self.races.on_event(event)
+        else:
+            self._on_engine_event(event)
+
+    def _on_engine_event(self, event: EngineEvent) -> None:
         if isinstance(event, LoadProgress | EngineReady):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
@@ -303,8 +323,12 @@ class Controller(QObject):
             self._window.show_problem(problem)
 
     def _show_engine(self) -> None:
-        view = self.models.view(self.answers.state)
+        racing = EngineState.RACING if self.races.is_racing and not self.models.is_loading else None
+        view = self.models.view(self.answers.state or racing)
         if view != self._shown_view:
             self._shown_view = view
             self._window.set_engine(view)
+            self.races.show_state()
+            self.server.models_changed()
+        self.server.show_waiting()
         self._background.look()

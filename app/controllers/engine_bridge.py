@@ -15,6 +15,7 @@ from typing import Protocol
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.controllers.event_throttle import EventThrottle
+from app.domain.races import LaneText
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -26,6 +27,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
+from engine.session.worker import Job, Turn
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -50,6 +52,12 @@ class Worker(Protocol):
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed`."""
 
+    def run_job(self, job: Job) -> None:
+        """Do somebody's work on the engine's thread; it tells its own events."""
+
+    def stop_jobs(self) -> None:
+        """Stop every job asked for so far."""
+
     def forget_past(self) -> None:
         """Lose what was learnt from past conversations; answers nothing."""
 
@@ -61,6 +69,9 @@ class Worker(Protocol):
 
     def count(self, request: CountRequest) -> None:
         """Count tokens; answers with `TokensCounted`."""
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
+        """Have ``turn`` called with the session on the engine's thread, once the app's own requests are answered."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""
@@ -133,7 +144,7 @@ class EngineBridge(QObject):
             events, self._waiting = self._waiting, []
             self._wake_sent = False
         if self._since_drain.isValid():
-            num_tokens = sum(len(event.spans) for event in events if isinstance(event, TextChunk))
+            num_tokens = sum(len(event.spans) for event in events if isinstance(event, TextChunk | LaneText))
             self._pace.delivered(self._since_drain.restart(), num_tokens)
         else:
             self._since_drain.start()
@@ -159,6 +170,8 @@ def _run_of(event: Event) -> tuple[object, ...]:
     """Events that follow each other and have the same key are of one run; what cannot be joined is one by itself."""
     if isinstance(event, TextChunk | StatsUpdate):
         return TextChunk, event.request_id
+    if isinstance(event, LaneText):
+        return LaneText, event.lane, event.round
     if isinstance(event, PrefillProgress | SummaryUpdate):
         return type(event), event.request_id
     if isinstance(event, LoadProgress):
@@ -168,8 +181,8 @@ def _run_of(event: Event) -> tuple[object, ...]:
 
 def _joined(alike: list[Event]) -> Event:
     last = alike[-1]
-    if isinstance(last, TextChunk):
-        chunks = [event for event in alike if isinstance(event, TextChunk)]
+    if isinstance(last, TextChunk | LaneText):
+        chunks = [event for event in alike if isinstance(event, TextChunk | LaneText)]
         spans = tuple(span for chunk in chunks for span in chunk.spans)
         return replace(last, text="".join(chunk.text for chunk in chunks), spans=spans)
     return last

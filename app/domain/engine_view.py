@@ -25,6 +25,7 @@ class EngineState(StrEnum):
     READY = "ready"
     READING = "reading"  # the prompt
     ANSWERING = "answering"
+    RACING = "racing"  # the models are lent to a race
 
 
 _NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HYBRID})

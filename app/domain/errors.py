@@ -3,9 +3,12 @@
     AppError
     ├── SettingsWriteError      the settings could not be saved
     ├── PresetError             a preset could not be kept, renamed or found
+    ├── PortTakenError          another program listens where the local server was to
     ├── PeerError               another engine that we measure ourselves against failed
     ├── ChatsExportError        conversations could not be written to a file
     ├── StatisticsExportError   statistics could not be written to a file
+    ├── RaceStoreError          a race could not be kept, read or deleted
+    ├── RaceExportError         a race could not be written to a file
     ├── ChatsImportError        a file holds no conversations that can be read
     └── StorageError            the chats could not be read or written
         ├── StorageFullError    no space is left
@@ -41,6 +44,10 @@ class PresetError(AppError):
     title = "The preset was not changed"
 
 
+class PortTakenError(AppError):
+    """Another program listens where the local server was to."""
+
+
 class PeerError(AppError):
     """Another engine that we measure ourselves against could not be started, or failed."""
 
@@ -59,6 +66,19 @@ class StatisticsExportError(AppError):
     """Statistics could not be written to a file."""
 
     title = "The statistics could not be exported"
+    default_advice = "Choose another location, or free some space."
+
+
+class RaceStoreError(AppError):
+    """A race could not be kept, read or deleted."""
+
+    title = "The kept races could not be used"
+
+
+class RaceExportError(AppError):
+    """A race could not be written to a file."""
+
+    title = "The race could not be exported"
     default_advice = "Choose another location, or free some space."
 
 

@@ -140,6 +140,16 @@
     </message>
 </context>
 <context>
+    <name>HistoryPlot</name>
+    <message numerus="yes">
+        <source>%n answers slower than plain decoding</source>
+        <translation>
+            <numerusform>%n answer slower than plain decoding</numerusform>
+            <numerusform>%n answers slower than plain decoding</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LengthBars</name>
     <message numerus="yes">
         <source>{kept} accepted: {number} passes</source>
@@ -156,6 +166,23 @@
         <translation>
             <numerusform>%n model · {total} in the models folder</numerusform>
             <numerusform>%n models · {total} in the models folder</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>
@@ -183,6 +210,68 @@
         <translation>
             <numerusform>and %n more token</numerusform>
             <numerusform>and %n more tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Race</name>
+    <message numerus="yes">
+        <source>%n tokens</source>
+        <translation>
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>all of %n rounds</source>
+        <translation>
+            <numerusform>one round</numerusform>
+            <numerusform>all of %n rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>With the %n earlier messages of the chat</source>
+        <translation>
+            <numerusform>With the one earlier message of the chat</numerusform>
+            <numerusform>With the %n earlier messages of the chat</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds</source>
+        <translation>
+            <numerusform>%n round</numerusform>
+            <numerusform>%n rounds</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rounds are over</source>
+        <translation>
+            <numerusform>%n round is over</numerusform>
+            <numerusform>%n rounds are over</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
+        <translation>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round).</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</source>
+        <translation>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so neither is surely faster.</numerusform>
+            <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>RecentSpeed</name>
+    <message numerus="yes">
+        <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
+        <translation>
+            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
         </translation>
     </message>
 </context>

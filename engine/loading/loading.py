@@ -15,6 +15,7 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import read_header
+from engine.gguf.model_kind import unused_parts
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -67,18 +68,23 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain."""
+    """A model that can run. ``can_rollback`` was tried, not assumed; without it the model decodes plain.
+
+    ``owns_weights``: False where another `LoadedModel` has them, and frees them.
+    """
 
     model: LlamaModel
     context: LlamaContext
     sequence: CachedSequence
     info: ModelInfo
     can_rollback: bool
+    owns_weights: bool = True
 
     def close(self) -> None:
-        """Free everything."""
+        """Free all that is its own."""
         self.context.close()
-        self.model.close()
+        if self.owns_weights:
+            self.model.close()
 
 
 def target_options(request: LoadRequest) -> LoadOptions:
@@ -283,6 +289,29 @@ def other_context(loaded: LoadedModel, options: LoadOptions) -> Iterator[LlamaCo
         yield context
 
 
+def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> LoadedModel:
+    """Give a loaded model another context, with a cache of its own; weights, threads and cache types are the same.
+
+    It must be closed before ``loaded`` is. ``narrows`` as in `LoadOptions`.
+
+    Raises:
+        ContextError: there is no memory for it.
+    """
+    info = loaded.info
+    options = LoadOptions(
+        n_ctx, loaded.context.threads, None, info.cache_type, info.flash_attention, info.key_type, narrows
+    )
+    context = _make_context(loaded.model, options)
+    try:
+        sequence = CachedSequence(context)
+        can_rollback = _try_rollback(sequence)
+    except Exception:
+        context.close()
+        raise
+    info = replace(info, n_ctx=context.n_ctx, memory=None)
+    return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
+
+
 def _try_rollback(sequence: CachedSequence) -> bool:
     """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
     sequence.forward((0,), 0)
@@ -310,8 +339,19 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=options.key_type,
         flash_attention=options.flash_attention,
         recommended=recommended_sampling(model.metadata),
+        unused=unused_parts(
+            model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
+        ),
         placement=options.placement,
     )
+
+
+def _beside(path: Path) -> list[str]:
+    """Names of the other models in the folder; none where it cannot be read."""
+    try:
+        return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]
+    except OSError:
+        return []
 
 
 def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:

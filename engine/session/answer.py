@@ -13,6 +13,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
+from engine.grammar.constraint import GrammarConstraint
 from engine.interfaces import Tokenizer
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pace import choose_pace
@@ -32,8 +33,10 @@ from engine.records import (
     RunStats,
     StatsUpdate,
     TextChunk,
+    TokenLogprob,
 )
 from engine.sampling.distribution import Distribution
+from engine.sampling.logprobs import RowLogprob
 from engine.sampling.sampler import History, Sampler
 from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
@@ -65,15 +68,17 @@ class Answer:
         self._drafter = drafter
         self._request = request
         self._prompt = prompt
-        needed = prompt.stop_texts if request.raw_prompt is None else ()
+        needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pacer = pacer
         # What plain decoding would cost is known at a fixed depth, too.
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
+        self.constraint: GrammarConstraint | None = None  # the request's grammar
         self.on_pass: OnPass | None = None
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
@@ -104,10 +109,7 @@ class Answer:
 
     def _prompt_ids(self) -> History:
         request = self._request
-        if request.raw_prompt is not None:
-            ids = self._prompt.raw(request.raw_prompt)
-        else:
-            ids = self._prompt.build(request.messages)
+        ids = self._prompt.of_request(request)
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
@@ -153,7 +155,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.build(kept.messages)
+        ids = self._prompt.of_messages(self._request, kept.messages)
         return ids if len(ids) <= room else None
 
     def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
@@ -185,7 +187,9 @@ class Answer:
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
         request, stats = self._request, self.stats
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
-        sampler = Sampler(request.sampling, banned)
+        if self.constraint is not None:
+            self.constraint.begin(len(prompt))
+        sampler = Sampler(request.sampling, banned, self.constraint)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(
             self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
@@ -226,6 +230,7 @@ class Answer:
             on_pass=self._on_pass,
             on_first_look=self.on_first_look,
             on_trace=self.on_trace,
+            num_logprobs=self._request.top_logprobs,
         )
 
     def _snapshot(self) -> RunStats:
@@ -244,7 +249,8 @@ class Answer:
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._drafter
-        if self.tie_bound is None and not self._detokenizer.has_stop_strings:
+        is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
+        if self.tie_bound is None and not is_looked_at:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
             if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
@@ -270,6 +276,7 @@ class Answer:
                 break
         shown = len(ids) - (ended is not None)
         rejected = block.rejected if ended is None else ()
+        self._logprobs += [self._told_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
         self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.odds)
         if self._piece.stopped:
             ended = FinishReason.STOP
@@ -279,7 +286,17 @@ class Answer:
         return ended
 
     def _chunk(self, piece: Piece) -> TextChunk:
-        return TextChunk(self._request.request_id, piece.text, piece.spans)
+        logprobs = tuple(self._logprobs[: len(piece.spans)])
+        del self._logprobs[: len(piece.spans)]
+        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs)
+
+    def _told_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
+        top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)
+        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top)
+
+    def _bytes_of(self, token_id: int) -> bytes:
+        """What a token stands for; of a control token its name."""
+        return self._tokenizer.piece(token_id) or self._tokenizer.token_text(token_id).encode("utf-8", "replace")
 
 
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:

@@ -37,6 +37,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
+from engine.session.worker import Job, Turn
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -59,6 +60,8 @@ class PuppetWorker:
         self.num_load_stops = 0
         self.num_forgotten = 0
         self.num_skips = 0
+        self.jobs: list[Job] = []
+        self.num_job_stops = 0
         self.state_limits: list[int] = []
         self.forgotten_states: list[int] = []
         self.started = False
@@ -82,6 +85,12 @@ class PuppetWorker:
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)
 
+    def run_job(self, job: Job) -> None:
+        self.jobs.append(job)
+
+    def stop_jobs(self) -> None:
+        self.num_job_stops += 1
+
     def forget_past(self) -> None:
         self.num_forgotten += 1
 
@@ -97,6 +106,9 @@ class PuppetWorker:
         if self.counts_at_once:
             counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
             self.tell(TokensCounted(request.request_id, counts))
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
+        on_failure()
 
     def stop(self) -> None:
         self.num_stops += 1

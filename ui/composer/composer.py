@@ -43,6 +43,7 @@ OVERFLOW_HELP = {
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
+    EngineState.RACING: mark("Composer", "A race is using the model. You can send your message when it is over."),
 }
 
 

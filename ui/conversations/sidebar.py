@@ -24,7 +24,7 @@ class Sidebar(QFrame):
     """Values in by methods.
 
     Signals:
-        new_chat, models, settings, hide_requested: buttons.
+        new_chat, models, race, settings, hide_requested: buttons.
         chosen(int), rename_requested(int, str), delete_requested(int, str): from the list; more by `library_signals`.
         search_requested(str): words to look for, at every key. result_chosen(int, object, object): a
             conversation, the message in it or None, and the parts of the hit.
@@ -33,6 +33,7 @@ class Sidebar(QFrame):
 
     new_chat = Signal()
     models = Signal()
+    race = Signal()
     settings = Signal()
     hide_requested = Signal()
     chosen = Signal(int)
@@ -55,6 +56,7 @@ class Sidebar(QFrame):
         self.menu_button = IconButton(theme, "ellipsis", translate("Sidebar", "Folders, import and export"))
         self.empty = QLabel()
         self.models_button = QPushButton(translate("Sidebar", " Models"))
+        self.race_button = QPushButton(translate("Sidebar", " Race"))
         self.settings_button = QPushButton(translate("Sidebar", " Settings"))
         self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", translate("Sidebar", "Hide the sidebar (Ctrl+B)"))
@@ -75,7 +77,12 @@ class Sidebar(QFrame):
         self.models_button.setProperty("kind", "side")
         self.models_button.setAccessibleName(translate("Sidebar", "Models"))
         self.models_button.setToolTip(translate("Sidebar", "Find and download models (Ctrl+M)"))
-        for button in (self.new_button, self.models_button, self.settings_button):
+        self.race_button.setProperty("kind", "side")
+        self.race_button.setAccessibleName(translate("Sidebar", "Race"))
+        self.race_button.setToolTip(
+            hover(translate("Sidebar", "Race plain decoding against drafting, side by side (Ctrl+Shift+D)"))
+        )
+        for button in (self.new_button, self.models_button, self.race_button, self.settings_button):
             button.setIconSize(QSize(16, 16))
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.search.setObjectName("search")
@@ -98,6 +105,7 @@ class Sidebar(QFrame):
         self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)
         self.models_button.clicked.connect(self.models)
+        self.race_button.clicked.connect(self.race)
         self.settings_button.clicked.connect(self.settings)
         self.hide_button.clicked.connect(self.hide_requested)
         self.list.chosen.connect(self.chosen)
@@ -120,6 +128,7 @@ class Sidebar(QFrame):
             self.lists.addWidget(each)
         layout.addWidget(self.lists, 1)
         layout.addWidget(self.models_button)
+        layout.addWidget(self.race_button)
         foot = QHBoxLayout()
         foot.setSpacing(8)
         foot.addWidget(self.settings_button, 1)
@@ -196,5 +205,6 @@ class Sidebar(QFrame):
         tokens = self._theme.tokens
         self.new_button.setIcon(self._theme.icon("plus", tokens.text))
         self.models_button.setIcon(self._theme.icon("library", tokens.text_muted))
+        self.race_button.setIcon(self._theme.icon("flag", tokens.text_muted))
         self.settings_button.setIcon(self._theme.icon("settings", tokens.text_muted))
         self._search_icon.setIcon(self._theme.icon("search"))

@@ -33,6 +33,7 @@ class MessageArea(QScrollArea):
         edit_typed(int, str): a message and what its editor holds; empty where it was left.
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
         version_requested(int), delete_requested(int): another version is to be shown; a message and all after it goes.
+        race_requested(int): the question of a message is to be raced.
         link_activated(str): a link was activated; nothing has been opened.
     """
 
@@ -46,6 +47,7 @@ class MessageArea(QScrollArea):
     attachments_left_out = Signal(int, object)
     version_requested = Signal(int)
     delete_requested = Signal(int)
+    race_requested = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -121,6 +123,7 @@ class MessageArea(QScrollArea):
             answer.link_activated.connect(self.link_activated)
         card.version_requested.connect(self.version_requested)
         card.delete_requested.connect(self.delete_requested)
+        card.race_requested.connect(self.race_requested)
         self.menus.connect_card(card)
         return card
 

@@ -48,6 +48,8 @@ def make_menu(
         menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
         if isinstance(card, UserCard):
             menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
+    race = translate("MessageMenu", "Race this question…")
+    menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
     menu.addSeparator()
     delete = translate("MessageMenu", "Delete from here on")
     menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))

@@ -23,6 +23,11 @@ STATISTICS_NAMES = {  # by scope
     "everything": mark("StatsFiles", "Paceline answers"),
     "totals": mark("StatsFiles", "Paceline totals"),
 }
+RACE_FILTERS = {  # by the file's extension
+    "png": mark("RaceFiles", "Picture (*.png)"),
+    "md": mark("RaceFiles", "Markdown (*.md)"),
+    "json": mark("RaceFiles", "JSON (*.json)"),
+}
 ATTACHMENT_PATTERNS = (
     "*.txt *.md *.markdown *.csv *.tsv *.pdf *.json *.log *.py *.js *.ts *.c *.h *.cpp *.java *.go *.rs *.html *.xml "
     "*.yaml *.toml"
@@ -74,6 +79,18 @@ def statistics_format(path: str) -> str:
     """The format that a file's extension asks for; a table where it asks for nothing known."""
     extension = Path(path).suffix.lower().lstrip(".")
     return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
+
+
+def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose where to write a race, as "png", "md" or "json"; ``take`` gets the path."""
+    chosen = translate("RaceFiles", RACE_FILTERS[kind])
+    dialog = QFileDialog(parent, translate("RaceFiles", "Export the race"), "", chosen)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(kind)
+    name = translate("RaceFiles", "Paceline race")
+    dialog.selectFile(f"{name}.{kind}")
+    dialog.fileSelected.connect(take)
+    return _open(dialog)
 
 
 def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidge
 from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
+from app.domain.model_name import model_name
 from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
@@ -32,6 +33,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
+from ui.transcript.marks.legend import MarksLegend
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
 from ui.widgets.commands import Commands
@@ -44,7 +46,8 @@ from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
-from ui.window.navigation import ModelsNavigation
+from ui.window.local_server import LocalServer
+from ui.window.navigation import ModelsNavigation, RaceNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
 
@@ -123,13 +126,17 @@ class MainWindow(QMainWindow):
         self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
+        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
         self.chat_settings.notice.connect(self.show_notice)
+        self.chat_settings.completing.connect(self.empty.set_completing)
+        self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
+        self.local_server = LocalServer(self)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)
@@ -138,13 +145,20 @@ class MainWindow(QMainWindow):
     def _arrange(self) -> None:
         self.pages = _stacked((self.empty, self.transcript))
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
-        middle = _page_with_foot(self.header, self.pages, foot)
+        self.legend.set_wanted(False)
+        self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
+        middle = _page_with_foot((self.header, self.legend), self.pages, foot)
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
+        self.race = RaceNavigation(self.theme, self.models, self.splitter)
         self.setCentralWidget(self.models.stack)
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
         self.layout_state.changed.connect(self.layout_changed)
+
+    @property
+    def _has_conversation(self) -> bool:
+        return self.pages.currentWidget() is self.transcript
 
     # ---- conversations -----------------------------------------------------------------------------------------
 
@@ -182,6 +196,7 @@ class MainWindow(QMainWindow):
     def name_window(self) -> None:
         """Name the window after what is seen; Qt adds the name of the app, as to dialogs, in the platform's way."""
         seen = translate("ModelsPanel", "Models") if self.models.is_open else self._title
+        seen = translate("Race", "Race") if self.race.is_open else seen
         self.setWindowTitle(seen or "Paceline")
 
     def add_message(self, view: MessageView) -> None:
@@ -190,7 +205,8 @@ class MainWindow(QMainWindow):
         self.transcript.add(view)
 
     def begin_answer(self, view: MessageView) -> None:
-        """Show an answer in the making."""
+        """Show an answer in the making; it is the loaded model's unless it says another's."""
+        view = replace(view, target=view.target or model_name(self.engine_view.target))
         self.pages.setCurrentWidget(self.transcript)
         self.problem_banner.hide()
         self.transcript.begin_answer(view)
@@ -295,6 +311,10 @@ class MainWindow(QMainWindow):
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
 
+    def suggest(self, text: str, action: str, do: Callable[[], object]) -> None:
+        """Say something with a button that does it."""
+        self.notice_banner.show_suggestion(text, action, do)
+
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""
         self.composer.set_text(text)
@@ -314,9 +334,19 @@ class MainWindow(QMainWindow):
         self.composer.setFocus()
         self.new_chat_requested.emit()
 
+    @property
+    def shows_chat(self) -> bool:
+        """Whether neither the models nor a race is in its place."""
+        return self.models.stack.currentWidget() is self.splitter
+
+    def show_chat(self) -> None:
+        """Back to the chat from whatever is in its place."""
+        self.models.leave()
+        self.race.leave()
+
     def focus_search(self) -> None:
         """Go to the search of the chats."""
-        self.models.leave()
+        self.show_chat()
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
@@ -326,6 +356,8 @@ class MainWindow(QMainWindow):
             self.drop_overlay.leave()
         elif self.models.is_open:
             self.models.panel.leave()
+        elif self.race.is_open:
+            self.race.page.leave()
         elif self.composer.is_busy:
             self.stop_requested.emit()
 
@@ -356,7 +388,7 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a button; letters that nothing in the chat takes go into the message."""
-        in_chat = not self.models.is_open and not self.drop_overlay.isVisible()
+        in_chat = self.shows_chat and not self.drop_overlay.isVisible()
         if not (press_button(event) or (in_chat and self._key_forwarder.take(event))):
             super().keyPressEvent(event)
 
@@ -394,8 +426,8 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
-    """The middle of the window: a header, the pages, and the foot below them, as wide as the text."""
+def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
+    """The middle of the window: its head, the pages, and the foot below them, as wide as the text."""
     foot = QWidget()
     foot.setMaximumWidth(COLUMN_PX)
     inner = QVBoxLayout(foot)
@@ -412,7 +444,8 @@ def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidge
     column = QVBoxLayout(middle)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
-    column.addWidget(header)
+    for line in head:
+        column.addWidget(line)
     column.addWidget(pages, 1)
     column.addLayout(centred)
     return middle

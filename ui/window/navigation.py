@@ -1,4 +1,4 @@
-"""Switches between the chat and the panel of the models; the indicator of downloads in the header."""
+"""Switches between the chat, the panel of the models and the page of races; the indicator of downloads."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ui.window.header import Header
 if TYPE_CHECKING:  # most chats begin and end without the panel: a start waits for none of it
     from app.domain.models import DownloadRow
     from ui.models.panel import ModelsPanel
+    from ui.race.page import RacePage
 
 
 class DownloadIndicator(IconButton):
@@ -148,3 +149,67 @@ class ModelsNavigation(QObject):
         if self._panel is not None:
             self._panel.set_downloads(rows)
         self.indicator.set_rows(rows)
+
+
+class RaceNavigation(QObject):
+    """Puts the page of races into the same stack, once it is first wanted.
+
+    Signals:
+        page_created(object): the `RacePage`, once; whoever serves it connects to it.
+        asked: it was opened with no question of a message.
+    """
+
+    page_created = Signal(object)
+    asked = Signal()
+
+    def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget) -> None:
+        super().__init__()
+        self._theme, self._models, self._chat = theme, models, chat
+        self._page: RacePage | None = None
+        self._focus: QWidget | None = None
+
+    @property
+    def page(self) -> RacePage:
+        """The page; asking for it makes it."""
+        if self._page is None:
+            from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)
+
+            self._page = RacePage(self._theme)
+            self._page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+            self._models.stack.addWidget(self._page)
+            self._theme.apply_density(self._page)
+            self._page.back.connect(self.leave)
+            self.page_created.emit(self._page)
+        return self._page
+
+    @property
+    def is_created(self) -> bool:
+        """Whether the page was wanted yet."""
+        return self._page is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is seen."""
+        return self._page is not None and self._models.stack.currentWidget() is self._page
+
+    def open(self) -> None:
+        """Show the page."""
+        page = self.page
+        if not self.is_open:
+            self._models.leave()
+            self._focus = self._models.stack.window().focusWidget()
+            self._models.stack.setCurrentWidget(page)
+
+    def ask(self) -> None:
+        """Show the page, or go back to the chat where it is shown."""
+        if self.is_open:
+            self.leave()
+        else:
+            self.asked.emit()
+
+    def leave(self) -> None:
+        """Back to the chat, with the focus where it was; a race goes on."""
+        if self.is_open:
+            self._models.stack.setCurrentWidget(self._chat)
+            if self._focus is not None and self._chat.isAncestorOf(self._focus):
+                self._focus.setFocus(Qt.FocusReason.OtherFocusReason)

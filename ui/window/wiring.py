@@ -35,6 +35,7 @@ def _connect_sidebar(window: MainWindow) -> None:
     sidebar, layout = window.sidebar, window.layout_state
     sidebar.new_chat.connect(window.start_new_chat)
     sidebar.settings.connect(window.dialogs.open_settings)
+    sidebar.race.connect(window.race.ask)
     sidebar.chosen.connect(window.conversation_selected)
     sidebar.rename_requested.connect(window.conversation_rename_requested)
     sidebar.delete_requested.connect(lambda number, _title: window.conversation_delete_requested.emit(number))
@@ -49,6 +50,7 @@ def _connect_models(window: MainWindow) -> None:
     header, empty = window.header, window.empty
     header.open_target.connect(lambda: window.dialogs.browse("target"))
     header.open_draft.connect(lambda: window.dialogs.browse("draft"))
+    header.draft_picked.connect(lambda path: window.model_file_chosen.emit(path, "draft"))
     header.remove_draft.connect(window.draft_removed)
     header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
@@ -105,6 +107,7 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", window.undo_bar.undo)
     commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
     commands.add(WINDOW, mark("Commands", "Show models or the chat"), "Ctrl+M", window.models.toggle)
+    commands.add(WINDOW, mark("Commands", "Race a question, or back to the chat"), "Ctrl+Shift+D", window.race.ask)
     commands.add(WINDOW, mark("Commands", "Choose the models"), "Ctrl+L", window.header.open_models)
     commands.add(WINDOW, mark("Commands", "Show or hide the sidebar"), "Ctrl+B", layout.toggle_sidebar)
     commands.add(WINDOW, mark("Commands", "Show or hide the statistics"), "Ctrl+Shift+B", layout.toggle_stats)
@@ -112,6 +115,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
@@ -121,13 +126,13 @@ def add_commands(window: MainWindow) -> None:
 
 
 def _step(window: MainWindow, by: int) -> None:
-    window.models.leave()
+    window.show_chat()
     window.sidebar.list.step(by)
 
 
 def _on_view_changed(window: MainWindow) -> None:
     """The keys of a chat that nobody sees must not change it."""
-    window.commands.set_suspended(CHAT, window.models.is_open)
+    window.commands.set_suspended(CHAT, not window.shows_chat)
     window.name_window()
 
 
@@ -135,7 +140,7 @@ def _rename(window: MainWindow) -> None:
     sidebar = window.sidebar
     if sidebar.list.hasFocus():
         sidebar.list.rename()
-    elif not window.models.is_open and sidebar.list.has_open:
+    elif window.shows_chat and sidebar.list.has_open:
         window.layout_state.show_sidebar()
         sidebar.search.clear()
         sidebar.list.rename()
@@ -163,6 +168,10 @@ def _add_source_switch(window: MainWindow) -> None:
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+
+
+def _switch_server(window: MainWindow) -> None:
+    window.settings_changed.emit({"server": not window.dialogs.values.get("server", False)})
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

@@ -46,6 +46,7 @@ AnswerEvent = PrefillProgress | TextChunk | StatsUpdate | Finished | EngineFaile
 ONE_AT_A_TIME = mark(
     "AnswerController", "Only one answer can be written at a time. Wait for the other one, or stop it."
 )
+RACE_GOES_ON = mark("AnswerController", "A race is using the model. Wait until it is over, or stop it.")
 NOT_KEPT = mark("AnswerController", "Chats cannot be saved. This is kept only until Paceline is closed.")
 LENGTH = mark("AnswerController", "Stopped at the maximum length set in the settings.")
 # What continuing takes where the context is full, by what is to happen then.
@@ -84,6 +85,7 @@ class _StreamingAnswer:
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
+    has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
@@ -105,6 +107,7 @@ class AnswerController:
         self._streaming: _StreamingAnswer | None = None
         self._num_requests = 0
         self.prepare: Callable[[ChatRequest, Turn], ChatRequest] = lambda request, _turn: request
+        self.blocked: Callable[[], bool] = lambda: False  # something else has the model: a race
         self.on_ended: Callable[[int], None] = lambda _conversation_id: None  # with words, or with what went wrong
         self._left_out: dict[int, frozenset[int]] = {}  # attachments that the next edit of a message goes without
         self._window.transcript.attachments_left_out.connect(self._left_out.__setitem__)
@@ -113,6 +116,11 @@ class AnswerController:
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
         return self._streaming.state if self._streaming else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the engine has yet to take up what was asked of it."""
+        return self._streaming is not None and not self._streaming.has_begun
 
     @property
     def answering_in(self) -> int | None:
@@ -207,6 +215,7 @@ class AnswerController:
         if streaming is None or event.request_id != streaming.request_id:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
+        streaming.has_begun = True
         if isinstance(event, PrefillProgress):
             if self._is_shown(streaming):
                 self._window.show_prefill(event.done, event.total)
@@ -223,6 +232,9 @@ class AnswerController:
         """Store what an answer needs; None where another is in the making or nothing could be stored."""
         if self._streaming is not None:
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
+            return None
+        if self.blocked():
+            self._window.show_notice(translate("AnswerController", RACE_GOES_ON))
             return None
         return self._attempt(store_it)
 

@@ -141,7 +141,7 @@ class AttachmentController(QObject):
     # ---- what comes -------------------------------------------------------------------------------------------------
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
-        self._window.models.leave()
+        self._window.show_chat()
         self.offer(paths, may_import=True)
         self._window.composer.setFocus()
 

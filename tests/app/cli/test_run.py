@@ -13,10 +13,12 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.cli.run import load_request, make_request
 from app.domain.settings.table import FIELDS
+from app.paths import builtin_target
 from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -29,6 +31,12 @@ KEYS = {
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
+
+
+def mute_draft(folder: Path) -> Path:
+    """A draft whose chat template leaves all messages out but the last."""
+    mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
+    return mute.write(folder / "mute.gguf")
 
 
 def words(*more: str, draft: bool = True) -> list[str]:
@@ -186,10 +194,10 @@ def test_a_missing_and_a_broken_model(capsys: Capture, tmp_path: Path) -> None:
         assert set(json.loads(shown.out)["error"]) == {"title", "message", "advice"}
 
 
-def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture) -> None:
-    pair = ["--model", shared_model("stories260K-f16.gguf"), "--draft", shared_model("aidreams260K-f32.gguf")]
+def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture, tmp_path: Path) -> None:
+    pair = ["--model", str(builtin_target()), "--draft", str(mute_draft(tmp_path))]
     assert main(["run", *pair, "--prompt", "x"]) == 1
-    assert "Token 259 is" in capsys.readouterr().err
+    assert "the control token '" in capsys.readouterr().err
 
 
 def test_a_recurrent_model_speculates(capsys: Capture) -> None:
@@ -213,17 +221,27 @@ def test_tie_safe_gives_the_plain_tokens_and_tells_its_cost(capsys: Capture) -> 
     assert any("near ties" in line for line in decisions)
 
 
-def test_check_says_yes_and_no(capsys: Capture) -> None:
+def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
-    no = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
+    no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["compatible"] is False
-    assert "Token 259" in verdict["reason"]
+    assert "control token" in verdict["reason"]
     assert main(["check", yes[0], "/no/such.gguf"]) == 1
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_check_says_how_much_a_draft_with_another_vocabulary_speaks(capsys: Capture) -> None:
+    pair = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
+    assert main(["check", *pair]) == 0
+    assert "can draft for stories260K-f16.gguf. It has another vocabulary and speaks 92% of" in capsys.readouterr().out
+    assert main(["check", *pair, "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["reason"] is None
+    assert verdict["speaks"] == pytest.approx(0.92, abs=0.01)
 
 
 def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:

@@ -188,10 +188,10 @@ class DicePacer(Pacer):
         return self.decision
 
 
-def errors(stage: Stage, pacer: Pacer, kinds: Counter[str]) -> Iterator[float]:
+def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDrafter | None = None) -> Iterator[float]:
     """Of passes on the way through answers, whose pacer has learnt from all before."""
     target = CachedSequence(MarkovModel(P_LOGITS))
-    model = DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
+    model = model or DraftModelDrafter(CachedSequence(MarkovModel(Q_LOGITS)), N_VOCAB, frozenset())
     drafter = PacedDrafter(pacer, SuffixDrafter(SuffixRules(min_match=1, tail_match=1)), model)
     prompt = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
     pick, found = np.random.default_rng(5), 0

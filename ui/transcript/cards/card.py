@@ -13,6 +13,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.version_switch import VersionSwitch
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
@@ -24,11 +25,13 @@ class MessageCard(QFrame):
     Signals:
         version_requested(int): another version of this message is to be shown.
         delete_requested(int), menu_requested(object): the message and all after it; this card.
+        race_requested(int): the question that this is, or that this answers, is to be raced.
         context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
     """
 
     version_requested = Signal(int)
     delete_requested = Signal(int)
+    race_requested = Signal(int)
     menu_requested = Signal(object)
     context_menu_requested = Signal(object, object)
 
@@ -42,13 +45,19 @@ class MessageCard(QFrame):
         self._is_revealed = False
         self._more: IconButton | None = None
         self._has_more_actions = False
-        self.author = QLabel(author)
+        self.author = ElidedLabel()
         self.author.setProperty("kind", "section")
-        self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
+        self.set_author(author)
         self.versions: VersionSwitch | None = None
         if len(view.versions) > 1:
             self.versions = VersionSwitch(theme, view.versions, view.id)
             self.versions.wanted.connect(self.version_requested)
+
+    def set_author(self, author: str) -> None:
+        """Say who wrote it."""
+        if author != self.author.text():
+            self.author.setText(author)
+            self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
 
     @property
     def view(self) -> MessageView:

@@ -1,0 +1,322 @@
+"""Races in the window: what is raced, the race on the engine's thread, what came of it, kept and exported."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.conversations import ConversationController
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts
+from app.controllers.race.job import RaceJob
+from app.domain.errors import AppError, RaceExportError
+from app.domain.messages import MessageView
+from app.domain.model_name import shown_name
+from app.domain.races import (
+    LaneProgress,
+    LaneText,
+    RaceEnded,
+    RaceResult,
+    RaceRoundBegan,
+    RaceRoundEnded,
+    RaceSetup,
+)
+from app.domain.requests import prompt_messages, sampling_params
+from app.storage.atomic import exported_file
+from app.storage.pair_speeds import PairSpeeds
+from app.storage.races import RaceStore
+from engine.records import ChatRequest, JobEvent, Message, Problem
+from engine.sentences import said
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_language
+from ui.widgets.file_dialogs import ask_race_file
+
+if TYPE_CHECKING:  # a start waits for nothing of a race
+    from PySide6.QtGui import QImage
+
+    from ui.race.page import RacePage
+
+RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
+NO_MODEL = mark("Race", "No model is loaded. Open one first.")
+LOADING = mark("Race", "The model is loading.")
+ANSWERING = mark("Race", "An answer is being written. Wait for it, or stop it.")
+
+
+class RaceController(QObject):
+    """One race at a time. It goes on while the chat is looked at, and ends where other models are to be loaded.
+
+    Signals:
+        exported(object): from any thread: the name of the file that was written, or a `Problem`.
+    """
+
+    exported = Signal(object)
+
+    def __init__(
+        self,
+        parts: Parts,
+        conversations: ConversationController,
+        models: ModelController,
+        answers: AnswerController,
+    ) -> None:
+        super().__init__()
+        self._parts, self._window = parts, parts.window
+        self._conversations, self._models, self._answers = conversations, models, answers
+        self.store = RaceStore(parts.paths.races)
+        self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
+        self._racing = False
+        self._thread: threading.Thread | None = None
+        self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
+        navigation = self._window.race
+        navigation.page_created.connect(self._serve)
+        navigation.asked.connect(self.open)
+        self._window.transcript.race_requested.connect(self.open_for)
+        self.exported.connect(self._on_exported)
+
+    @property
+    def is_racing(self) -> bool:
+        """Whether a race has the engine, or waits for it."""
+        return self._racing
+
+    @property
+    def _page(self) -> RacePage:
+        return self._window.race.page
+
+    def _serve(self, page: RacePage) -> None:
+        page.start_requested.connect(self.start)
+        page.stop_requested.connect(self.stop)
+        page.result_requested.connect(self.show)
+        page.delete_requested.connect(self.delete)
+        page.export_requested.connect(self.ask_export)
+        page.picture_copied.connect(self.copy_picture)
+        page.set_earlier(self.store.all())
+        self.show_state()
+
+    # ---- intentions -------------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
+        navigation = self._window.race
+        self.show_state()
+        typed = self._window.composer.text.strip()
+        if not self._racing and typed:
+            self._page.ask(typed, self._before_new())
+        elif not self._racing and (last := self._last_question()) is not None:
+            self.open_for(last)
+            return
+        elif not self._racing and not self._page.form.setup.question:
+            self._page.ask("", self._before_new())
+        navigation.open()
+
+    def open_for(self, message_id: int) -> None:
+        """Show the page with the question that a message is, or that it answers."""
+        self.show_state()
+        views = self._views()
+        place = next((number for number, view in enumerate(views) if view.id == message_id), None)
+        while place is not None and place >= 0 and views[place].role != "user":
+            place -= 1
+        if place is not None and place >= 0 and not self._racing:
+            system = self._conversations.settings.text("system_prompt")
+            messages = prompt_messages(system, views[: place + 1])
+            if messages and messages[-1].role == "user":
+                self._page.ask(messages[-1].content, messages[:-1])
+        self._window.race.open()
+
+    def start(self, setup: RaceSetup) -> None:
+        """Race, where that is possible now."""
+        reason = self._blocked
+        if reason:
+            self._page.set_blocked(reason)
+            return
+        self._racing = True
+        self._page.begin(setup)
+        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store, self._speeds))
+        self.on_changed()
+
+    def stop(self) -> None:
+        """End the race where it is; the rounds before count."""
+        if self._racing:
+            self._parts.worker.stop_jobs()
+
+    def show(self, race_id: str) -> None:
+        """Show a race that was kept."""
+        try:
+            self._page.show_result(self.store.read(race_id))
+        except AppError as error:
+            self._page.problem.show_problem(error.problem)
+
+    def delete(self, race_id: str) -> None:
+        """Remove a race that was kept."""
+        try:
+            self.store.delete(race_id)
+        except AppError as error:
+            self._page.problem.show_problem(error.problem)
+        self._page.set_earlier(self.store.all())
+        self.on_changed()
+
+    def close(self, timeout_s: float) -> bool:
+        """Wait for a file that is being written; False where it takes longer. The race ends with the engine."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return self._thread is None or not self._thread.is_alive()
+
+    # ---- the race ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _blocked(self) -> str:
+        """Why no race can start now, in the user's language; empty where one can."""
+        if self._racing:
+            return translate("Race", RACING)
+        if self._models.is_loading:
+            return translate("Race", LOADING)
+        if not self._models.usable:
+            return translate("Race", NO_MODEL)
+        return translate("Race", ANSWERING) if self._answers.state is not None else ""
+
+    def _request(self, setup: RaceSetup) -> ChatRequest:
+        settings = self._conversations.settings
+        sampling = sampling_params(settings)
+        sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
+        return ChatRequest(
+            messages=(*setup.before, Message("user", setup.question)),
+            sampling=sampling,
+            max_tokens=setup.max_tokens,
+            tie_safe=bool(settings.values["tie_safe"]),
+        )
+
+    def on_event(self, event: JobEvent) -> None:
+        """Take what the engine's thread says of the race."""
+        page = self._page
+        if isinstance(event, LaneText):
+            page.add_text(event)
+        elif isinstance(event, LaneProgress):
+            page.show_progress(event)
+        elif isinstance(event, RaceRoundBegan):
+            page.begin_round(event.round)
+        elif isinstance(event, RaceRoundEnded):
+            page.end_round(event)
+        elif isinstance(event, RaceEnded):
+            self._on_ended(event)
+
+    def _on_ended(self, event: RaceEnded) -> None:
+        self._racing = False
+        page = self._page
+        page.end(event.result, event.problem)
+        for notice in event.notices:
+            page.notice.show_notice(in_language(notice))
+        page.set_earlier(self.store.all())
+        if not self._window.race.is_open and event.result is not None:
+            self._window.show_notice(translate("Race", "The race is over. Ctrl+Shift+D shows what came of it."))
+        self.on_changed()
+
+    def show_state(self) -> None:
+        """Show what can be raced now."""
+        if not self._window.race.is_created:
+            return
+        from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
+
+        view = self._window.engine_view
+        page = self._page
+        page.set_unavailable(view.unavailable)
+        page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
+        page.form.set_temperature(self._conversations.settings.number("temperature"))
+        page.set_blocked(self._blocked)
+
+    # ---- files ------------------------------------------------------------------------------------------------------
+
+    def ask_export(self, kind: str) -> None:
+        """Ask where to write the shown race, then write it."""
+        if self._page.result is not None:
+            ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
+
+    def export(self, file: Path, kind: str) -> None:
+        """Write the shown race as "png", "md" or "json", on a thread of its own."""
+        result = self._page.result
+        if result is None or (self._thread is not None and self._thread.is_alive()):
+            return
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
+        look = look_of(self._window.theme)
+
+        def run() -> None:
+            try:
+                if kind == "png":
+                    write_bytes(file, _png(draw_picture(result, look)))
+                else:
+                    write_bytes(file, (result.report if kind == "json" else _markdown(result)).encode())
+                ended: str | Problem = file.name
+            except AppError as error:
+                ended = error.problem
+            self.exported.emit(ended)
+
+        self._thread = threading.Thread(target=run, name="race export", daemon=True)
+        self._thread.start()
+
+    def copy_picture(self) -> None:
+        """Put the picture of the shown race on the clipboard."""
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
+        if self._page.result is not None:
+            QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
+            self._page.copy_button.confirm(translate("Race", "Copied"))
+
+    def _on_exported(self, ended: str | Problem) -> None:
+        if isinstance(ended, Problem):
+            self._page.problem.show_problem(ended)
+        else:
+            self._page.notice.show_notice(translate("Race", "Race exported to {name}.").format(name=ended))
+
+    # ---- the chat ---------------------------------------------------------------------------------------------------
+
+    def _views(self) -> tuple[MessageView, ...]:
+        current = self._conversations.current_id
+        if current is None:
+            return ()
+        return self._parts.attempt(lambda: self._parts.store.messages(current)) or ()
+
+    def _last_question(self) -> int | None:
+        return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
+
+    def _before_new(self) -> tuple[Message, ...]:
+        """What goes before a question that is asked of nobody yet: the system prompt."""
+        return prompt_messages(self._conversations.settings.text("system_prompt"), ())
+
+
+def write_bytes(file: Path, data: bytes) -> None:
+    """Write a race where a person wants it.
+
+    Raises:
+        RaceExportError: the folder or the disk does not take it.
+    """
+    try:
+        with exported_file(file) as out:
+            out.write(data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RaceExportError(said("{path} could not be written: {reason}.", path=file, reason=reason)) from error
+
+
+def _png(image: QImage) -> bytes:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(data.data())
+
+
+def _markdown(result: RaceResult) -> str:
+    """The report of `paceline race` with the question and the answers of the last round."""
+    lines = [result.markdown.rstrip(), "", "## Question", "", *_quoted(result.setup.question), ""]
+    for lane in result.lanes:
+        lines += [f"## {lane.choice.mode.value}", "", *_quoted(lane.text), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"> {line}".rstrip() for line in text.split("\n")]

@@ -1,0 +1,277 @@
+"""A race as a job on the engine's thread: lanes on the loaded models, round after round, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from app.domain.errors import RaceStoreError
+from app.domain.model_name import model_name, shown_name
+from app.domain.pair_speed import RaceSpeed
+from app.domain.races import (
+    SURE_PERCENT,
+    LaneProgress,
+    LaneResult,
+    LaneText,
+    LaneVerdict,
+    Parting,
+    RaceEnded,
+    RaceResult,
+    RaceRoundBegan,
+    RaceRoundEnded,
+    RaceSetup,
+)
+from app.domain.sums import summed
+from app.storage.pair_speeds import PairSpeeds
+from app.storage.races import RaceStore
+from engine.errors import EngineError
+from engine.records import ChatRequest, EngineReady, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
+from engine.sentences import joined, phrase, said
+
+if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
+    from app.benchmark.lanes import OpenLane
+    from app.benchmark.race import LaneFailedError, Race
+    from app.benchmark.race_report import Gap, Verdict
+    from app.benchmark.runs import Run, Variant
+    from engine.session.session import Session
+
+log = logging.getLogger(__name__)
+
+UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
+OTHER_THREADS = said(
+    "Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. "
+    "Close them and race again for a better verdict."
+)
+Tell = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class _Heard:
+    """The answer of a lane in its last round, as it was told."""
+
+    round: int = -1
+    text: str = ""
+    spans: tuple[TokenSpan, ...] = ()
+
+
+class RaceJob:
+    """One race, to be given to the engine's thread once."""
+
+    def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore, speeds: PairSpeeds) -> None:
+        """``request`` is the question with the settings of all lanes; mode and depth are each lane's own.
+
+        What came of it is kept in ``store``, and how fast the pair was in ``speeds``.
+        """
+        self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
+        self._heard = [_Heard() for _ in setup.lanes]
+
+    def failed(self, problem: Problem) -> Event:
+        """What to tell where the race could not be run, or broke off."""
+        return RaceEnded(problem=problem)
+
+    def run(self, session: Session, should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]) -> None:
+        """Race, and tell of it; a failure is told with what there is by then."""
+        from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
+        from app.benchmark.runs import Variant  # noqa: PLC0415
+        from app.controllers.race.lanes import open_beside  # noqa: PLC0415
+
+        variants = [Variant(choice.mode.value, choice.depth) for choice in self._setup.lanes]
+        with ExitStack() as stack:
+            tell(RaceRoundBegan(0))
+            try:
+                lanes = open_beside(variants, session, self._request, stack, should_stop)
+            except LaneFailedError as error:
+                tell(RaceEnded(problem=_lane_problem(error)))
+            except EngineError as error:
+                tell(RaceEnded(problem=error.problem))
+            else:
+                tell(self._race(lanes, should_stop, tell, pause))
+
+    def _race(
+        self, lanes: Sequence[OpenLane], should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]
+    ) -> RaceEnded:
+        from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
+
+        setup, problem = self._setup, None
+        plan = RacePlan(setup.rounds) if setup.rounds is not None else RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
+        race = Race([Lane(lane.variant, lane.session) for lane in lanes], self._request, plan)
+        numbers = {lane.variant: number for number, lane in enumerate(lanes)}
+        race.on_text = lambda variant, number, chunk: self._hear(numbers[variant], number, chunk, tell)
+        partial: Sequence[Run] = ()
+        try:
+            for event in race.events(should_stop):
+                if isinstance(event, SliceEnded):
+                    tell(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
+                    pause()
+                elif event.complete:
+                    tell(RaceRoundEnded(race.rounds, _verdicts(race.runs, numbers)))
+                    if not _is_last(setup, event.round):
+                        tell(RaceRoundBegan(race.rounds))
+                else:
+                    partial = event.runs
+        except LaneFailedError as error:
+            problem = _lane_problem(error)
+        runs = race.runs or list(partial)
+        if not runs:
+            return RaceEnded(problem=problem)
+        result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
+        notices = (OTHER_THREADS,) if len({lane.session.threads for lane in lanes}) > 1 else ()
+        try:
+            result = self._store.keep(result)
+        except RaceStoreError as error:
+            problem = problem or error.problem
+        self._keep_speeds(result, lanes)
+        return RaceEnded(result, problem, notices)
+
+    def _keep_speeds(self, result: RaceResult, lanes: Sequence[OpenLane]) -> None:
+        """Note how fast the pair of each lane was against plain decoding of its target."""
+        for verdict in result.verdicts:
+            lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
+            if not verdict.is_complete or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+                continue
+            ready = lanes[verdict.lane].ready
+            speed = RaceSpeed(
+                time.time(),
+                lane.choice.mode.value,
+                verdict.temperature,
+                verdict.ratio,
+                verdict.low if verdict.has_interval else None,
+                verdict.high if verdict.has_interval else None,
+                verdict.num_rounds,
+                lane.stats.tokens,
+            )
+            try:
+                self._speeds.add_race(model_name(ready.target), model_name(ready.draft), speed)
+            except OSError:
+                log.exception("how fast the pair was could not be kept")
+
+    def _hear(self, lane: int, number: int, chunk: TextChunk, tell: Tell) -> None:
+        heard = self._heard[lane]
+        if heard.round != number:
+            heard.round, heard.text, heard.spans = number, "", ()
+        heard.text += chunk.text
+        heard.spans += chunk.spans
+        tell(LaneText(lane, number, chunk.text, chunk.spans))
+
+    def _result(self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[Run], gap: Gap | None) -> RaceResult:
+        from app.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
+
+        numbers = {lane.variant: number for number, lane in enumerate(lanes)}
+        is_complete = bool(race.runs)
+        verdicts = judge(runs, gap, complete=is_complete)
+        ready = max((lane.ready for lane in lanes), key=lambda one: one.draft is not None)
+        report = make_race_report(ready, self._settings(race), runs, verdicts)
+        figures = {(row.mode, row.depth): row for row in report.measured.rows}
+        results = []
+        for choice, lane, heard in zip(self._setup.lanes, lanes, self._heard, strict=True):
+            row = figures.get((lane.variant.mode, lane.variant.depth))
+            stats = _sum_of(runs, lane.variant)
+            if row is not None:
+                stats = replace(
+                    stats, inter_token_ms_p50=row.inter_token_ms_p50, inter_token_ms_p95=row.inter_token_ms_p95
+                )
+            results.append(LaneResult(choice, stats, heard.text, heard.spans))
+        return RaceResult(
+            setup=self._setup,
+            target=shown_name(ready.target),
+            draft=shown_name(ready.draft),
+            target_path=ready.target.path,
+            draft_path=ready.draft.path if ready.draft else "",
+            machine=_machine_line(report.measured.machine, ready),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            lanes=tuple(results),
+            verdicts=tuple(_verdict(verdict, numbers) for verdict in verdicts),
+            num_rounds=race.rounds,
+            is_complete=is_complete,
+            temperature=self._request.sampling.temperature,
+            report=json.dumps({"question": self._setup.question, **report.as_dict()}, ensure_ascii=False, indent=1),
+            markdown=report.as_markdown(),
+        )
+
+    def _gap(self, race: Race, lanes: Sequence[OpenLane]) -> Gap | None:
+        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
+        sampling = self._request.sampling
+        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
+        if not sampling.greedy or any(penalties):
+            return None
+        session = next(lane.session for lane in lanes if lane.variant == race.base)
+
+        def gap(before: Sequence[int], first: int, second: int) -> float | None:
+            try:
+                return session.logit_gap(self._request, before, first, second)
+            except EngineError:  # the race is over, and its figures count without it
+                return None
+
+        return gap
+
+    def _settings(self, race: Race) -> dict[str, object]:
+        request, sampling = self._request, self._request.sampling
+        return {
+            "lanes": [Mode(choice.mode).value for choice in self._setup.lanes],
+            "temperature": sampling.temperature,
+            "top_k": sampling.top_k,
+            "top_p": sampling.top_p,
+            "min_p": sampling.min_p,
+            "repeat_penalty": sampling.repeat_penalty,
+            "frequency_penalty": sampling.frequency_penalty,
+            "presence_penalty": sampling.presence_penalty,
+            "seed": sampling.seed,
+            "max_tokens": request.max_tokens,
+            "tie_safe": request.tie_safe,
+            "rounds": self._setup.rounds,
+            "until_percent": SURE_PERCENT if self._setup.rounds is None else None,
+            "complete_rounds": race.rounds,
+        }
+
+
+def _is_last(setup: RaceSetup, number: int) -> bool:
+    """Whether a race of a fixed number of rounds is over; of one that goes on until it is sure nobody knows."""
+    return setup.rounds is not None and number + 1 >= setup.rounds
+
+
+def _sum_of(runs: Sequence[Run], variant: Variant) -> RunStats:
+    own = [run.stats for run in runs if run.variant == variant]
+    return reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
+
+
+def _verdicts(runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
+    from app.benchmark.race_report import judge  # noqa: PLC0415
+
+    return tuple(_verdict(verdict, numbers) for verdict in judge(runs))
+
+
+def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
+    found, ratio = verdict.difference, verdict.ratio
+    return LaneVerdict(
+        lane=numbers[verdict.variant],
+        base=numbers[verdict.base],
+        ratio=ratio.value if ratio else None,
+        low=ratio.measured_low if ratio else None,
+        high=ratio.measured_high if ratio else None,
+        num_rounds=verdict.rounds,
+        parting=Parting(found.token, found.rounds, found.margin) if found else None,
+        temperature=verdict.temperature,
+        is_complete=verdict.complete,
+    )
+
+
+def _lane_problem(error: LaneFailedError) -> Problem:
+    """A failure with the lane that it came from."""
+    problem = error.error.problem
+    lane = phrase("Modes", error.variant.mode)
+    return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
+
+
+def _machine_line(facts: dict[str, object], ready: EngineReady) -> str:
+    """The processor, the threads of the target and its layers on a GPU, in one line."""
+    parts = [str(facts.get("processor") or facts.get("system") or ""), f"{ready.target.threads} threads"]
+    if ready.target.gpu_layers:
+        parts.append(f"{ready.target.gpu_layers} layers on the GPU")
+    return ", ".join(part for part in parts if part)

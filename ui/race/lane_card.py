@@ -1,0 +1,284 @@
+"""One lane of a race: its figures, how far it has come, and its answer with the tokens marked by their source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.domain.races import LaneChoice, LaneResult
+from engine.records import RunStats, Source, TokenSpan
+from ui.race.lane_bar import LaneBar
+from ui.race.words import lane_name
+from ui.text.formatting import UNKNOWN, acceptance, duration, figure, milliseconds, per_pass, times_plain
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.transcript.cards.body import AnswerBody
+from ui.transcript.marks.provenance import SourceRuns
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.figures import LargeFigure, LineFigure
+
+TEXT_MARGIN_PX = 14
+LEAST_TEXT_PX = 120  # height
+TWO_COLUMNS_PX = 380  # of a card, from which on its lines stand in two columns
+LINES = {
+    "per_pass": (
+        mark("Race", "Tokens per pass"),
+        mark("Race", "Tokens per forward pass of the target; plain decoding is exactly 1."),
+    ),
+    "accepted": (
+        mark("Race", "Accepted"),
+        mark("Race", "Share of the drafted tokens that the target accepted, and how many were drafted."),
+    ),
+    "rollback": (
+        mark("Race", "Lost to rollback"),
+        mark("Race", "Time that dropping rejected tokens took, with the bookkeeping after a pass."),
+    ),
+    "p50": (mark("Race", "Between tokens, p50"), mark("Race", "Half of the tokens came faster than this.")),
+    "p95": (mark("Race", "Between tokens, p95"), mark("Race", "19 of 20 tokens came faster than this.")),
+    "drafting": (mark("Race", "Drafting"), mark("Race", "Time that proposing tokens took.")),
+}
+
+
+class LaneText(QScrollArea):
+    """The answer of a lane. While it grows its end stays in sight, unless somebody scrolled up."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._raw, self._runs, self._wanted = "", SourceRuns(), frozenset[Source]()
+        self._follows = True
+        self.body = AnswerBody(theme, self)
+        self.setAccessibleName(translate("Race", "Answer of the lane {name}").format(name=name))
+        inner = QWidget()
+        inner.setObjectName("laneText")
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(TEXT_MARGIN_PX, 8, TEXT_MARGIN_PX, 12)
+        column.addWidget(self.body)
+        column.addStretch(1)
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(LEAST_TEXT_PX)
+        self.verticalScrollBar().rangeChanged.connect(self._on_range)
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: QTimer.singleShot(0, self, self._note_place))
+
+    @property
+    def text(self) -> str:
+        """All of it, as Markdown."""
+        return self._raw
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._raw, self._runs, self._follows = "", SourceRuns(), True
+        self.body.reset()
+
+    def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
+        """More of the answer."""
+        self._raw += text
+        self._runs.extend(spans)
+        self.body.follow(self._raw, self._runs, self._wanted)
+        self.body.append(text)
+        if self._wanted:
+            self.body.mark(self._raw, self._runs, self._wanted, afresh=False)
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        self.body.finish()
+        if self._wanted:
+            self.body.mark(self._raw, self._runs, self._wanted)
+
+    def set_text(self, text: str, spans: Iterable[TokenSpan]) -> None:
+        """A whole answer, from its beginning."""
+        self.clear()
+        self._follows = False
+        self._raw = text
+        self._runs.extend(spans)
+        self.body.set_text(text)
+        self.body.mark(self._raw, self._runs, self._wanted)
+
+    def mark_sources(self, wanted: frozenset[Source]) -> None:
+        """Mark the tokens of these sources."""
+        self._wanted = wanted
+        self.body.mark(self._raw, self._runs, wanted)
+
+    def _on_range(self, _least: int, most: int) -> None:
+        if self._follows:
+            self.verticalScrollBar().setValue(most)
+
+    def _note_place(self) -> None:
+        bar = self.verticalScrollBar()
+        self._follows = bar.value() >= bar.maximum()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Who scrolls up wants to read there."""
+        super().wheelEvent(event)
+        self._note_place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is made next is laid out for this width at once."""
+        super().resizeEvent(event)
+        self.body.expect_width(max(self.viewport().width() - 2 * TEXT_MARGIN_PX, 40))
+
+
+class LaneCard(QFrame):
+    """Values in by methods. What a round changes stays as it was until the round has something to show."""
+
+    def __init__(self, theme: Theme, choice: LaneChoice, *, is_base: bool) -> None:
+        super().__init__()
+        self.choice = choice
+        self._theme = theme
+        self._scale, self._tokens = 1, 0
+        self._stats = RunStats()
+        self.setObjectName("card")
+        name = lane_name(choice)
+        self.setAccessibleName(translate("Race", "Lane {name}").format(name=name))
+        self.name_label = ElidedLabel(name)
+        self.name_label.setProperty("kind", "heading")
+        self.state_label = QLabel()
+        self.state_label.setProperty("kind", "caption")
+        self.speed = LargeFigure(
+            theme,
+            translate("Race", "tok/s"),
+            translate("Race", "Tokens per second of this lane's own time, reading the prompt left out."),
+        )
+        self.ratio = LargeFigure(
+            theme,
+            translate("Race", "baseline") if is_base else translate("Race", "times the baseline"),
+            translate("Race", "Speed over that of the lane that the others are compared with."),
+        )
+        self.lines = {
+            key: LineFigure(theme, translate("Race", title), translate("Race", words))
+            for key, (title, words) in LINES.items()
+        }
+        self.bar = LaneBar(theme)
+        self.bar.set_base(is_base)
+        self.text = LaneText(theme, name)
+        self._grid = QGridLayout()
+        self._num_columns = 0
+        self._arrange()
+        theme.set_font(self.state_label, -1)
+
+    def _arrange(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 0, 6, 0)
+        top.addWidget(self.name_label, 1)
+        top.addWidget(self.state_label)
+        large = QHBoxLayout()
+        large.addWidget(self.speed, 1)
+        large.addWidget(self.ratio, 1)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(2)
+        self._place_lines(2)
+        column = QVBoxLayout()
+        column.setContentsMargins(10, 12, 10, 8)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addLayout(large)
+        column.addWidget(self.bar)
+        column.addLayout(self._grid)
+        self.rule = QFrame()
+        self.rule.setObjectName("rule")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 1, 1, 1)
+        layout.setSpacing(0)
+        layout.addLayout(column)
+        layout.addWidget(self.rule)
+        layout.addWidget(self.text, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def _place_lines(self, num_columns: int) -> None:
+        if num_columns == self._num_columns:
+            return
+        self._num_columns = num_columns
+        lines = list(self.lines.values())
+        per_column = -(-len(lines) // num_columns)
+        for number, line in enumerate(lines):
+            self._grid.addWidget(line, number % per_column, number // per_column)
+        self._grid.setColumnStretch(1, 1 if num_columns == 2 else 0)
+        self._grid.setColumnStretch(0, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow cards have one column of lines."""
+        super().resizeEvent(event)
+        self._place_lines(2 if event.size().width() >= TWO_COLUMNS_PX * self._theme.type.base / 13 else 1)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of this round's answer so far, text that came since the last counters included."""
+        return self._tokens
+
+    @property
+    def stats(self) -> RunStats:
+        """The counters that are shown."""
+        return self._stats
+
+    def begin_round(self) -> None:
+        """The lane reads the question; what the round before wrote stays until there is something new."""
+        self._tokens = 0
+        self.state_label.setText(translate("Race", "reading the question"))
+        self._show_bar(0.0)
+
+    def _show_bar(self, seconds: float) -> None:
+        self.bar.show_progress(self._tokens, seconds, self._tokens / self._scale)
+
+    def begin_text(self) -> None:
+        """The first words of a round are here."""
+        self.text.clear()
+        self.state_label.setText(translate("Race", "writing"))
+
+    def append(self, text: str, spans: tuple[TokenSpan, ...], scale: int) -> None:
+        """More of the answer."""
+        self._tokens += len(spans)
+        self._scale = scale
+        self.text.append(text, spans)
+
+    def show_progress(self, stats: RunStats, scale: int, *, finished: bool) -> None:
+        """The counters of this round."""
+        self._scale = scale
+        self._tokens = max(self._tokens, stats.tokens) if not finished else stats.tokens
+        self._show_stats(stats)
+        self._show_bar(stats.decode_s)
+        if finished:
+            self.text.finish()
+            self.state_label.setText(translate("Race", "done in {time}").format(time=duration(stats.decode_s)))
+
+    def show_scale(self, scale: int) -> None:
+        """The bar is filled by another number of tokens."""
+        self._scale = scale
+        self._show_bar(self._stats.decode_s)
+
+    def show_ratio(self, ratio: float | None) -> None:
+        """The speed over that of the baseline."""
+        self.ratio.set_value(UNKNOWN if ratio is None else times_plain(ratio))
+
+    def show_result(self, result: LaneResult, num_rounds: int, fastest: float) -> None:
+        """The sums of all rounds, and the answer of the last one; ``fastest`` in tokens per second fills the bar."""
+        stats, rounds = result.stats, max(num_rounds, 1)
+        self._show_stats(stats)
+        self._tokens = stats.tokens // rounds
+        share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
+        self.bar.show_progress(self._tokens, stats.decode_s / rounds, share)
+        self.state_label.setText(
+            translate("Race", "all of %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
+        )
+        if self.text.text != result.text:
+            self.text.set_text(result.text, result.spans)
+
+    def _show_stats(self, stats: RunStats) -> None:
+        self._stats = stats
+        self.speed.set_value(figure(stats.tokens_per_second))
+        values = {
+            "per_pass": per_pass(stats.tokens_per_pass),
+            "accepted": acceptance(stats),
+            "rollback": duration(stats.rollback_s) if stats.proposed else UNKNOWN,
+            "p50": milliseconds(stats.inter_token_ms_p50),
+            "p95": milliseconds(stats.inter_token_ms_p95),
+            "drafting": duration(stats.draft_s) if stats.proposed else UNKNOWN,
+        }
+        for key, value in values.items():
+            self.lines[key].set_value(value)

@@ -1,0 +1,372 @@
+"""What is raced: the question, the lanes, how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.races import AUTO_LANE, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
+from engine.records import Message, Mode
+from ui.race.words import lane_name
+from ui.text.formatting import hover, number_text
+from ui.text.language import mark, translate
+from ui.text.mode_words import MODE_ORDER, not_now
+from ui.theme.theme import Theme
+from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+
+MOST_DEPTH = 16
+QUESTION_LINES = 4
+LENGTHS = (64, 128, 256, 512, 1024)
+USUAL_LENGTH = 256
+ROUNDS = (1, 3, 5, 10, None)
+USUAL_ROUNDS = 3
+HOW = mark(
+    "Race",
+    "Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same "
+    "computer. Each has a cache of its own and knows no other chat.",
+)
+
+
+class QuestionEdit(ExactTextEdit):
+    """Tab leaves it; Ctrl+Enter starts.
+
+    Signals:
+        start: Ctrl+Enter.
+    """
+
+    start = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setProperty("kind", "field")
+        self.setTabChangesFocus(True)
+        self.setAccessibleName(translate("Race", "Question"))
+        self.setPlaceholderText(translate("Race", "What should the lanes answer?"))
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(round(self._theme.text_height() * QUESTION_LINES) + 24)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+Enter starts the race."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.start.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class LaneRow(QWidget):
+    """The choice of one lane.
+
+    Signals:
+        changed, removed: another mode or depth; the lane is not wanted.
+    """
+
+    changed = Signal()
+    removed = Signal()
+
+    def __init__(self, theme: Theme, choice: LaneChoice) -> None:
+        super().__init__()
+        self.number = QLabel()
+        self.number.setProperty("kind", "muted")
+        self.mode_box = NoWheelComboBox()
+        self.depth_box = NoWheelComboBox()
+        for mode in MODE_ORDER:
+            self.mode_box.addItem(lane_name(LaneChoice(mode)), mode)
+        self.depth_box.addItem(translate("Race", "Depth auto"), None)
+        for depth in range(1, MOST_DEPTH + 1):
+            self.depth_box.addItem(translate("Race", "Depth {depth}").format(depth=depth), depth)
+        self.depth_box.setToolTip(hover(translate("Race", "How many tokens are proposed for a pass of the target.")))
+        self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"))
+        self.reason = QLabel()
+        self.reason.setProperty("kind", "warning")
+        self.reason.setWordWrap(True)
+        self.reason.hide()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.number)
+        row.addWidget(self.mode_box, 2)
+        row.addWidget(self.depth_box, 1)
+        row.addWidget(self.remove)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self.reason)
+        self.set_choice(choice)
+        self.mode_box.activated.connect(self._on_mode)
+        self.depth_box.activated.connect(lambda _index: self.changed.emit())
+        self.remove.clicked.connect(self.removed)
+
+    @property
+    def choice(self) -> LaneChoice:
+        """What is chosen."""
+        mode = Mode(self.mode_box.currentData())
+        return LaneChoice(mode, self.depth_box.currentData() if _has_depth(mode) else None)
+
+    def set_choice(self, choice: LaneChoice) -> None:
+        """Show this choice."""
+        self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
+        self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
+        self.depth_box.setEnabled(_has_depth(choice.mode))
+
+    def show_number(self, number: int, *, removable: bool) -> None:
+        """The place of the lane, from 1."""
+        name = translate("Race", "Lane {number}").format(number=number)
+        self.number.setText(name)
+        self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
+        self.depth_box.setAccessibleName(translate("Race", "Depth of lane {number}").format(number=number))
+        self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))
+        self.remove.setVisible(removable)
+
+    def show_reason(self, reason: str) -> None:
+        """Why the lane cannot run; empty where it can."""
+        self.reason.setText(reason)
+        self.reason.setVisible(bool(reason))
+
+    def _on_mode(self, _index: int) -> None:
+        self.depth_box.setEnabled(_has_depth(Mode(self.mode_box.currentData())))
+        self.changed.emit()
+
+
+def _has_depth(mode: Mode) -> bool:
+    return mode not in (Mode.OFF, Mode.AUTO)
+
+
+class SetupForm(QFrame):
+    """The card with all of it.
+
+    Signals:
+        start_requested(object): the `RaceSetup`.
+    """
+
+    start_requested = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._unavailable: Mapping[Mode, str] = {}
+        self._blocked = ""
+        self._before: tuple[Message, ...] = ()
+        self._temperature = 0.8
+        self.rows: list[LaneRow] = []
+        self.setObjectName("card")
+        self.question = QuestionEdit(theme)
+        self.includes_before = QCheckBox()
+        self.includes_before.setChecked(True)
+        self.includes_before.hide()
+        self.add_button = QPushButton(translate("Race", "Add a lane"))
+        self.rounds, self.length, self.temperature = NoWheelComboBox(), NoWheelComboBox(), NoWheelComboBox()
+        self.start_button = QPushButton(translate("Race", "Start the race"))
+        self.problem = QLabel()
+        self._lanes = QVBoxLayout()
+        self._fill()
+        self._arrange()
+        self.set_lanes((PLAIN_LANE, AUTO_LANE))
+
+    def _fill(self) -> None:
+        for rounds in ROUNDS:
+            words = (
+                translate("Race", "until ±5% is sure")
+                if rounds is None
+                else translate("Race", "%n rounds", None, rounds)
+            )
+            self.rounds.addItem(words, rounds)
+        self.rounds.setCurrentIndex(self.rounds.findData(USUAL_ROUNDS))
+        self.rounds.setToolTip(hover(translate("Race", "More rounds make the interval of the verdict narrower.")))
+        for length in LENGTHS:
+            self.length.addItem(translate("Race", "{number} tokens").format(number=number_text(length)), length)
+        self.length.setCurrentIndex(self.length.findData(USUAL_LENGTH))
+        self.set_temperature(self._temperature)
+        for box, name in (
+            (self.rounds, translate("Race", "Rounds")),
+            (self.length, translate("Race", "Longest answer")),
+            (self.temperature, translate("Race", "Temperature")),
+        ):
+            box.setAccessibleName(name)
+        self.add_button.setAccessibleName(self.add_button.text())
+        self.add_button.clicked.connect(self._add)
+        self.start_button.setProperty("kind", "primary")
+        self.start_button.setAccessibleName(self.start_button.text())
+        self.start_button.setToolTip(translate("Race", "Start the race (Ctrl+Enter)"))
+        self.start_button.clicked.connect(self.start)
+        for button in (self.add_button, self.start_button):
+            button.setAutoDefault(False)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.problem.setProperty("kind", "warning")
+        self.problem.setWordWrap(True)
+        self.question.start.connect(self.start)
+        self.question.textChanged.connect(self._update)
+
+    def _arrange(self) -> None:
+        options = QGridLayout()
+        options.setHorizontalSpacing(12)
+        options.setVerticalSpacing(4)
+        for column, box in enumerate((self.rounds, self.length, self.temperature)):
+            name = QLabel(box.accessibleName())
+            name.setProperty("kind", "section")
+            name.setBuddy(box)
+            options.addWidget(name, 0, column)
+            options.addWidget(box, 1, column)
+            options.setColumnStretch(column, 1)
+        how = QLabel(translate("Race", HOW))
+        how.setProperty("kind", "caption")
+        how.setWordWrap(True)
+        add = QHBoxLayout()
+        add.addWidget(self.add_button)
+        add.addStretch(1)
+        end = QHBoxLayout()
+        end.addWidget(self.problem, 1)
+        end.addWidget(self.start_button, 0, Qt.AlignmentFlag.AlignRight)
+        self._lanes.setSpacing(6)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 18)
+        layout.setSpacing(10)
+        layout.addWidget(_section(translate("Race", "Question")))
+        layout.addWidget(self.question)
+        layout.addWidget(self.includes_before)
+        layout.addSpacing(4)
+        layout.addWidget(_section(translate("Race", "Lanes")))
+        layout.addLayout(self._lanes)
+        layout.addLayout(add)
+        layout.addSpacing(4)
+        layout.addLayout(options)
+        layout.addSpacing(4)
+        layout.addWidget(how)
+        layout.addLayout(end)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def set_question(self, text: str, before: tuple[Message, ...] = ()) -> None:
+        """Show a question; ``before`` may go along: a system prompt, and the messages of the chat before it."""
+        self.question.setPlainText(text)
+        self._before = before
+        number = sum(message.role != "system" for message in before)
+        self.includes_before.setVisible(number > 0)
+        self.includes_before.setText(translate("Race", "With the %n earlier messages of the chat", None, number))
+        self.includes_before.setChecked(True)
+        self._update()
+
+    def set_temperature(self, temperature: float) -> None:
+        """What the settings have; 0 is always offered, since only there answers can be compared."""
+        self._temperature = temperature
+        greedy = self.temperature.currentIndex() <= 0
+        self.temperature.clear()
+        self.temperature.addItem(translate("Race", "0, to compare the answers"), True)
+        if temperature > 0.0:
+            words = translate("Race", "{number}, as in the settings").format(number=number_text(temperature))
+            self.temperature.addItem(words, False)
+        self.temperature.setCurrentIndex(0 if greedy or temperature <= 0.0 else 1)
+
+    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
+        """Which modes cannot run now, and why."""
+        self._unavailable = reasons
+        self._update()
+
+    def set_blocked(self, reason: str) -> None:
+        """Why no race can start now; empty where one can."""
+        self._blocked = reason
+        self._update()
+
+    def set_lanes(self, choices: tuple[LaneChoice, ...]) -> None:
+        """Show these lanes."""
+        for row in self.rows:
+            self._lanes.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.rows = []
+        for choice in choices:
+            self._append(choice)
+        self._number()
+
+    def set_setup(self, setup: RaceSetup) -> None:
+        """Show what an earlier race had."""
+        self.set_question(setup.question, setup.before)
+        self.set_lanes(setup.lanes)
+        for box, value in (
+            (self.rounds, setup.rounds),
+            (self.length, setup.max_tokens),
+            (self.temperature, setup.greedy),
+        ):
+            box.setCurrentIndex(max(box.findData(value), 0))
+
+    @property
+    def setup(self) -> RaceSetup:
+        """What is chosen."""
+        keeps = self.includes_before.isChecked()
+        before = self._before if keeps else tuple(one for one in self._before if one.role == "system")
+        return RaceSetup(
+            self.question.exact_text().strip(),
+            tuple(row.choice for row in self.rows),
+            self.rounds.currentData(),
+            int(self.length.currentData()),
+            bool(self.temperature.currentData()),
+            before,
+        )
+
+    # ---- intentions -------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Ask for the race, if it can be run."""
+        if self.start_button.isEnabled():
+            self.start_requested.emit(self.setup)
+
+    def _add(self) -> None:
+        taken = {row.choice for row in self.rows}
+        possible = (Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID, Mode.NGRAM, *MODE_ORDER)
+        mode = next(mode for mode in possible if LaneChoice(mode) not in taken and mode not in self._unavailable)
+        self._append(LaneChoice(mode))
+        self._number()
+        self.rows[-1].mode_box.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _append(self, choice: LaneChoice) -> None:
+        row = LaneRow(self._theme, choice)
+        row.changed.connect(self._update)
+        row.removed.connect(lambda: self._remove(row))
+        self.rows.append(row)
+        self._lanes.addWidget(row)
+        self._theme.apply_density(row)
+
+    def _remove(self, row: LaneRow) -> None:
+        self.rows.remove(row)
+        self._lanes.removeWidget(row)
+        row.hide()
+        row.deleteLater()
+        self._number()
+        self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _number(self) -> None:
+        before: QWidget = self.includes_before
+        for number, row in enumerate(self.rows, start=1):
+            row.show_number(number, removable=len(self.rows) > LEAST_LANES)
+            for stop in (row.mode_box, row.depth_box, row.remove):
+                QWidget.setTabOrder(before, stop)
+                before = stop
+        QWidget.setTabOrder(before, self.add_button)
+        self.add_button.setVisible(len(self.rows) < MOST_LANES)
+        self._update()
+
+    def _update(self) -> None:
+        choices = [row.choice for row in self.rows]
+        for row in self.rows:
+            row.show_reason(not_now(self._unavailable.get(row.choice.mode, "")))
+        words = self._blocked
+        if not words and len(set(choices)) < len(choices):
+            words = translate("Race", "Two lanes are the same. Choose another mode or depth for one of them.")
+        runs = not any(choice.mode in self._unavailable for choice in choices)
+        self.problem.setText(words)
+        self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
+
+
+def _section(text: str) -> QLabel:
+    made = QLabel(text)
+    made.setProperty("kind", "section")
+    return made

@@ -1,0 +1,291 @@
+"""The lanes side by side, with the verdict above them: while a race goes on, and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app.domain.races import (
+    AUTO_LANE,
+    LaneChoice,
+    LaneProgress,
+    LaneText,
+    LaneVerdict,
+    RaceResult,
+    RaceSetup,
+    main_verdict,
+)
+from engine.records import Mode, Source
+from ui.race.lane_card import LaneCard
+from ui.race.words import answers_sentence, lane_name, result_line, speed_sentence
+from ui.statistics.words import SOURCES
+from ui.text.formatting import UNKNOWN, count, times_plain
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
+from ui.widgets.figures import LegendRow
+
+BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
+LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
+
+
+class RaceVerdictBox(QFrame):
+    """The one figure that a race is about, and the sentences with what is uncertain about it."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setObjectName("raceVerdict")
+        self.headline = QLabel(UNKNOWN)
+        self.headline.setObjectName("raceHeadline")
+        self.title = _label("strong")
+        self.words = _label("")
+        self.state = _label("caption")
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        for label in (self.title, self.words, self.state):
+            column.addWidget(label)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 10, 16, 10)
+        row.setSpacing(20)
+        row.addWidget(self.headline)
+        row.addLayout(column, 1)
+
+    def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
+        """Show what is known by now; ``state`` is the line below it."""
+        first = main_verdict(tuple(verdicts), list(lanes))
+        self.show_ratio(first.ratio if first is not None else None)
+        self.title.setText(verdict_title(first, lanes))
+        ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
+        sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
+        self.words.setText("\n".join(sentences))
+        self.words.setVisible(bool(sentences))
+        self.state.setText(state)
+        self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
+
+    def show_ratio(self, ratio: float | None) -> None:
+        """The figure; before the first round is over that of this moment."""
+        self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
+
+
+def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
+    """What a race says in a few words."""
+    if verdict is None or verdict.ratio is None:
+        return translate("Race", "The first round is not over yet")
+    names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
+    if verdict.has_interval and not verdict.is_sure:
+        return translate("Race", "Too close to call between {lane} and {base}").format(**names)
+    if not verdict.has_interval:
+        slower = translate("Race", "{lane} was slower than {base} this time")
+        return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} was faster than {base} this time")).format(
+            **names
+        )
+    slower = translate("Race", "{lane} is slower than {base}")
+    return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} is faster than {base}")).format(**names)
+
+
+def _label(kind: str) -> QLabel:
+    made = QLabel()
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(True)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+    if kind:
+        made.setProperty("kind", kind)
+    return made
+
+
+class RaceTrack(QWidget):
+    """Takes the events of one race after the other, or a race that was kept."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._setup = RaceSetup("")
+        self._verdicts: tuple[LaneVerdict, ...] = ()
+        self._round, self._heard = 0, [-1]  # the round that each lane has words of
+        self._lengths: dict[int, int] = {}  # tokens of the lanes that have answered in this round
+        self._known_scale: int | None = None  # tokens of the longest answer of the round before
+        self.lanes: list[LaneCard] = []
+        self.question = ElidedLabel()
+        self.question.setProperty("kind", "strong")
+        self.verdict = RaceVerdictBox(theme)
+        self.legend = {
+            source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
+            for source, (name, field, words) in SOURCES.items()
+            if source is not Source.TARGET
+        }
+        self._lane_box = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._lane_box.setSpacing(12)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        legend = QHBoxLayout()
+        legend.setSpacing(4)
+        for row in self.legend.values():
+            row.set_value("")
+            row.setChecked(True)
+            row.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            row.toggled.connect(self._mark)
+            legend.addWidget(row)
+        legend.addStretch(1)
+        self._theme.changed.connect(self._fit_legend)
+        self._fit_legend()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 12, 24, 16)
+        layout.setSpacing(10)
+        layout.addWidget(self.question)
+        layout.addWidget(self.verdict)
+        layout.addLayout(legend)
+        layout.addLayout(self._lane_box, 1)
+
+    def _fit_legend(self) -> None:
+        """Each as wide as its name."""
+        for row in self.legend.values():
+            row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
+
+    # ---- a race as it goes on ---------------------------------------------------------------------------------------
+
+    def begin(self, setup: RaceSetup) -> None:
+        """A race begins."""
+        self._take(setup)
+        self.verdict.say((), setup.lanes, translate("Race", "Measuring what a pass costs, and reading the question"))
+
+    def _take(self, setup: RaceSetup) -> None:
+        self._setup, self._verdicts, self._round = setup, (), 0
+        self._heard, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
+        self.question.setText(" ".join(setup.question.split()))
+        if [lane.choice for lane in self.lanes] != list(setup.lanes):
+            self._make_lanes(setup.lanes)
+        for lane in self.lanes:
+            lane.show_ratio(None)
+            lane.begin_round()
+
+    def _make_lanes(self, choices: Sequence[LaneChoice]) -> None:
+        for old in self.lanes:
+            self._lane_box.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        base = base_of(choices)
+        self.lanes = [LaneCard(self._theme, choice, is_base=number == base) for number, choice in enumerate(choices)]
+        for lane in self.lanes:
+            self._lane_box.addWidget(lane, 1)
+            self._theme.apply_density(lane)
+        self._mark()
+        self._turn(self.width())
+
+    def begin_round(self, number: int) -> None:
+        """The lanes read the question for a round."""
+        self._round = number
+        self._known_scale = max(self._lengths.values(), default=self._known_scale or 0) or None
+        self._lengths = {}
+        for lane in self.lanes:
+            lane.begin_round()
+        self._say_state()
+
+    def add_text(self, event: LaneText) -> None:
+        """More of an answer."""
+        lane = self.lanes[event.lane]
+        if self._heard[event.lane] != event.round:
+            self._heard[event.lane] = event.round
+            lane.begin_text()
+            self._say_state()
+        lane.append(event.text, event.spans, self.scale)
+
+    def show_progress(self, event: LaneProgress) -> None:
+        """A slice is over."""
+        if event.finished:
+            self._lengths[event.lane] = event.stats.tokens
+        self.lanes[event.lane].show_progress(event.stats, self.scale, finished=event.finished)
+        if event.finished:
+            for lane in self.lanes:
+                lane.show_scale(self.scale)
+        if not self._verdicts:
+            self._show_live_ratios()
+
+    @property
+    def scale(self) -> int:
+        """How many tokens fill a bar."""
+        lengths = [*self._lengths.values(), *([self._known_scale] if self._known_scale else [])]
+        longest = max((lane.num_tokens for lane in self.lanes), default=0)
+        return max(max(lengths, default=self._setup.max_tokens), longest, 1)
+
+    def _show_live_ratios(self) -> None:
+        """Before a round is over, by the counters of this moment."""
+        choices = [lane.choice for lane in self.lanes]
+        number = base_of(choices)
+        base = self.lanes[number].stats.tokens_per_second
+        speeds = [lane.stats.tokens_per_second for lane in self.lanes]
+        ratios = [own / base if own and base else None for own in speeds]
+        for lane, ratio in zip(self.lanes, ratios, strict=True):
+            lane.show_ratio(ratio)
+        others = {choice: ratio for choice, ratio in zip(choices, ratios, strict=True) if choice != choices[number]}
+        best = max((ratio for ratio in others.values() if ratio is not None), default=None)
+        self.verdict.show_ratio(others.get(AUTO_LANE, best))
+
+    def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
+        """A round is complete."""
+        self._verdicts = verdicts
+        self._show_ratios()
+        self._say_state(num_rounds)
+
+    def _show_ratios(self) -> None:
+        ratios = {verdict.lane: verdict.ratio for verdict in self._verdicts}
+        for number, lane in enumerate(self.lanes):
+            lane.show_ratio(ratios.get(number, 1.0 if self._verdicts else None))
+
+    def _say_state(self, num_rounds: int | None = None) -> None:
+        if num_rounds is None:
+            of = self._setup.rounds
+            number = self._round + 1
+            words = (
+                translate("Race", "Round {number}, until it is sure").format(number=number)
+                if of is None
+                else translate("Race", "Round {number} of {all}").format(number=number, all=of)
+            )
+        else:
+            words = translate("Race", "%n rounds are over", None, num_rounds)
+        length = translate("Race", "up to {number} tokens").format(number=count(self._setup.max_tokens))
+        self.verdict.say(self._verdicts, self._setup.lanes, f"{words} · {length}")
+
+    # ---- a race that is over ----------------------------------------------------------------------------------------
+
+    def show_result(self, result: RaceResult) -> None:
+        """What came of a race."""
+        if self._setup != result.setup:
+            self._take(result.setup)
+        self._verdicts = result.verdicts
+        fastest = max((lane.stats.tokens_per_second or 0.0 for lane in result.lanes), default=0.0)
+        for lane, outcome in zip(self.lanes, result.lanes, strict=True):
+            lane.show_result(outcome, result.num_rounds, fastest)
+        self._show_ratios()
+        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {result.machine}")
+        announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
+        QAccessible.updateAccessibility(announcement)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def _mark(self) -> None:
+        wanted = frozenset(source for source, row in self.legend.items() if row.isChecked())
+        for lane in self.lanes:
+            lane.text.mark_sources(wanted)
+
+    def _turn(self, width: int) -> None:
+        narrow = width < LEAST_LANE_PX * max(len(self.lanes), 1) * self._theme.type.base / 13
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._lane_box.direction() is not direction:
+            self._lane_box.setDirection(direction)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow windows have the lanes below each other."""
+        super().resizeEvent(event)
+        self._turn(event.size().width())
+
+
+def base_of(choices: Sequence[LaneChoice]) -> int:
+    """Which lane the others are compared with: plain decoding, else the first."""
+    return next((number for number, choice in enumerate(choices) if choice.mode is Mode.OFF), 0)

@@ -1,0 +1,136 @@
+"""What is said of a race: names of lanes, verdicts with their uncertainty, how it was run.
+
+The sentences say what those of `paceline race` say, for a person in front of a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QDateTime, QLocale
+
+from app.domain.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
+from engine.records import Mode
+from ui.text.formatting import count, mode_label, number_text, times_plain
+from ui.text.language import locale, translate
+
+
+def lane_name(choice: LaneChoice) -> str:
+    """``Plain``, ``Auto``, ``Draft, depth 3``."""
+    name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
+    if choice.depth is None:
+        return name
+    return translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
+
+
+def against(lanes: Sequence[LaneChoice]) -> str:
+    """``Plain against Auto``."""
+    words = translate("Race", "{one} against {other}")
+    result = lane_name(lanes[0])
+    for choice in lanes[1:]:
+        result = words.format(one=result, other=lane_name(choice))
+    return result
+
+
+def two_digits(value: float) -> str:
+    """A ratio without its sign."""
+    return locale().toString(value, "f", 2)
+
+
+def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
+    """How much faster a lane was, and how sure that is."""
+    names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
+    if verdict.ratio is None:
+        return translate("Race", "{lane} and {base} cannot be compared.").format(**names)
+    times = times_plain(verdict.ratio)
+    if not verdict.is_complete:
+        words = translate("Race", "{lane}: {times} the speed of {base}, in a round that was cut short.")
+    elif verdict.low is None or verdict.high is None:
+        words = translate("Race", "{lane}: {times} the speed of {base}. One round gives no interval.")
+    elif not verdict.has_interval:
+        words = translate("Race", "{lane}: {times} the speed of {base}. The rounds were too different for an interval.")
+    else:
+        if verdict.is_sure:
+            words = translate(
+                "Race",
+                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).",
+                None,
+                verdict.num_rounds,
+            )
+        else:
+            words = translate(
+                "Race",
+                "{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.",
+                None,
+                verdict.num_rounds,
+            )
+        return words.format(times=times, low=two_digits(verdict.low), high=two_digits(verdict.high), **names)
+    return words.format(times=times, **names)
+
+
+def answers_sentence(verdict: LaneVerdict) -> str:
+    """Whether both answers are the same, and what it means where they are not."""
+    parting = verdict.parting
+    if parting is None:
+        if verdict.is_complete:
+            return translate("Race", "Same answer, token for token.")
+        return translate("Race", "Same answer as far as both came.")
+    place = _place(parting, verdict.num_rounds)
+    if verdict.temperature > 0.0:
+        return translate(
+            "Race",
+            "{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.",
+        ).format(place=place)
+    if parting.margin is None:
+        return translate("Race", "{place}.").format(place=place)
+    margin = locale().toString(parting.margin, "f", 3)
+    if parting.margin <= NEAR_TIE:
+        return translate("Race", "{place}: a near tie, {margin} apart in the target's logits.").format(
+            place=place, margin=margin
+        )
+    return translate("Race", "{place}: the two tokens are {margin} apart in the target's logits, no near tie.").format(
+        place=place, margin=margin
+    )
+
+
+def _place(parting: Parting, num_rounds: int) -> str:
+    token = count(parting.token)
+    if parting.num_rounds < num_rounds:
+        return translate("Race", "The answers differ at token {token} in {some} of {all} rounds").format(
+            token=token, some=parting.num_rounds, all=num_rounds
+        )
+    return translate("Race", "The answers differ at token {token}").format(token=token)
+
+
+def sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
+    """Speed and answers together."""
+    return f"{speed_sentence(verdict, lanes)} {answers_sentence(verdict)}"
+
+
+def result_line(result: RaceResult) -> str:
+    """``3 rounds · up to 256 tokens · temperature 0``."""
+    parts = [
+        translate("Race", "%n rounds", None, result.num_rounds)
+        if result.is_complete
+        else translate("Race", "a round that was cut short"),
+        translate("Race", "up to {number} tokens").format(number=count(result.setup.max_tokens)),
+        translate("Race", "temperature {number}").format(number=number_text(result.temperature)),
+    ]
+    return " · ".join(parts)
+
+
+def pair_name(target: str, draft: str) -> str:
+    """``Qwen2.5 7B with Qwen2.5 0.5B``, or the target alone."""
+    if not draft:
+        return target
+    return translate("Race", "{target} with {draft}").format(target=target, draft=draft)
+
+
+def when(created: str) -> str:
+    """Day and time of a race, as the locale writes them."""
+    try:
+        moment = datetime.fromisoformat(created).astimezone()
+    except ValueError:
+        return ""
+    return locale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), QLocale.FormatType.ShortFormat)
