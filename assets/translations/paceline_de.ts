@@ -1108,7 +1108,7 @@
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
-        <translation type="unfinished"></translation>
+        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>The processor alone</source>
@@ -1933,6 +1933,20 @@ thank you for your letter of</source>
     <message>
         <source>CPU only</source>
         <translation>nur Prozessor</translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} Schicht auf {device}</numerusform>
+            <numerusform>{number} Schichten auf {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>Experten von {number} Schicht im Arbeitsspeicher</numerusform>
+            <numerusform>Experten von {number} Schichten im Arbeitsspeicher</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{number} layers on the GPU</source>
@@ -4758,8 +4772,12 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>llama.cpp uses at most {most} devices.</source>
+        <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
         <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
     </message>
     <message>
         <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
@@ -5040,10 +5058,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
-    </message>
-    <message>
-        <source>llama.cpp uses at most {number} devices.</source>
-        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -5720,6 +5734,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>it has no rules</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{path} cannot be split that way: {reason}.</source>
+        <translation>{path} lässt sich so nicht aufteilen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another split: layer by layer works everywhere.</source>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
     </message>
     <message>
         <source>The tensor split gives no device anything.</source>

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from engine.records import Device, ModelInfo
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
 PRIVATE_KEYS = frozenset({"system_prompt"})
+_SERVER = re.compile(r"rpc:[^,\s]+")  # the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
@@ -95,7 +97,8 @@ def _places(info: ModelInfo) -> str:
 def _setting(key: str, value: object) -> str:
     if key in PRIVATE_KEYS:
         return f"{key}=({len(str(value))} characters)"
-    return f"{key}={'automatic' if value is None else value}"
+    written = _SERVER.sub("rpc:(a server)", value) if isinstance(value, str) else value
+    return f"{key}={'automatic' if written is None else written}"
 
 
 def _tail(file: Path) -> list[str]:
