@@ -1945,6 +1945,20 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>nur Prozessor</translation>
     </message>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} Schicht auf {device}</numerusform>
+            <numerusform>{number} Schichten auf {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>Experten von {number} Schicht im Arbeitsspeicher</numerusform>
+            <numerusform>Experten von {number} Schichten im Arbeitsspeicher</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} Schicht auf der GPU</numerusform>
@@ -5088,10 +5102,6 @@ Chat-Vorlage: {template_name}
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
     </message>
     <message>
-        <source>llama.cpp uses at most {number} devices.</source>
-        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
         <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
     </message>
@@ -5284,6 +5294,10 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>llama.cpp uses at most {most} devices.</source>
+        <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5298,6 +5312,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
         <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5824,6 +5842,14 @@ Chat-Vorlage: {template_name}
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
     </message>
     <message>
+        <source>{path} cannot be split that way: {reason}.</source>
+        <translation>{path} lässt sich so nicht aufteilen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another split: layer by layer works everywhere.</source>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -5838,6 +5864,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
         <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5958,6 +5988,62 @@ Chat-Vorlage: {template_name}
     <message>
         <source>A head drafts, and no draft model is chosen.</source>
         <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as a draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name other layers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model ends its answers at once, so nothing can be measured.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Making a draft of the model was stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model has {n_layer} layers only, too few to leave any out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>writing a copy without {number} layers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is not enough space in {folder} for a copy of the model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asking the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>measuring the copy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
