@@ -5054,6 +5054,10 @@ Chat-Vorlage: {template_name}
         <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
+        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>The lane {lane}: {reason}</source>
         <translation>Bahn {lane}: {reason}</translation>
     </message>
@@ -6712,6 +6716,20 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n Thread</numerusform>
+            <numerusform>%n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n Schicht auf der GPU</numerusform>
+            <numerusform>%n Schichten auf der GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
@@ -6830,12 +6848,12 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
+        <source>the speed of {base}</source>
+        <translation>im Vergleich zu {base}</translation>
     </message>
     <message>
-        <source>times the baseline</source>
-        <translation>mal der Maßstab</translation>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
@@ -6982,6 +7000,14 @@ Chat-Vorlage: {template_name}
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
+        <source>Loaded draft</source>
+        <translation>Geladenes Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Another draft is loaded for this lane alone.</source>
+        <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
     </message>
@@ -6996,6 +7022,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Depth of lane {number}</source>
         <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Draft model of lane {number}</source>
+        <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
@@ -7076,6 +7106,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{lane} was faster than {base} this time</source>
         <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model</source>
+        <translation>Wartet auf das Modell</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>

@@ -240,7 +240,7 @@ class Session:
         other = Session()
         other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
         other._request = self._request if with_draft else replace(self._request, draft=None)
-        other._prompt = self._prompt
+        other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
         other.states.attach("target", other._target.sequence, _identity(other._target))
         if with_draft and self._draft is not None:
