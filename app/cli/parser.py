@@ -99,7 +99,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -124,6 +124,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
+    form = decoding.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json-schema", metavar="F", help="a JSON schema that the answer is valid by; - is standard input"
+    )
+    form.add_argument("--grammar", metavar="F", help="a grammar in llama.cpp's GBNF that the answer follows")
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
@@ -252,7 +257,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # What a lane has of its own is not asked for; the temperature is settled beside the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None)
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None, json_schema=None, grammar=None)
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
@@ -319,7 +324,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf")
+    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -82,7 +82,10 @@ def _serve(session: Session, model: ServedModel, listener: socket.socket, key: s
     app = make_application(lambda: model, scheduler, metrics, key, AllowedHosts(options.host))
     worker.start()
     try:
-        draft = "" if model.ready.draft is None else f", drafted by {model.ready.draft.name}"
+        ready = model.ready
+        draft = "" if ready.draft is None else f", drafted by {ready.draft.name}"
+        if ready.own_head is not None:
+            draft = f", drafted by its own head ({ready.own_head.head})"
         notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
         if not is_loopback(options.host):
             notify(f"other machines can reach {options.host}, and the key goes over the network as it is")

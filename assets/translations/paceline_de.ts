@@ -32,7 +32,7 @@
     </message>
     <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source> Continue</source>
@@ -620,7 +620,7 @@
     </message>
     <message>
         <source>Turn the local server on or off</source>
-        <translation type="unfinished"></translation>
+        <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1107,12 +1107,12 @@
         <translation>aus den gefundenen Geräten auswählen</translation>
     </message>
     <message>
-        <source>The processor alone</source>
-        <translation>Nur der Prozessor</translation>
+        <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
+        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
-        <source>Found on this computer</source>
-        <translation>Auf diesem Computer gefunden</translation>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
     </message>
     <message>
         <source>No GPU that this llama.cpp can use</source>
@@ -1245,6 +1245,10 @@
         <translation>Passend</translation>
     </message>
     <message>
+        <source>With another vocabulary</source>
+        <translation>Mit anderem Vokabular</translation>
+    </message>
+    <message>
         <source>Not checked</source>
         <translation>Nicht geprüft</translation>
     </message>
@@ -1348,8 +1352,8 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The target writes the answers. A draft is a smaller model with the same vocabulary that proposes tokens for it.</source>
-        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
+        <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
+        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell, am besten mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
@@ -1428,6 +1432,110 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
+        <source>Have something explained</source>
+        <translation>Etwas erklären lassen</translation>
+    </message>
+    <message>
+        <source>Explain how a refrigerator works, in five short sentences.</source>
+        <translation>Erkläre in fünf kurzen Sätzen, wie ein Kühlschrank funktioniert.</translation>
+    </message>
+    <message>
+        <source>Make a plan</source>
+        <translation>Einen Plan machen</translation>
+    </message>
+    <message>
+        <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
+        <translation>Plane ein Wochenende in einer Stadt, die ich noch nicht kenne, als Tabelle mit Uhrzeiten.</translation>
+    </message>
+    <message>
+        <source>Improve a text</source>
+        <translation>Einen Text verbessern</translation>
+    </message>
+    <message>
+        <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
+        <translation>Korrigiere diesen Text und liste auf, was du geändert hast: Gestern sind mein Bruder und mich in die Biblothek gegangen, weil die Bücher seit langen fällig wahren.</translation>
+    </message>
+    <message>
+        <source>Write a function</source>
+        <translation>Eine Funktion schreiben</translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
+        <translation>Schreibe eine Python-Funktion, die alle Primzahlen bis n findet, mit Docstring und Tests.</translation>
+    </message>
+    <message>
+        <source>Add types</source>
+        <translation>Typen ergänzen</translation>
+    </message>
+    <message>
+        <source>Add type annotations to this function and return all of it:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</source>
+        <translation>Ergänze in dieser Funktion Typannotationen und gib sie ganz zurück:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</translation>
+    </message>
+    <message>
+        <source>Turn data into JSON</source>
+        <translation>Daten in JSON umwandeln</translation>
+    </message>
+    <message>
+        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
+        <translation>Mache daraus JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</translation>
+    </message>
+    <message>
+        <source>Understand an error</source>
+        <translation>Einen Fehler verstehen</translation>
+    </message>
+    <message>
+        <source>What does “IndexError: list index out of range” mean in Python, and how do I find its cause?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A story</source>
+        <translation>Eine Geschichte</translation>
+    </message>
+    <message>
+        <source>Once upon a time, in a small village by the sea, there lived</source>
+        <translation>Es war einmal, in einem kleinen Dorf am Meer, da lebte</translation>
+    </message>
+    <message>
+        <source>An article</source>
+        <translation>Ein Artikel</translation>
+    </message>
+    <message>
+        <source>The three most important inventions of the nineteenth century were</source>
+        <translation>Die drei wichtigsten Erfindungen des neunzehnten Jahrhunderts waren</translation>
+    </message>
+    <message>
+        <source>A function</source>
+        <translation>Eine Funktion</translation>
+    </message>
+    <message>
+        <source>A letter</source>
+        <translation>Ein Brief</translation>
+    </message>
+    <message>
+        <source>Dear Ms Miller,
+
+thank you for your letter of</source>
+        <translation>Sehr geehrte Frau Müller,
+
+vielen Dank für Ihren Brief vom</translation>
+    </message>
+    <message>
         <source> Try the speed demo</source>
         <translation> Tempo-Demo ausprobieren</translation>
     </message>
@@ -1496,8 +1604,28 @@
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
+        <source>Answer my messages instead</source>
+        <translation>Stattdessen meine Nachrichten beantworten</translation>
+    </message>
+    <message>
+        <source>Continue my texts instead</source>
+        <translation>Stattdessen meine Texte fortsetzen</translation>
+    </message>
+    <message>
+        <source>Continue a text</source>
+        <translation>Einen Text fortsetzen</translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text below; the model goes on with it.</source>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
+        <translation>Dieses Modell kam ohne Chat-Vorlage, ist also wohl dafür gemacht, Texte fortzusetzen, statt zu antworten. Sie können in einem üblichen Format damit chatten oder es fortsetzen lassen, was Sie schreiben.</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1884,6 +2012,18 @@ Chat-Vorlage: {template_name}
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
     </message>
     <message>
+        <source>pictures</source>
+        <translation>Bilder</translation>
+    </message>
+    <message>
+        <source>tools (function calls)</source>
+        <translation>Werkzeuge (Funktionsaufrufe)</translation>
+    </message>
+    <message>
+        <source>Not in this version, which gives it text only: {parts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Open a GGUF file…</source>
         <translation>GGUF-Datei öffnen …</translation>
     </message>
@@ -1920,6 +2060,10 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
+        <source>own head ({method}) ✓</source>
+        <translation>eigener Kopf ({method}) ✓</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -1930,6 +2074,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft: {words}</source>
         <translation>Entwurfsmodell: {words}</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Draft: a head in the model&apos;s own file ({method}).</source>
+        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -1979,8 +2131,8 @@ Chat-Vorlage: {template_name}
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
         <translation>
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
         </translation>
     </message>
 </context>
@@ -2005,6 +2157,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
     </message>
 </context>
 <context>
@@ -2260,48 +2420,48 @@ Chat-Vorlage: {template_name}
     <message numerus="yes">
         <source>{number} requests answered</source>
         <translation>
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} Anfrage beantwortet</numerusform>
+            <numerusform>{number} Anfragen beantwortet</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
         <translation>
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} wartet</numerusform>
+            <numerusform>{number} warten</numerusform>
         </translation>
     </message>
     <message>
         <source>The server is off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist aus.</translation>
     </message>
     <message>
         <source>The server is starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
         <source>The server is ready.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist bereit.</translation>
     </message>
     <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Copy the base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL kopieren</translation>
     </message>
     <message>
         <source>Stop this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort anhalten</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -2309,27 +2469,27 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Server settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen des Servers …</translation>
     </message>
     <message>
         <source>Turn the server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server ausschalten</translation>
     </message>
     <message>
         <source>Server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server aus</translation>
     </message>
     <message>
         <source>Server answering</source>
-        <translation type="unfinished"></translation>
+        <translation>Server antwortet</translation>
     </message>
     <message>
         <source>Server on</source>
-        <translation type="unfinished"></translation>
+        <translation>Server an</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server: {state}</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -2520,6 +2680,14 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
     </message>
     <message>
+        <source>{name} can also read pictures; this version gives it text only.</source>
+        <translation>{name} kann auch Bilder lesen; diese Version gibt ihm nur Text.</translation>
+    </message>
+    <message>
+        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
+        <translation>{name} kam ohne Chat-Vorlage. Ein neuer Chat bietet an, dass es stattdessen Ihre Texte fortsetzt.</translation>
+    </message>
+    <message>
         <source>The quick demo is used until you choose another model.</source>
         <translation>Bis Sie ein anderes Modell wählen, wird die schnelle Demo verwendet.</translation>
     </message>
@@ -2708,28 +2876,48 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary, ideally a tenth of its size or less.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
+        <source>A draft model, best with the target&apos;s vocabulary and a tenth of its size or less.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
+    </message>
+    <message>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token; das Zielmodell prüft sie in einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
+        <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>A draft model with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells.</translation>
-    </message>
-    <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Whatever is fastest, pass by pass</source>
@@ -2752,6 +2940,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell rät voraus, das große prüft</translation>
     </message>
     <message>
+        <source>The model&apos;s own extra layers guess ahead</source>
+        <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
+    </message>
+    <message>
         <source>Guesses from the text, else with the small model</source>
         <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
@@ -2770,6 +2962,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft</source>
         <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Hybrid</source>
@@ -2802,6 +2998,53 @@ Chat-Vorlage: {template_name}
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+</context>
+<context>
+    <name>NothingDrafted</name>
+    <message>
+        <source>Plain decoding was chosen; the mode “Automatic” drafts where that pays off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft length is 0</source>
+        <translation>die Entwurfslänge ist 0</translation>
+    </message>
+    <message>
+        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
+        <translation>Stellen Sie die Entwurfslänge auf „Automatisch“, damit Token entworfen werden.</translation>
+    </message>
+    <message>
+        <source>the draft would not pay off</source>
+        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
+    </message>
+    <message>
+        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+    </message>
+    <message>
+        <source>drafts from the text were rejected too often</source>
+        <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
+    </message>
+    <message>
+        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
+        <translation>Aus dem bisherigen Text ließ sich zu wenig vorhersagen. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
+    </message>
+    <message>
+        <source>the answer was short</source>
+        <translation>die Antwort war kurz</translation>
+    </message>
+    <message>
+        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
+        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
+    </message>
+    <message>
+        <source>no text repeated</source>
+        <translation>kein Text wiederholte sich</translation>
+    </message>
+    <message>
+        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
+        <translation>Entwürfe kamen nur aus dem Gespräch, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell suchen“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -4561,6 +4804,18 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
+        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
+    </message>
+    <message>
+        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4810,23 +5065,23 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
     <message>
         <source>Turn it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie ihn wieder ein.</translation>
     </message>
     <message>
         <source>Choose another port in the settings, under Local server.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in den Einstellungen unter „Lokaler Server“ einen anderen Port.</translation>
     </message>
     <message>
         <source>Another program uses port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
         <source>The system does not let it listen at port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
     </message>
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
@@ -4835,10 +5090,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>llama.cpp uses at most {number} devices.</source>
         <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
-        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
-        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -4861,84 +5112,76 @@ Chat-Vorlage: {template_name}
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
         <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
     </message>
     <message>
         <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers and higher temperatures gain less.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
     </message>
     <message>
         <source>Estimated from this model&apos;s passes, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -5026,47 +5269,47 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es hat ein anderes Vokabular und beherrscht {percent:.0f} % der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>a question</source>
-        <translation type="unfinished"></translation>
+        <translation>einer Frage</translation>
     </message>
     <message>
         <source>the beginning of an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Beginn einer Antwort</translation>
     </message>
     <message>
         <source>an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>einer Antwort</translation>
     </message>
     <message>
         <source>the end of an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Ende einer Antwort</translation>
     </message>
     <message>
         <source>a system prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>einem System-Prompt</translation>
     </message>
     <message>
         <source>the end of a system prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Ende eines System-Prompts</translation>
     </message>
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chatvorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
     </message>
     <message>
         <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>das Entwurfsmodell braucht für diesen Chat mehr als die {n_ctx:,} Token seines Kontexts</translation>
     </message>
     <message>
         <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich der Entwurf nicht übersetzen.</translation>
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
@@ -5217,6 +5460,22 @@ Chat-Vorlage: {template_name}
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
+        <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
+        <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has a next-token layer (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat eine MTP-Schicht.</translation>
+    </message>
+    <message>
         <source>it claims {num_tensors:,} tensors</source>
         <translation>sie behauptet, {num_tensors:,} Tensoren zu haben</translation>
     </message>
@@ -5311,6 +5570,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>the entry {key!r}</source>
         <translation>der Eintrag {key!r}</translation>
+    </message>
+    <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
     </message>
     <message>
         <source>a projector, the image or sound part of another model</source>
@@ -5497,6 +5760,42 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
+        <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
+    </message>
+    <message>
+        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
+    </message>
+    <message>
+        <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
+        <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
+    </message>
+    <message>
+        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
+    </message>
+    <message>
+        <source>The head does not name the three layers of the target that it reads.</source>
+        <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
+    </message>
+    <message>
+        <source>The head reads layer {layer} of its target, and this one has {most}.</source>
+        <translation>Der Kopf liest Schicht {layer} seines Zielmodells, und dieses hat {most}.</translation>
+    </message>
+    <message>
+        <source>The head uses the target&apos;s embedding or output layer, which has another width than its own.</source>
+        <translation>Der Kopf benutzt die Einbettungs- oder Ausgabeschicht des Zielmodells, die eine andere Breite hat als er.</translation>
+    </message>
+    <message>
+        <source>The head has a vocabulary of its own, but no output layer for it.</source>
+        <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
+    </message>
+    <message>
+        <source>The head cannot forget what it drafted.</source>
+        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
+    </message>
+    <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
@@ -5521,6 +5820,10 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -5533,8 +5836,8 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
     </message>
     <message>
-        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
-        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+        <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
+        <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5603,6 +5906,58 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed over this grammar.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler: fewer groups in each other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The grammar could not be read in time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rule called root, or one that is not there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A grammar must have rules, and {most:,} characters at most.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a rule begins with itself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its head gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
+        <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own heads cannot be used: {reason}</source>
+        <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
+    </message>
+    <message>
+        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>A head drafts, and no draft model is chosen.</source>
+        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -6075,6 +6430,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
+    </message>
+    <message>
+        <source>Make another key in the settings, under Local server.</source>
+        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The key in {file} cannot be used, or other users may read it.</source>
+        <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
+    </message>
+    <message>
+        <source>The local server could not start</source>
+        <translation>Der lokale Server konnte nicht starten</translation>
     </message>
 </context>
 <context>
@@ -6617,6 +6984,14 @@ Chat-Vorlage: {template_name}
         <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
+        <source>{lane} was slower than {base} this time</source>
+        <translation>{lane} war diesmal langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>{lane} was faster than {base} this time</source>
+        <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
         <source>Measuring what a pass costs, and reading the question</source>
         <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
     </message>
@@ -6723,6 +7098,10 @@ Chat-Vorlage: {template_name}
         <source>Export the race</source>
         <translation>Rennen exportieren</translation>
     </message>
+    <message>
+        <source>Paceline race</source>
+        <translation>Paceline-Rennen</translation>
+    </message>
 </context>
 <context>
     <name>ReadmeView</name>
@@ -6779,25 +7158,25 @@ Chat-Vorlage: {template_name}
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
         <translation>
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
         </translation>
     </message>
     <message>
         <source>Last answers of {pair}</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antworten: {pair}</translation>
     </message>
     <message>
         <source>Speed-up, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschleunigung, letzte Antworten</translation>
     </message>
     <message>
         <source>Acceptance, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Akzeptanz, letzte Antworten</translation>
     </message>
     <message>
         <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
     </message>
 </context>
 <context>
@@ -6809,10 +7188,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
-    </message>
-    <message>
-        <source>about {low}–{high} tokens per second here, before any drafting</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{first} and {second}</source>
@@ -6882,8 +7257,12 @@ Chat-Vorlage: {template_name}
         <translation>Lizenz</translation>
     </message>
     <message>
-        <source>Speed-up</source>
-        <translation>Beschleunigung</translation>
+        <source>On this computer</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Speed-up elsewhere</source>
+        <translation>Beschleunigung anderswo</translation>
     </message>
     <message>
         <source>Source</source>
@@ -7060,7 +7439,7 @@ Chat-Vorlage: {template_name}
     <name>ServerAccess</name>
     <message>
         <source>Base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL</translation>
     </message>
     <message>
         <source>Model</source>
@@ -7068,47 +7447,47 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Show the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel anzeigen</translation>
     </message>
     <message>
         <source>Make another key; programs with the old one are let go</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
         <source>Example for</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel für</translation>
     </message>
     <message>
         <source>Example</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel</translation>
     </message>
     <message>
         <source>Use it from other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>In anderen Programmen verwenden</translation>
     </message>
     <message>
         <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
         <source>The server starts when you save.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet, wenn Sie speichern.</translation>
     </message>
     <message>
         <source>Hide the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel verbergen</translation>
     </message>
     <message>
         <source>Copy: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren: {what}</translation>
     </message>
     <message>
         <source>Copy the example, with the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -7357,6 +7736,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
@@ -7577,40 +7960,56 @@ Chat-Vorlage: {template_name}
         <translation>Aussehen</translation>
     </message>
     <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
+        <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
+    </message>
+    <message>
+        <source>is answered</source>
+        <translation>wird beantwortet</translation>
+    </message>
+    <message>
+        <source>is continued as a text</source>
+        <translation>wird als Text fortgesetzt</translation>
+    </message>
+    <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Programme</translation>
     </message>
     <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
     </message>
     <message>
         <source>Reachable from</source>
-        <translation type="unfinished"></translation>
+        <translation>Erreichbar von</translation>
     </message>
     <message>
         <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>This computer only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur diesem Computer</translation>
     </message>
     <message>
         <source>Other computers, too</source>
-        <translation type="unfinished"></translation>
+        <translation>Auch anderen Computern</translation>
     </message>
     <message>
         <source>Port</source>
-        <translation type="unfinished"></translation>
+        <translation>Port</translation>
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -8398,6 +8797,14 @@ Chat-Vorlage: {template_name}
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
     </message>
     <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
+    </message>
+    <message>
         <source>Share of the time spent drafting tokens.</source>
         <translation>Anteil der Zeit, in der Token entworfen wurden.</translation>
     </message>
@@ -8992,6 +9399,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The draft matches</source>
         <translation>Das Entwurfsmodell passt</translation>
+    </message>
+    <message>
+        <source>The draft can be used</source>
+        <translation>Das Entwurfsmodell ist verwendbar</translation>
     </message>
     <message>
         <source>The draft does not match</source>

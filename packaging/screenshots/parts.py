@@ -39,7 +39,7 @@ from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 20.0
-SETTINGS = ("models", "modes", "sampling", "chat", "engine", "appearance", "prompts")
+SETTINGS = ("models", "modes", "sampling", "chat", "engine", "devices", "appearance", "prompts")
 GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 

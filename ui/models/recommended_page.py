@@ -148,7 +148,8 @@ class RecommendedPage(QWidget):
         empty_layout(self.facts)
         lines = (
             (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "Speed-up"), row.speedup),
+            (translate("RecommendedPage", "On this computer"), row.expected),
+            (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
             (translate("RecommendedPage", "Source"), row.source),
             (translate("RecommendedPage", "Hub"), row.checked),
         )

@@ -30,6 +30,9 @@ MODELS_SHARE = 0.6  # of the room that title and models share, where it is not e
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
+UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", "tools (function calls)")}
+
+
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
     number = model.gpu_layers
@@ -38,7 +41,7 @@ def describe(model: ModelInfo) -> str:
         if number == 0
         else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
     )
-    return translate(
+    words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
         "{threads} threads, {where}\nChat template: {template_name}\n{path}",
@@ -54,6 +57,11 @@ def describe(model: ModelInfo) -> str:
         template_name=translate("Header", model.template_name),
         path=model.path,
     )
+    unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    if not unused:
+        return words
+    left_out = translate("Header", "Not in this version, which gives it text only: {parts}")
+    return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
 class Header(QFrame):
@@ -310,6 +318,8 @@ class Header(QFrame):
         if view.target is None:
             return translate("Header", "No model")
         draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        if view.own_head:
+            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -320,6 +330,12 @@ class Header(QFrame):
         parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
         if view.draft:
             parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
+            if view.draft.speaks is not None:
+                speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
+                parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+        elif view.own_head:
+            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            parts.append(words.format(method=view.own_head.head))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +133,8 @@ class MainWindow(QMainWindow):
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
         self.chat_settings.notice.connect(self.show_notice)
+        self.chat_settings.completing.connect(self.empty.set_completing)
+        self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.local_server = LocalServer(self)
         self.commands = Commands(self)
@@ -308,6 +310,10 @@ class MainWindow(QMainWindow):
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
+
+    def suggest(self, text: str, action: str, do: Callable[[], object]) -> None:
+        """Say something with a button that does it."""
+        self.notice_banner.show_suggestion(text, action, do)
 
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""

@@ -147,7 +147,9 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(formatting.footer_parts(stats))
     why = "Token 1: draft paused: 31% expected at depth 1, needs 44% here."
-    assert meanings["nothing drafted"].endswith(f"one token of the target. {why}")
+    meaning = meanings["nothing drafted: the draft would not pay off"]
+    assert f"one token of the target. {why}" in meaning
+    assert meaning.endswith("text that repeats is drafted without one.")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(formatting.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 

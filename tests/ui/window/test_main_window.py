@@ -275,7 +275,7 @@ def test_an_example_is_sent_with_one_click(window: MainWindow, qtbot: QtBot) -> 
     card = window.empty.prompt_cards[2]
     with qtbot.waitSignal(window.message_submitted) as caught:
         qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
-    assert caught.args == ["What is speculative decoding?"]
+    assert caught.args == [card.prompt]
 
 
 def test_the_demo_at_real_weight(window: MainWindow, qtbot: QtBot) -> None:
