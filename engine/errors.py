@@ -144,6 +144,13 @@ class TemplateError(PromptError):
     default_advice = "Choose another model file; this one's chat template is broken or unsafe."
 
 
+class GrammarError(EngineError):
+    """A grammar or a schema cannot be followed: it is none, asks for more than can be, or leads to a dead end."""
+
+    title = "This grammar cannot be used"
+    default_advice = "Change the grammar or the schema."
+
+
 class DecodeError(EngineError):
     """A forward pass failed."""
 

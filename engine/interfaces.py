@@ -114,6 +114,10 @@ class Tokenizer(Protocol):
         """The EOS token, if there is one."""
 
     @property
+    def fill_ids(self) -> tuple[int, int, int] | None:
+        """The tokens before a text, before what follows the gap behind it, and where the gap is to be filled."""
+
+    @property
     def control_texts(self) -> tuple[str, ...]:
         """The texts of all control tokens, for keeping them out of what a person typed."""
 

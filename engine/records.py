@@ -20,6 +20,7 @@ from engine.provenance import TokenSpan as TokenSpan
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
+from engine.tool_formats import ToolFormat as ToolFormat
 
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
@@ -55,20 +56,35 @@ class FinishReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the assistant called; ``arguments`` are JSON as the model wrote it."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; ``role`` is ``system``, ``user`` or ``assistant``.
+    """One message of a conversation; ``role`` is ``system``, ``user``, ``assistant`` or ``tool``.
 
     ``questions`` are those that ``content`` joins, where several were asked and only the last is to be answered.
+    ``tool_calls`` are the assistant's; a message of a tool answers the call of ``tool_call_id``, and ``name`` is its.
     """
 
     role: str
     content: str
     questions: tuple[str, ...] = field(default=(), compare=False)
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """The sampling chain, in its order: penalties, temperature, top-k, top-p, min-p. Zero or one switches a link off.
+    """The sampling chain, in its order: bias, penalties, temperature, top-k, top-p, min-p.
+
+    Zero or one switches a link off. ``logit_bias`` are tokens, and what is added to the logit of each.
 
     Raises:
         ValueError: a value is outside its range; the sentence names the setting.
@@ -83,6 +99,7 @@ class SamplingParams:
     presence_penalty: float = 0.0
     penalty_last_n: int = 64
     seed: int | None = None
+    logit_bias: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
         checks = (
@@ -95,6 +112,7 @@ class SamplingParams:
             ("presence penalty", -10.0 <= self.presence_penalty <= 10.0, "between -10 and 10"),
             ("penalty window", self.penalty_last_n >= 0, "0 (off) or more tokens"),
             ("seed", self.seed is None or 0 <= self.seed < 2**63, "a number from 0 to 2^63 - 1"),
+            ("logit bias", all(-100.0 <= bias <= 100.0 for _, bias in self.logit_bias), "between -100 and 100"),
         )
         for name, good, rule in checks:
             if not good:
@@ -108,7 +126,11 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed."""
+    """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
+
+    With a ``suffix`` the answer is what stands between ``raw_prompt`` and it, which are text then. ``tools`` are told
+    to the model through its template, as OpenAI's API has them. ``predicted`` is what much of the answer may say.
+    """
 
     messages: tuple[Message, ...] = ()
     mode: Mode = Mode.OFF
@@ -124,6 +146,11 @@ class ChatRequest:
     completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
     conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
+    grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
+    suffix: str | None = None
+    predicted: str = ""
+    tools: tuple[Mapping[str, object], ...] = ()
+    top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +331,9 @@ class ModelInfo:
         return self.template_name == FROM_MODEL
 
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
+    tool_format: ToolFormat = ToolFormat.NONE
+    fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +356,10 @@ class RunStats:
     proposed: int = 0
     accepted: int = 0
     rolled_back: int = 0
+    forced_proposed: int = 0  # of the proposed tokens, those that a grammar left no choice about
+    forced_accepted: int = 0
+    predicted_proposed: int = 0  # and those that came from the text that the request predicted
+    predicted_accepted: int = 0
     replayed: int = 0  # tokens decoded again, because the memory had to be taken back to before them
     tie_checks: int = 0  # near ties decided again in the plain shape
     tie_tokens: int = 0  # tokens decoded again for that, and the seconds it took
@@ -460,12 +494,29 @@ class SummaryUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """The logarithm of the target's probability of a token, before the sampling chain: softmax of its bare logits.
+
+    ``piece`` are the bytes that it stands for. ``top`` are the likeliest tokens there, the likeliest first.
+    """
+
+    token_id: int
+    piece: bytes
+    logprob: float
+    top: tuple[tuple[bytes, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TextChunk:
-    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's."""
+    """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's.
+
+    ``logprobs`` are of the tokens of the spans, one each, where the request wants them.
+    """
 
     request_id: int
     text: str
     spans: tuple[TokenSpan, ...]
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job
+from engine.session.worker import Job, Turn
 from tests.scripted_pair import MarkovModel
 
 
@@ -143,6 +143,10 @@ class ScriptedWorker:
     def count(self, request: CountRequest) -> None:
         """Count words: they are this script's tokens."""
         self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
+        """There is no session."""
+        on_failure()
 
     def stop(self) -> None:
         """End the current answer."""

@@ -37,6 +37,7 @@ APP_MAY = {
         "app.hub",
         "app.attachments",
         "app.benchmark",
+        "app.server",
         "app.controllers",
     },
     "app.cli": {

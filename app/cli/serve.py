@@ -28,6 +28,7 @@ from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, EngineReady, Problem
 from engine.session.session import Session
+from engine.session.worker import EngineWorker
 
 ENGINE_ENDS_S = 10.0
 
@@ -75,11 +76,11 @@ def _served(ready: EngineReady, defaults: ChatRequest, system: str) -> ServedMod
 
 def _serve(session: Session, model: ServedModel, listener: socket.socket, key: str, options: argparse.Namespace) -> int:
     """Answer requests. A signal ends it, as an exception of this thread."""
-    metrics = Metrics()
-    scheduler = Scheduler(session, model.ready.target.n_ctx, metrics.count_answer, options.queue)
-    session.on_trace = metrics.count_pass
-    app = make_application(model, scheduler, metrics, key, AllowedHosts(options.host))
-    scheduler.start()
+    metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
+    scheduler = Scheduler(worker, options.queue)
+    scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
+    app = make_application(lambda: model, scheduler, metrics, key, AllowedHosts(options.host))
+    worker.start()
     try:
         draft = "" if model.ready.draft is None else f", drafted by {model.ready.draft.name}"
         notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
@@ -90,7 +91,7 @@ def _serve(session: Session, model: ServedModel, listener: socket.socket, key: s
     finally:
         scheduler.close()
         # What the session holds is freed next, which must not happen under a pass.
-        while not scheduler.join(ENGINE_ENDS_S):
+        while not worker.shutdown(ENGINE_ENDS_S):
             notify("waiting for the engine to end a pass")
     return 0
 

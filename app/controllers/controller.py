@@ -28,6 +28,7 @@ from app.controllers.race.controller import RaceController
 from app.controllers.window.disk_space import DiskSpaceController
 from app.controllers.window.help_menu import HelpMenuController
 from app.controllers.window.layout import LayoutController
+from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
 from app.domain.engine_view import EngineState, EngineView
@@ -105,6 +106,7 @@ class Controller(QObject):
         self._notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
+        self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
@@ -145,6 +147,7 @@ class Controller(QObject):
         if self.hub is not None:
             self.hub.greet()
             FirstPaint(window, self.hub.start)
+        FirstPaint(window, self.server.follow)
 
     @property
     def is_answering(self) -> bool:
@@ -164,6 +167,7 @@ class Controller(QObject):
         if self.hub is not None:
             self.hub.close()
         results = {
+            "server ended": self.server.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
@@ -220,6 +224,7 @@ class Controller(QObject):
     def _on_shown(self) -> None:
         """Another conversation is open, or another path through it."""
         self.context.show()
+        self.server.show_waiting()
         self._background.look()
 
     def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
@@ -265,6 +270,7 @@ class Controller(QObject):
             self._window.set_density(keeper.current.text("density"))
         self.conversations.show_settings()
         self.context.settings_changed(changed)
+        self.server.settings_changed(changed)
         if "learn_past" in changed and not keeper.current.values["learn_past"]:
             self._parts.worker.forget_past()
         if changed & {*RELOAD_KEYS, "draft_path"}:
@@ -323,4 +329,6 @@ class Controller(QObject):
             self._shown_view = view
             self._window.set_engine(view)
             self.races.show_state()
+            self.server.models_changed()
+        self.server.show_waiting()
         self._background.look()

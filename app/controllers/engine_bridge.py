@@ -27,7 +27,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.worker import Job
+from engine.session.worker import Job, Turn
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -69,6 +69,9 @@ class Worker(Protocol):
 
     def count(self, request: CountRequest) -> None:
         """Count tokens; answers with `TokensCounted`."""
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
+        """Have ``turn`` called with the session on the engine's thread, once the app's own requests are answered."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""

@@ -3,6 +3,7 @@
     AppError
     ├── SettingsWriteError      the settings could not be saved
     ├── PresetError             a preset could not be kept, renamed or found
+    ├── PortTakenError          another program listens where the local server was to
     ├── PeerError               another engine that we measure ourselves against failed
     ├── ChatsExportError        conversations could not be written to a file
     ├── StatisticsExportError   statistics could not be written to a file
@@ -41,6 +42,10 @@ class PresetError(AppError):
     """A preset could not be kept, renamed or found."""
 
     title = "The preset was not changed"
+
+
+class PortTakenError(AppError):
+    """Another program listens where the local server was to."""
 
 
 class PeerError(AppError):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.domain.errors import AppError
 from app.storage.atomic import atomic_file
+from engine.sentences import said
 
 VARIABLE = "PACELINE_API_KEY"
 MAX_KEY_CHARS = 512
@@ -29,19 +30,36 @@ def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tupl
     try:
         if file.exists():
             return _read(file), False
-        key = secrets.token_urlsafe(_NUM_BYTES)
+    except OSError as error:
+        raise _not_kept(file, error) from error
+    return new_key(file), True
+
+
+def new_key(file: Path) -> str:
+    """Make a key and write it to ``file``, in the place of the one that is there.
+
+    Raises:
+        AppError: it cannot be written.
+    """
+    key = secrets.token_urlsafe(_NUM_BYTES)
+    try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with atomic_file(file, private=True) as handle:
             handle.write(f"{key}\n".encode())
     except OSError as error:
-        message = f"The key cannot be kept in {file}: {error.strerror or error}."
-        raise AppError(message, f"Give one in {VARIABLE}.") from error
-    return key, True
+        raise _not_kept(file, error) from error
+    return key
+
+
+def _not_kept(file: Path, error: OSError) -> AppError:
+    message = said("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
+    return AppError(message, said("Give one in {variable}.", variable=VARIABLE))
 
 
 def _read(file: Path) -> str:
     if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise AppError(f"Others may read the key in {file}.", "Delete the file: the next start makes a new key.")
+        message = said("Others may read the key in {file}.", file=file)
+        raise AppError(message, "Delete the file: the next start makes a new key.")
     with file.open("rb") as handle:
         text = handle.read(MAX_KEY_CHARS + 2).decode("ascii", "replace").strip()
     return _checked(text, f"What stands in {file}")

@@ -15,13 +15,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
-from app.server.errors import UNEXPECTED, ApiError, closing_error
+from app.server.errors import UNEXPECTED, ApiError
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, read_object
 from app.server.responses import ResponseBuilder, sse
 from app.server.scheduler import JobEvent, Scheduler
-from engine.records import Finished, FinishReason, ModelInfo, TextChunk
+from engine.records import Finished, ModelInfo, TextChunk
 
 CHAT, COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/models"
 HEALTH, METRICS = "/health", "/metrics"
@@ -30,11 +30,14 @@ Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
+CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
+
+
 def make_application(
-    model: ServedModel, scheduler: Scheduler, metrics: Metrics, key: str, hosts: AllowedHosts
+    current: CurrentModel, scheduler: Scheduler, metrics: Metrics, key: str, hosts: AllowedHosts
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first."""
-    endpoints = Endpoints(model, scheduler, metrics)
+    endpoints = Endpoints(current, scheduler, metrics)
     routes = [
         Route(HEALTH, endpoints.health, methods=["GET"]),
         Route(MODELS, endpoints.models, methods=["GET"]),
@@ -53,8 +56,8 @@ def make_application(
 class Endpoints:
     """What each path answers."""
 
-    def __init__(self, model: ServedModel, scheduler: Scheduler, metrics: Metrics) -> None:
-        self._model = model
+    def __init__(self, current: CurrentModel, scheduler: Scheduler, metrics: Metrics) -> None:
+        self._current = current
         self._scheduler = scheduler
         self._metrics = metrics
 
@@ -63,10 +66,11 @@ class Endpoints:
         return JSONResponse({"status": "ok"})
 
     async def models(self, _request: Request) -> Response:
-        """The one model, and what drafts for it; no path."""
-        ready = self._model.ready
+        """The one model that is loaded, and what drafts for it; no path."""
+        model = self._current()
+        ready = model.ready
         one: dict[str, object] = {
-            "id": self._model.name,
+            "id": model.name,
             "object": "model",
             "created": 0,
             "owned_by": "paceline",
@@ -77,7 +81,8 @@ class Endpoints:
 
     async def metrics(self, _request: Request) -> Response:
         """Counters for Prometheus."""
-        text = self._metrics.render(self._scheduler.num_waiting, self._scheduler.num_running)
+        activity = self._scheduler.activity
+        text = self._metrics.render(activity.num_waiting, activity.num_running)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
     async def chat(self, request: Request) -> Response:
@@ -89,10 +94,12 @@ class Endpoints:
         return await self._answer(request, chat=False)
 
     async def _answer(self, request: Request, *, chat: bool) -> Response:
-        asked = parse_request(await read_object(request), self._model, chat=chat)
-        builder = ResponseBuilder(self._model.name, chat=chat, include_usage=asked.include_usage)
+        body = await read_object(request)
+        model = self._current()
+        asked = parse_request(body, model, chat=chat)
+        builder = ResponseBuilder(model.name, chat=chat, include_usage=asked.include_usage)
         events, post = _events_across_threads()
-        job = self._scheduler.submit(asked.request, post)
+        job = self._scheduler.submit(asked.request, post, model.ready.target.path)
         is_handed_on = False
         try:
             response = await _unless_gone(request, _respond(asked, builder, events))
@@ -134,13 +141,11 @@ async def _next(events: Events) -> TextChunk | Finished:
     """Wait for the next piece or the end.
 
     Raises:
-        ApiError: the answer failed, or the server ended it.
+        ApiError: the answer failed, or was ended here.
     """
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
-        raise closing_error()  # a client that went away hears nothing
     return event
 
 

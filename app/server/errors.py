@@ -62,3 +62,20 @@ def api_error(error: EngineError, prompt_field: str) -> ApiError:
 def closing_error() -> ApiError:
     """For requests that wait, and answers in the making, where the server ends."""
     return ApiError(503, "The server is closing.", code="server_closing")
+
+
+def stopped_error() -> ApiError:
+    """For an answer that the person at the computer ended; OpenAI's clients ask again but for the header."""
+    headers = {"x-should-retry": "false"}
+    return ApiError(503, "The answer was stopped where the server runs.", code="stopped", headers=headers)
+
+
+def model_changed_error() -> ApiError:
+    """For a request that waited while its model gave way to another one."""
+    return ApiError(503, "Another model was loaded while this request waited. Try again.", code="model_changed")
+
+
+def no_model_error() -> ApiError:
+    """For requests that come while there is nothing to answer them."""
+    headers = {"Retry-After": "2"}
+    return ApiError(503, "No model is loaded just now. Try again.", code="no_model", headers=headers)

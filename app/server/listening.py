@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 import sys
@@ -14,13 +15,14 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from app.domain.errors import AppError
+from app.domain.errors import AppError, PortTakenError
 
 BACKLOG = 128  # connections that nobody has accepted yet
 MAX_CONNECTIONS = 256  # more get a 503
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
+_WINDOWS_IN_USE = 10048
 TERMINATED = 143  # as a shell reports a program that SIGTERM ended
 
 
@@ -28,7 +30,8 @@ def bind(host: str, port: int) -> socket.socket:
     """Make a listening socket; port 0 is any free one.
 
     Raises:
-        AppError: there is none, or it is not of this machine, or is taken.
+        PortTakenError: it is taken.
+        AppError: there is none, or it is not of this machine.
     """
     if not host:
         raise AppError("There is no address to listen on.", "Give one with --host.")
@@ -37,7 +40,8 @@ def bind(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         message = f"{host} cannot be listened on at port {port}: {error.strerror or error}."
-        raise AppError(message, "Choose another --host or --port.") from error
+        kind = PortTakenError if error.errno in (errno.EADDRINUSE, _WINDOWS_IN_USE) else AppError
+        raise kind(message, "Choose another --host or --port.") from error
 
 
 def address_of(listener: socket.socket) -> str:
@@ -49,7 +53,7 @@ def address_of(listener: socket.socket) -> str:
 class Server(uvicorn.Server):
     """A uvicorn server that has its answers ended before it waits for them."""
 
-    def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
             app,
             http="h11",
@@ -62,7 +66,7 @@ class Server(uvicorn.Server):
             server_header=False,
             limit_concurrency=MAX_CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE_S,
-            timeout_graceful_shutdown=SHUTDOWN_S,
+            timeout_graceful_shutdown=shutdown_s,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         )
         super().__init__(config)
@@ -72,6 +76,9 @@ class Server(uvicorn.Server):
         """End the answers, then wait for their clients to hear of it."""
         await asyncio.to_thread(self._on_shutdown)
         await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):  # of who does not read, or came in the last moment
+            connection.transport.abort()
+        await asyncio.sleep(0)  # each is closed in a turn of the loop, which ends next
 
 
 @contextlib.contextmanager

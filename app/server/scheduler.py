@@ -1,4 +1,4 @@
-"""The queue of requests, and the engine's thread, which answers one at a time in the order of arrival."""
+"""The queue of requests: in the order of arrival, with a bound, one at a time on the engine's thread."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error
+from app.domain.local_server import Activity
+from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError, PromptTooLongError
-from engine.records import ChatRequest, Event, Finished, RunStats, TextChunk
+from engine.pacing.pass_trace import OnTrace
+from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
 from engine.session.answer import LEAST_ROOM
 
 log = logging.getLogger(__name__)
 
 MAX_WAITING = 32
-IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 MAX_RETRY_S = 60
 JobEvent = TextChunk | Finished | ApiError
 
@@ -34,18 +35,20 @@ class Interrupt(Protocol):
 
 
 class InferenceSession(Protocol):
-    """What is needed of `engine.session.session.Session`, with models loaded. Only the engine's thread calls it."""
+    """What is needed of `engine.session.session.Session`. Only the engine's thread calls it."""
+
+    on_trace: OnTrace | None
 
     @property
     def interrupt(self) -> Interrupt:
-        """For any thread: ends the pass of an answer that is stopped, or one that is measured."""
+        """For any thread: ends the pass of an answer that is stopped."""
 
-    @property
-    def needs_measuring(self) -> bool:
-        """Whether `measure` has something to do."""
+    def ready(self) -> EngineReady:
+        """What is loaded.
 
-    def measure(self, *, should_stop: Callable[[], bool]) -> None:
-        """Measure what passes cost."""
+        Raises:
+            EngineError: nothing is.
+        """
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """The ids that a request would be answered from."""
@@ -54,97 +57,102 @@ class InferenceSession(Protocol):
         """Answer; `Finished` comes last, unless an `EngineError` is raised."""
 
 
-class Job:
-    """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last."""
+Turn = Callable[[InferenceSession, Callable[[], None]], None]
 
-    def __init__(self, request: ChatRequest, on_event: Callable[[JobEvent], None]) -> None:
+
+class Engine(Protocol):
+    """What is needed of `engine.session.worker.EngineWorker`, which may do other things in between."""
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
+        """Have ``turn`` called on the engine's thread; it calls its second argument between two steps."""
+
+
+class Job:
+    """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last.
+
+    ``target`` is the file of the model that the request was checked for; empty where that is of no account.
+    """
+
+    def __init__(self, request: ChatRequest, on_event: Callable[[JobEvent], None], target: str) -> None:
         self.request = request
         self.on_event = on_event
+        self.target = target
         self.cancelled = threading.Event()
 
 
 class Scheduler:
-    """First come, first served, with a bound. All methods may be called from any thread and return at once."""
+    """First come, first served, with a bound. All methods may be called from any thread and return at once.
 
-    def __init__(
-        self,
-        session: InferenceSession,
-        n_ctx: int,
-        on_answer: Callable[[RunStats], None] = lambda _stats: None,
-        max_waiting: int = MAX_WAITING,
-    ) -> None:
-        """``on_answer`` hears on the engine's thread of every answer that ended, stopped ones included."""
-        self._session = session
-        self._n_ctx = n_ctx
-        self._on_answer = on_answer
+    Attributes:
+        on_answer: hears on the engine's thread of every answer that ended, stopped ones included.
+        on_pass: hears there of every pass.
+        on_change: hears on any thread that `activity` is another.
+    """
+
+    def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
+        self._engine = engine
         self._max_waiting = max_waiting
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._waiting: deque[Job] = deque()
         self._running: Job | None = None
-        self._is_measuring = self._is_closing = False
+        self._interrupt: Interrupt | None = None  # of the session, while an answer is made
+        self._is_closing = False
+        self._num_answered = 0
         self._latest_s = 1.0  # what the latest answer took
-        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
-
-    def start(self) -> None:
-        """Start the engine's thread."""
-        self._thread.start()
+        self.on_answer: Callable[[RunStats], None] = lambda _stats: None
+        self.on_pass: OnTrace | None = None
+        self.on_change: Callable[[], None] = lambda: None
 
     @property
-    def num_waiting(self) -> int:
-        """Requests in the queue."""
-        return len(self._waiting)
+    def activity(self) -> Activity:
+        """What it does now."""
+        with self._lock:
+            return Activity(self._num_answered, len(self._waiting), 0 if self._running is None else 1)
 
-    @property
-    def num_running(self) -> int:
-        """1 while an answer is made, else 0."""
-        return 0 if self._running is None else 1
-
-    def submit(self, request: ChatRequest, on_event: Callable[[JobEvent], None]) -> Job:
+    def submit(self, request: ChatRequest, on_event: Callable[[JobEvent], None], target: str = "") -> Job:
         """Queue a request.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event)
-        with self._changed:
+        job = Job(request, on_event, target)
+        with self._lock:
             if self._is_closing:
                 raise closing_error()
             if len(self._waiting) >= self._max_waiting:
                 raise self._full()
             self._waiting.append(job)
-            if self._is_measuring:
-                self._session.interrupt.set()
-            self._changed.notify()
+        self._engine.lend(self._take_turn, self._fail_next)
+        self.on_change()
         return job
 
     def cancel(self, job: Job) -> None:
         """Drop a request that waits, end an answer within a pass; nothing where it ended."""
-        with self._changed:
+        with self._lock:
             job.cancelled.set()
             if job in self._waiting:
                 self._waiting.remove(job)
-            elif job is self._running:
-                self._session.interrupt.set()
+            elif job is self._running and self._interrupt is not None:
+                self._interrupt.set()
+        self.on_change()
+
+    def stop_running(self) -> None:
+        """End the answer in the making within a pass; its client is told that it was stopped."""
+        with self._lock:
+            if self._running is not None and self._interrupt is not None:
+                self._running.cancelled.set()
+                self._interrupt.set()
 
     def close(self) -> None:
         """End the answer in the making and refuse what waits; nothing is taken any more."""
-        with self._changed:
+        with self._lock:
             self._is_closing = True
             waiting = list(self._waiting)
             self._waiting.clear()
-            if self._running is not None:
-                self._running.cancelled.set()
-            if self._running is not None or self._is_measuring:
-                self._session.interrupt.set()
-            self._changed.notify()
+        self.stop_running()
         for job in waiting:
             job.on_event(closing_error())
-
-    def join(self, timeout_s: float) -> bool:
-        """Wait for the engine's thread after `close`; False where it did not end in so many seconds."""
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        self.on_change()
 
     def _full(self) -> ApiError:
         retry_s = min(MAX_RETRY_S, math.ceil(self._latest_s))
@@ -153,71 +161,67 @@ class Scheduler:
 
     # ---- on the engine's thread ---------------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        can_measure = True
-        while True:
-            job = self._next_job(IDLE_S if can_measure and self._session.needs_measuring else None)
-            if job is not None:
-                self._answer(job)
-                can_measure = True
-            elif self._is_closing:
-                return
-            else:
-                can_measure = self._measure()
-
-    def _next_job(self, timeout_s: float | None) -> Job | None:
-        """Wait for a request, for so many seconds or as long as it takes; None where there is none."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_closing, timeout_s)
+    def _take_turn(self, session: InferenceSession, between_steps: Callable[[], None]) -> None:
+        """Answer the request that waits longest: there is a turn for each, and one too many for each dropped one."""
+        with self._lock:
             if self._is_closing or not self._waiting:
-                return None
-            self._session.interrupt.clear()
-            self._running = self._waiting.popleft()
-            return self._running
-
-    def _measure(self) -> bool:
-        """Measure what passes cost until somebody asks; whether that may be tried again before the next answer."""
-        with self._changed:
-            if self._waiting or self._is_closing:
-                return True
-            self._session.interrupt.clear()
-            self._is_measuring = True
-        try:
-            self._session.measure(should_stop=lambda: bool(self._waiting) or self._is_closing)
-        except Exception:  # nobody asked for it, so nobody is told; what is asked for is still answered
-            log.exception("the costs could not be measured; depths stay fixed")
-            return False
-        finally:
-            with self._changed:
-                self._is_measuring = False
-        return True
-
-    def _answer(self, job: Job) -> None:
+                return
+            job = self._running = self._waiting.popleft()
+            self._interrupt = session.interrupt
+            session.interrupt.clear()
+        self.on_change()
         started = time.perf_counter()
         try:
-            self._check_length(job.request)
-            for event in self._session.generate(job.request, job.cancelled.is_set):
+            self._answer(session, job, between_steps)
+        finally:
+            with self._lock:
+                self._running = self._interrupt = None
+                self._num_answered += 1
+                self._latest_s = time.perf_counter() - started
+            self.on_change()
+
+    def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> None:
+        session.on_trace = self.on_pass
+        try:
+            self._check(session, job)
+            for event in session.generate(job.request, job.cancelled.is_set):
                 if isinstance(event, Finished):
-                    self._on_answer(event.stats)
-                if isinstance(event, TextChunk | Finished):
+                    self.on_answer(event.stats)
+                if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
+                    job.on_event(closing_error() if self._is_closing else stopped_error())
+                elif isinstance(event, TextChunk | Finished):
                     job.on_event(event)
+                between_steps()
         except EngineError as error:
             job.on_event(api_error(error, "messages" if job.request.raw_prompt is None else "prompt"))
+        except ApiError as error:
+            job.on_event(error)
         except Exception:  # the thread must outlive every surprise, and the client must hear of it
             log.exception("unexpected error in the engine")
             job.on_event(ApiError(500, UNEXPECTED))
         finally:
-            with self._changed:
-                self._running = None
-            self._latest_s = time.perf_counter() - started
+            session.on_trace = None
 
-    def _check_length(self, request: ChatRequest) -> None:
+    def _fail_next(self) -> None:
+        """Refuse a request whose turn cannot come: the engine could not be started."""
+        with self._lock:
+            job = self._waiting.popleft() if self._waiting else None
+        if job is not None:
+            job.on_event(ApiError(500, UNEXPECTED))
+            self.on_change()
+
+    @staticmethod
+    def _check(session: InferenceSession, job: Job) -> None:
         """Refuse what is too long: the engine would leave questions without an answer out, which the window shows.
 
         Raises:
-            EngineError: it is, or the messages give no prompt.
+            ApiError: another model was loaded while it waited.
+            EngineError: it is too long, or none is loaded, or the messages give no prompt.
         """
-        num_tokens = len(self._session.prompt_ids(request))
-        if num_tokens > self._n_ctx - LEAST_ROOM:
-            message = f"The prompt has {num_tokens:,} tokens, but the context holds {self._n_ctx:,}."
-            raise PromptTooLongError(message, "Shorten it, or start the server with a larger --ctx.")
+        loaded = session.ready().target
+        if job.target not in ("", loaded.path):
+            raise model_changed_error()
+        num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
+        if num_tokens > n_ctx - LEAST_ROOM:
+            message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
+            raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")

@@ -106,6 +106,7 @@ def _run(
     garbage = GarbageController(lambda: controller.is_answering, application)
     for happened in (window.message_submitted, window.conversation_selected, window.new_chat_requested):
         happened.connect(garbage.something_happened)
+    controller.server.activity_changed.connect(garbage.something_happened_elsewhere)
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1

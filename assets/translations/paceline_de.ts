@@ -31,6 +31,10 @@
         <translation>Die Eingabe wird gelesen · {done} von {total} Token</translation>
     </message>
     <message>
+        <source>Another program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -620,6 +624,10 @@
     <message>
         <source>Settings</source>
         <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Turn the local server on or off</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1427,6 +1435,110 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
+        <source>Have something explained</source>
+        <translation>Etwas erklären lassen</translation>
+    </message>
+    <message>
+        <source>Explain how a refrigerator works, in five short sentences.</source>
+        <translation>Erkläre in fünf kurzen Sätzen, wie ein Kühlschrank funktioniert.</translation>
+    </message>
+    <message>
+        <source>Make a plan</source>
+        <translation>Einen Plan machen</translation>
+    </message>
+    <message>
+        <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
+        <translation>Plane ein Wochenende in einer Stadt, die ich noch nicht kenne, als Tabelle mit Uhrzeiten.</translation>
+    </message>
+    <message>
+        <source>Improve a text</source>
+        <translation>Einen Text verbessern</translation>
+    </message>
+    <message>
+        <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
+        <translation>Korrigiere diesen Text und liste auf, was du geändert hast: Gestern sind mein Bruder und mich in die Biblothek gegangen, weil die Bücher seit langen fällig wahren.</translation>
+    </message>
+    <message>
+        <source>Write a function</source>
+        <translation>Eine Funktion schreiben</translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
+        <translation>Schreibe eine Python-Funktion, die alle Primzahlen bis n findet, mit Docstring und Tests.</translation>
+    </message>
+    <message>
+        <source>Add types</source>
+        <translation>Typen ergänzen</translation>
+    </message>
+    <message>
+        <source>Add type annotations to this function and return all of it:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</source>
+        <translation>Ergänze in dieser Funktion Typannotationen und gib sie ganz zurück:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</translation>
+    </message>
+    <message>
+        <source>Turn data into JSON</source>
+        <translation>Daten in JSON umwandeln</translation>
+    </message>
+    <message>
+        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
+        <translation>Mache daraus JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</translation>
+    </message>
+    <message>
+        <source>Understand an error</source>
+        <translation>Einen Fehler verstehen</translation>
+    </message>
+    <message>
+        <source>What does “IndexError: list index out of range” mean, and how do I find its cause?</source>
+        <translation>Was bedeutet „IndexError: list index out of range“, und wie finde ich die Ursache?</translation>
+    </message>
+    <message>
+        <source>A story</source>
+        <translation>Eine Geschichte</translation>
+    </message>
+    <message>
+        <source>Once upon a time, in a small village by the sea, there lived</source>
+        <translation>Es war einmal, in einem kleinen Dorf am Meer, da lebte</translation>
+    </message>
+    <message>
+        <source>An article</source>
+        <translation>Ein Artikel</translation>
+    </message>
+    <message>
+        <source>The three most important inventions of the nineteenth century were</source>
+        <translation>Die drei wichtigsten Erfindungen des neunzehnten Jahrhunderts waren</translation>
+    </message>
+    <message>
+        <source>A function</source>
+        <translation>Eine Funktion</translation>
+    </message>
+    <message>
+        <source>A letter</source>
+        <translation>Ein Brief</translation>
+    </message>
+    <message>
+        <source>Dear Ms Miller,
+
+thank you for your letter of</source>
+        <translation>Sehr geehrte Frau Müller,
+
+vielen Dank für Ihren Brief vom</translation>
+    </message>
+    <message>
         <source> Try the speed demo</source>
         <translation> Tempo-Demo ausprobieren</translation>
     </message>
@@ -1495,8 +1607,28 @@
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
+        <source>Answer my messages instead</source>
+        <translation>Stattdessen meine Nachrichten beantworten</translation>
+    </message>
+    <message>
+        <source>Continue my texts instead</source>
+        <translation>Stattdessen meine Texte fortsetzen</translation>
+    </message>
+    <message>
+        <source>Continue a text</source>
+        <translation>Einen Text fortsetzen</translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text below; the model goes on with it.</source>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
+        <translation>Dieses Modell kam ohne Chat-Vorlage, ist also wohl dafür gemacht, Texte fortzusetzen, statt zu antworten. Sie können in einem üblichen Format damit chatten oder es fortsetzen lassen, was Sie schreiben.</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1823,6 +1955,14 @@
         </translation>
     </message>
     <message>
+        <source>pictures</source>
+        <translation>Bilder</translation>
+    </message>
+    <message>
+        <source>tools (function calls)</source>
+        <translation>Werkzeuge (Funktionsaufrufe)</translation>
+    </message>
+    <message>
         <source>{name}
 {architecture}, {parameters}, {size}
 Context {used} of {trained} tokens, {threads} threads, {where}
@@ -1833,6 +1973,10 @@ Chat template: {template_name}
 Kontext {used} von {trained} Token, {threads} Threads, {where}
 Chat-Vorlage: {template_name}
 {path}</translation>
+    </message>
+    <message>
+        <source>Not used in chats, which are text only: {parts}</source>
+        <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
     </message>
     <message>
         <source>Show the sidebar (Ctrl+B)</source>
@@ -2008,6 +2152,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
     </message>
 </context>
 <context>
@@ -2259,6 +2411,87 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The server is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is starting.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered; yours is next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program&apos;s request is being answered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server is ready.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished">Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Server settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn the server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server answering</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server: {state}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>MainWindow</name>
     <message>
         <source>Answer finished. {figures}</source>
@@ -2425,6 +2658,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Choose another draft, or continue without one.</source>
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
+    </message>
+    <message>
+        <source>{name} can also read pictures; this version gives it text only.</source>
+        <translation>{name} kann auch Bilder lesen; diese Version gibt ihm nur Text.</translation>
+    </message>
+    <message>
+        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
+        <translation>{name} kam ohne Chat-Vorlage. Ein neuer Chat bietet an, dass es stattdessen Ihre Texte fortsetzt.</translation>
     </message>
     <message>
         <source>The quick demo is used until you choose another model.</source>
@@ -2678,6 +2919,53 @@ Chat-Vorlage: {template_name}
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+</context>
+<context>
+    <name>NothingDrafted</name>
+    <message>
+        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
+        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+    </message>
+    <message>
+        <source>the draft length is 0</source>
+        <translation>die Entwurfslänge ist 0</translation>
+    </message>
+    <message>
+        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
+        <translation>Stellen Sie die Entwurfslänge auf „Automatisch“, damit Token entworfen werden.</translation>
+    </message>
+    <message>
+        <source>the draft would not pay off</source>
+        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
+    </message>
+    <message>
+        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+    </message>
+    <message>
+        <source>drafts from the text were rejected too often</source>
+        <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
+    </message>
+    <message>
+        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
+        <translation>Aus dem bisherigen Text ließ sich zu wenig vorhersagen. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
+    </message>
+    <message>
+        <source>the answer was short</source>
+        <translation>die Antwort war kurz</translation>
+    </message>
+    <message>
+        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
+        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
+    </message>
+    <message>
+        <source>no text repeated</source>
+        <translation>kein Text wiederholte sich</translation>
+    </message>
+    <message>
+        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
+        <translation>Entwürfe kamen nur aus dem Gespräch, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell suchen“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -4437,6 +4725,34 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>Something unexpected went wrong; the log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn it on again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another port in the settings, under Local server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another program uses port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The system does not let it listen at port {port}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4717,10 +5033,6 @@ Chat-Vorlage: {template_name}
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation>Die letzten {number} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
@@ -4787,10 +5099,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {number} Antworten.</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
@@ -4881,6 +5189,50 @@ Chat-Vorlage: {template_name}
         <translation>Token {place}: {reason}</translation>
     </message>
     <message>
+        <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the beginning of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of an answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end of a system prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>llama.cpp cannot be loaded</source>
         <translation type="unfinished"></translation>
     </message>
@@ -4955,6 +5307,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Choose another model file; this one&apos;s chat template is broken or unsafe.</source>
         <translation>Wählen Sie eine andere Modelldatei; die Chat-Vorlage dieser ist defekt oder unsicher.</translation>
+    </message>
+    <message>
+        <source>This grammar cannot be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change the grammar or the schema.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model stopped computing</source>
@@ -5117,6 +5477,10 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
+    </message>
+    <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
@@ -5177,6 +5541,130 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
+        <source>The schema needs more than {most:,} rules.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema needs a grammar of more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The JSON schema is none: a value in it is of the wrong type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A JSON schema must be an object, true or false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema refers to itself without an end.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by a schema that is false.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An enum of the schema has no value that is valid.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts optional properties, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have more items than it may have.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of the schema must be longer than it may be.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema counts properties that it does not name, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has a format beside a length, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of the schema must have items, and none is allowed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} of the schema must be a number.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name} beside an enum, which cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An array of at least {least:,} items cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A string of at least {least:,} characters cannot be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has {name}, which a grammar cannot promise.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is required, and not allowed, by the schema.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no whole number from {lowest} to {highest}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A pattern has more than {most:,} characters.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} cannot be followed: {what}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A type of the schema is none of JSON&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once have different types.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two parts of the schema that hold at once both have {name}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The schema has no {reference}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
@@ -5191,6 +5679,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The device {name} is named twice.</source>
         <translation>Das Gerät {name} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be read: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rules</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The tensor split gives no device anything.</source>
@@ -5263,6 +5759,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Use another file of this model, or one with another template.</source>
         <translation>Nehmen Sie eine andere Datei dieses Modells oder eine mit anderer Vorlage.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s file names no tokens for filling in the middle.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave out the suffix, or choose a code model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No token of this model can go on as the grammar wants it.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -6717,6 +7225,65 @@ Chat-Vorlage: {template_name}
     </message>
 </context>
 <context>
+    <name>ServerAccess</name>
+    <message>
+        <source>Base URL</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">Modell</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make another key; programs with the old one are let go</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example for</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Example</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it from other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server starts when you save.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy: {what}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the example, with the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished">Kopiert</translation>
+    </message>
+</context>
+<context>
     <name>SettingRows</name>
     <message>
         <source>Open a GGUF file: {what}</source>
@@ -7176,6 +7743,58 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
+        <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
+    </message>
+    <message>
+        <source>is answered</source>
+        <translation>wird beantwortet</translation>
+    </message>
+    <message>
+        <source>is continued as a text</source>
+        <translation>wird als Text fortgesetzt</translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reachable from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This computer only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other computers, too</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another number if a program on this computer uses this one already.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Theme</source>

@@ -170,6 +170,23 @@
     </message>
 </context>
 <context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>NotificationController</name>
     <message numerus="yes">
         <source>%Ln tokens</source>

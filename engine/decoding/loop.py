@@ -17,6 +17,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieSafeVerifier
 from engine.decoding.verifier import Verdict, verify_greedy
 from engine.drafters.base import Draft, Drafter
+from engine.drafters.forced import GrammarDrafter
 from engine.errors import DecodeError
 from engine.interfaces import Rows
 from engine.pacing.drafter import PacedDrafter
@@ -25,6 +26,7 @@ from engine.pacing.pass_trace import OnTrace, TracedPass
 from engine.pacing.recovery import Recovery
 from engine.records import GREEDY, PassOdds, Source
 from engine.sampling.distribution import Distribution
+from engine.sampling.logprobs import RowLogprob, row_logprob
 from engine.sampling.sampler import History, Sampler
 from engine.sampling.top_k import Row
 from engine.sequence import CachedSequence
@@ -34,7 +36,8 @@ from engine.sequence import CachedSequence
 class StepOutput:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
-    Of several plain passes at once: one token each. ``odds`` where something was proposed.
+    Of several plain passes at once: one token each. ``odds`` where something was proposed, ``logprobs`` of each token
+    where they are wanted.
     """
 
     ids: list[int]
@@ -42,6 +45,7 @@ class StepOutput:
     rejected: list[int]
     num_passes: int = 1
     odds: PassOdds | None = None
+    logprobs: Sequence[RowLogprob] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class LoopConfig:
         on_pass: is given the tokens of each of the passes since the last call, and the milliseconds of each.
         on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
         on_trace: is given every pass.
+        num_logprobs: how many of the likeliest tokens to tell with each; None where nothing is wanted. By `step` only.
     """
 
     pacer: Pacer | None = None
@@ -66,6 +71,7 @@ class LoopConfig:
     on_pass: Callable[[int, Sequence[float]], None] | None = None
     on_first_look: Callable[[Distribution, Distribution], None] | None = None
     on_trace: OnTrace | None = None
+    num_logprobs: int | None = None
 
 
 class Speculation:
@@ -133,6 +139,7 @@ class Speculation:
             self._tie_safe.begin_pass(len(ids))
         rows = target.forward(ids, num_proposed + 1, num_padding)
         times.append(perf_counter())
+        untouched = rows.copy() if self._config.num_logprobs is not None else None  # the chain writes into them
         verdict = self._verify(draft, rows, history)
         times.append(perf_counter())
         kept = verdict.num_accepted
@@ -143,13 +150,14 @@ class Speculation:
             )
         times.append(perf_counter())
         token_ms = self._pacer.token_ms if self._pacer is not None and self._config.on_trace is not None else None
-        output = self._emit(draft, verdict)
+        output = self._emit(draft, verdict, untouched)
         self._drafter.observe(kept)
         times.append(perf_counter())
         if self._tie_safe is not None:
             self._count_redecoding(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
+        self._stats.count_foreseen(draft, kept)
         if self._config.on_trace is not None:
             self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
@@ -262,8 +270,11 @@ class Speculation:
         if self._recovery is None:
             other_s += undoing
         pacer.observe_step(elapsed_ms, other_s * 1000.0, num_proposed, num_kept)
-        if isinstance(self._drafter, PacedDrafter):
-            self._drafter.observe_pass(elapsed_ms, num_kept)
+        drafter = self._drafter
+        if isinstance(drafter, GrammarDrafter) and drafter.asked_inner:
+            drafter = drafter.inner
+        if isinstance(drafter, PacedDrafter):
+            drafter.observe_pass(elapsed_ms, num_kept)
         if self._recovery is not None:
             self._count_recovery(self._recovery, saving, undoing, num_pending, num_proposed)
 
@@ -276,6 +287,12 @@ class Speculation:
                 recovery.observe_save(saving * 1000.0)
             if self._target.num_pending:  # it was taken back, and has not yet caught up
                 recovery.observe_restore(undoing * 1000.0)
+
+    def _logprobs(self, rows: Rows | None, ids: list[int]) -> list[RowLogprob]:
+        if rows is None:
+            return []
+        num_top = self._config.num_logprobs or 0
+        return [row_logprob(row, token_id, num_top) for row, token_id in zip(rows, ids, strict=False)]
 
     def _padding(self, num_proposed: int) -> int:
         """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
@@ -302,13 +319,15 @@ class Speculation:
 
         return verify_block(draft, p_at, sampler.uniform)
 
-    def _emit(self, draft: Draft, verdict: Verdict) -> StepOutput:
+    def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:
+        """``rows`` as the target gave them, where probabilities are wanted."""
         kept, count = verdict.num_accepted, self._count
         ids = [*draft.ids[:kept], verdict.next_id]
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        return StepOutput(ids, [*draft.provenance[:kept], verdict.next_source], rejected, 1, self._odds(draft, verdict))
+        sources, odds = [*draft.provenance[:kept], verdict.next_source], self._odds(draft, verdict)
+        return StepOutput(ids, sources, rejected, 1, odds, self._logprobs(rows, ids))
 
     def _odds(self, draft: Draft, verdict: Verdict) -> PassOdds | None:
         if not draft.ids:

@@ -12,6 +12,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.drafters.base import Draft
 from engine.intervals import GROWTH, LAST_BUCKET
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, RunStats, Source
@@ -37,6 +38,7 @@ class StatsRecorder:
         self.first_token: float | None = None
         self.last_token: float | None = None
         self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
+        self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
         self.replayed = self.tie_checks = self.tie_tokens = 0
         self.tie_s = 0.0
         self.draft_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
@@ -66,6 +68,13 @@ class StatsRecorder:
             self._accepted_by_depth[i] += 1
         self._pass_s.append(seconds)
         self._pass_tokens.append(0)
+
+    def count_foreseen(self, draft: Draft, num_accepted: int) -> None:
+        """Of a proposal whose first so many tokens were kept: what a grammar forced, and what the request predicted."""
+        self.forced_proposed += draft.num_forced
+        self.forced_accepted += min(draft.num_forced, num_accepted)
+        self.predicted_proposed += len(draft.predicted)
+        self.predicted_accepted += sum(place < num_accepted for place in draft.predicted)
 
     def count_tokens(self, sources: list[Source], num_passes: int = 1) -> None:
         """The tokens that the last pass gave to the answer; of several plain passes, one each."""
@@ -111,6 +120,10 @@ class StatsRecorder:
             proposed=self.proposed,
             accepted=self.accepted,
             rolled_back=self.rolled_back,
+            forced_proposed=self.forced_proposed,
+            forced_accepted=self.forced_accepted,
+            predicted_proposed=self.predicted_proposed,
+            predicted_accepted=self.predicted_accepted,
             replayed=self.replayed,
             tie_checks=self.tie_checks,
             tie_tokens=self.tie_tokens,

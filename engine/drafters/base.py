@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.records import Source
@@ -20,7 +21,8 @@ class Draft:
     ``scores[i]`` estimates, before the target has looked, the probability that ``ids[i]`` is right given that those
     before it are; None where nothing is known. ``match_length`` is how many tokens at the end of the history were found
     elsewhere; 0 where nothing was looked up. ``sources`` names each token's provenance where a proposal is chained from
-    several; without it all came from ``source``.
+    several; without it all came from ``source``. ``num_forced`` of the first tokens are a grammar's, ``predicted`` the
+    places of those that came from a text that the request predicted.
     """
 
     ids: list[int]
@@ -29,6 +31,8 @@ class Draft:
     scores: list[float] | None = None
     match_length: int = 0
     sources: list[Source] | None = None
+    num_forced: int = 0
+    predicted: Sequence[int] = ()
 
     @property
     def provenance(self) -> list[Source]:
@@ -38,7 +42,16 @@ class Draft:
     def first(self, count: int) -> Draft:
         """The first ``count`` tokens; of text, whose q is 1."""
         scores = self.scores[:count] if self.scores is not None else None
-        return Draft(self.ids[:count], self.source, None, scores, self.match_length)
+        predicted = [place for place in self.predicted if place < count]
+        return Draft(self.ids[:count], self.source, None, scores, self.match_length, predicted=predicted)
+
+    def cut(self, count: int) -> Draft:
+        """The first ``count`` tokens, whatever they are of: the one behind them must not be one that was drawn."""
+        if count == len(self.ids):
+            return self
+        q = self.q[:count] if self.q is not None else None
+        sources = self.sources[:count] if self.sources is not None else None
+        return replace(self.first(count), q=q, sources=sources)
 
     def before(self, ends: frozenset[int]) -> Draft:
         """As far as the first of the tokens that end an answer, without it; of text, whose q is 1.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 
 from engine.drafters.base import Draft
-from engine.errors import DecodeError
-from engine.interfaces import Candidates, TokenIds
+from engine.errors import DecodeError, GrammarError
+from engine.interfaces import Candidates, Rows, TokenIds
 from engine.records import Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.sharpness import Sharpness
 from engine.sampling.top_k import Row
-from engine.sequence import FIRST_CHUNK, CachedSequence
+from engine.sequence import FIRST_CHUNK
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
@@ -30,6 +30,47 @@ class Gate(Protocol):
 
     def worth_running(self, drawn_id: int) -> bool:
         """Whether to run the draft model once more, after this token was drawn."""
+
+
+class DraftSequence(Protocol):
+    """What is used of a `CachedSequence`, for drafts that only look like one; see there and `LanguageModel`."""
+
+    @property
+    def n_vocab(self) -> int:
+        """Size of the vocabulary."""
+
+    @property
+    def n_ctx(self) -> int:
+        """How many tokens the cache can hold."""
+
+    @property
+    def num_past(self) -> int:
+        """How many it holds."""
+
+    @property
+    def num_candidates(self) -> int:
+        """See `LanguageModel.num_candidates`."""
+
+    def reuse(self, ids: History) -> int:
+        """Keep what the cache shares with the beginning of ``ids``."""
+
+    def prefill(self, ids: History) -> Iterator[int]:
+        """Read ``ids`` in chunks."""
+
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+        """See `LanguageModel.forward`."""
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`."""
+
+    def checkpoint(self, num_uncertain: int | None = None) -> None:
+        """Say that what follows may be forgotten."""
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+
+    def clear(self) -> None:
+        """Forget everything."""
 
 
 class DraftModelDrafter:
@@ -47,7 +88,7 @@ class DraftModelDrafter:
 
     def __init__(
         self,
-        model: CachedSequence,
+        model: DraftSequence,
         n_vocab: int,
         eog_ids: frozenset[int],
         should_stop: Callable[[], bool] = lambda: False,
@@ -111,6 +152,8 @@ class DraftModelDrafter:
                 self._run_ahead(draft, row, before, limit, gate)
         except DecodeError as error:  # what was drawn by then is proposed: leaving it out would be a choice
             self._fail(error)
+        except GrammarError:  # what the grammar wants next is no token of the draft's
+            pass
         self._report_steps()
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
@@ -151,9 +194,12 @@ class DraftModelDrafter:
         model, started = self._model, perf_counter()
         row = model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
         if len(ids) == 1:
-            self._steps_s += perf_counter() - started
-            self._num_steps += 1
+            self._count_step(perf_counter() - started)
         return row
+
+    def _count_step(self, seconds: float) -> None:
+        self._steps_s += seconds
+        self._num_steps += 1
 
     def _report_steps(self) -> None:
         if self.on_steps is not None and self._num_steps:

@@ -6,7 +6,8 @@ This is what a template is given, and what is done when it refuses. `engine.sand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any
@@ -15,16 +16,17 @@ from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
-from engine.records import FROM_MODEL, JOINT, Message
+from engine.records import FROM_MODEL, JOINT, ChatRequest, Message
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
+from engine.tool_formats import ToolFormat, tool_format_of
 
 # With these a template may begin the answer of a model that reasons first.
 _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 _PROBE = "Zyxwvut"  # no template contains it
-_ROLES = ("system", "user", "assistant")
+_ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -61,7 +63,12 @@ class PromptBuilder:
             self.template_name, self._source = PLAIN_FALLBACK, _PLAIN
             self.stop_texts = ("\nUser:",)
 
-    def build(self, messages: Sequence[Message]) -> list[int]:
+    @property
+    def tool_format(self) -> ToolFormat:
+        """How this template has tools called."""
+        return tool_format_of(self._source)
+
+    def build(self, messages: Sequence[Message], tools: Sequence[Mapping[str, object]] = ()) -> list[int]:
         """Ids of the conversation up to where the assistant's answer begins.
 
         Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
@@ -69,7 +76,7 @@ class PromptBuilder:
 
         A template that refuses the messages as they are gets them once more in the plainest form: the system
         prompt in front of the first user message, neighbours of one role joined. One that leaves the system
-        prompt out without a word gets it so from the start.
+        prompt out without a word gets it so from the start. ``tools``, and messages about them, have one form only.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -78,15 +85,19 @@ class PromptBuilder:
         self._check(messages)
         self._find_form()
         begun = ""
-        if messages[-1].role == "assistant":
+        if messages[-1].role == "assistant" and not messages[-1].tool_calls:
             begun, messages = messages[-1].content, messages[:-1]
             self._check(messages)
-        mark = self._typed.mark_for([self._source, begun, *(message.content for message in messages)])
-        given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
-        forms = [given, _plainest(given)]
-        if messages[0].role == "system" and not self._system_is_used():
-            forms = forms[1:]
-        text = self._render_first(forms)
+        mark = self._typed.mark_for([self._source, begun, *_texts_of(messages, tools)])
+        if tools or any(message.role == "tool" or message.tool_calls for message in messages):
+            told = {**_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
+            text = self._render([self._told(message, mark) for message in messages], told)
+        else:
+            given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
+            forms = [given, _plainest(given)]
+            if messages[0].role == "system" and not self._system_is_used():
+                forms = forms[1:]
+            text = self._render_first(forms)
         opened = _OPENED.search(text)
         if opened is not None and begun.startswith(opened[0].strip()):
             text = text[: opened.start()]  # what was begun opens it itself
@@ -103,9 +114,40 @@ class PromptBuilder:
         text = JOINT.join(message.content for message in messages)
         return self._with_bos(self._tokenizer.tokenize(text, special=False))
 
+    def of_request(self, request: ChatRequest) -> list[int]:
+        """Ids that a request is answered from.
+
+        Raises:
+            PromptError: there are no messages, one has an unknown role, or no gap can be filled.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        if request.completes:
+            return self.complete(request.messages)
+        if request.raw_prompt is None:
+            return self.build(request.messages, request.tools)
+        if request.suffix is not None:
+            return self.between(request.raw_prompt, request.suffix)
+        return self.raw(request.raw_prompt)
+
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""
         return self._with_bos(self._tokenizer.tokenize(text, special=True))
+
+    def between(self, before: str, after: str) -> list[int]:
+        """Ids of what is to be filled in between two texts.
+
+        Raises:
+            PromptError: the model's file names no tokens for that.
+        """
+        fill_ids = self._tokenizer.fill_ids
+        if fill_ids is None:
+            raise PromptError(
+                "This model's file names no tokens for filling in the middle.",
+                "Leave out the suffix, or choose a code model.",
+            )
+        first, second, gap = fill_ids
+        texts = [self._tokenizer.tokenize(text, special=False) for text in (before, after)]
+        return self._with_bos([first, *texts[0], second, *texts[1], gap])
 
     def opened_tag(self) -> str:
         """The tag of reasoning that this template leaves open where an answer begins, spaces included; often empty."""
@@ -137,14 +179,45 @@ class PromptBuilder:
         refusals: list[TemplateRefusedError] = []
         for messages, tools in product(forms, (_NO_TOOLS, _empty_tools())):
             try:
-                return self._render(messages, tools)
+                return self._render([{"role": m.role, "content": self._content(m.content)} for m in messages], tools)
             except TemplateRefusedError as refusal:
                 refusals.append(refusal)
         raise refusals[0]
 
-    def _render(self, messages: Sequence[Message], tools: dict[str, Any]) -> str:
+    def _told(self, message: Message, mark: str) -> dict[str, Any]:
+        """A message of a conversation with tools, as templates expect it."""
+        told: dict[str, Any] = {
+            "role": message.role,
+            "content": self._content(self._typed.protect(message.content, mark)),
+        }
+        if message.tool_calls:
+            told["tool_calls"] = [
+                {
+                    "id": self._protected(call.call_id, mark),
+                    "type": "function",
+                    "function": {
+                        "name": self._protected(call.name, mark),
+                        "arguments": self._protected(_arguments(call.arguments), mark),
+                    },
+                }
+                for call in message.tool_calls
+            ]
+        if message.role == "tool":
+            told["tool_call_id"] = self._protected(message.tool_call_id, mark)
+            told["name"] = self._protected(message.name, mark)
+        return told
+
+    def _protected(self, value: Any, mark: str) -> Any:  # noqa: ANN401  (JSON)
+        """The same with no control token in any of its texts."""
+        if isinstance(value, str):
+            return self._typed.protect(value, mark)
+        if isinstance(value, Mapping):
+            return {self._typed.protect(str(key), mark): self._protected(inner, mark) for key, inner in value.items()}
+        return [self._protected(inner, mark) for inner in value] if isinstance(value, list | tuple) else value
+
+    def _render(self, messages: Sequence[Mapping[str, Any]], tools: dict[str, Any]) -> str:
         variables = {
-            "messages": [{"role": m.role, "content": self._content(m.content)} for m in messages],
+            "messages": messages,
             "add_generation_prompt": True,
             "bos_token": self._text_of(self._tokenizer.bos_id),
             "eos_token": self._text_of(self._tokenizer.eos_id),
@@ -205,6 +278,38 @@ class PromptBuilder:
 
     def _is_token(self, text: str) -> bool:
         return len(self._tokenizer.tokenize(text, special=True)) == 1
+
+
+def _arguments(text: str) -> Any:  # noqa: ANN401  (JSON)
+    """The arguments of a call as templates expect them: an object, or the text where it is none."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+def _texts_of(messages: Sequence[Message], tools: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    """All texts of a conversation."""
+    for message in messages:
+        yield message.content
+        for call in message.tool_calls:
+            yield from (call.call_id, call.name, call.arguments)
+            yield from _texts_in(_arguments(call.arguments))  # with escapes read
+        yield from (message.tool_call_id, message.name)
+    yield from _texts_in(list(tools))
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts_in(inner)
 
 
 def _empty_tools() -> dict[str, Any]:

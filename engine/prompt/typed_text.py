@@ -91,6 +91,13 @@ class TypedText:
         return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
 
 
+def tokens_amid(tokenizer: Tokenizer, text: str) -> list[int]:
+    """The tokens of a text in the middle of another: without what SentencePiece puts before a beginning."""
+    before = tokenizer.tokenize("\n", special=False)
+    ids = tokenizer.tokenize("\n" + text, special=False)
+    return ids[len(before) :] if ids[: len(before)] == before else tokenizer.tokenize(text, special=False)
+
+
 class _ProperPrefixes:
     """The proper beginnings of some texts: looked up in the texts themselves, since all of them would be too many.
 

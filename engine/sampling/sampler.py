@@ -1,19 +1,26 @@
 """The sampling chain: from a row of logits to a distribution over tokens, and to the argmax at temperature 0.
 
-The chain, in this order: penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go through
-the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+The chain, in this order: bias, penalties over the last tokens, temperature, top-k, top-p, min-p. Target and draft go
+through the same chain: p and q are what the *whole* chain gives, which is what makes verification exact.
+
+Under a grammar p is what the chain gives without the tokens that the grammar refuses, the rest scaled up: what drawing
+again and again until a token is allowed would give. Where the chain leaves no allowed token, the refused ones are left
+out before it. At temperature 0 both mean the likeliest allowed token.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from math import exp, inf, log
+from math import exp, fsum, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import GrammarError
 from engine.interfaces import Candidates
 from engine.records import SamplingParams
+from engine.sampling.constraint import Constraint
 from engine.sampling.distribution import Distribution, point_mass
 from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
 
@@ -37,14 +44,24 @@ _TELLING_MIN_P = 0.02
 # Without top-k, tokens of this share of the best are looked at first, then those of its square, down to the last share.
 _FIRST_LEAST, _LAST_LEAST, _AND_MORE = 1e-2, 1e-17, 1.0 + 1e-9
 _NEAR = 12.0  # the rest adds less than a 150,000th of the best each
+# Of a row whose best token a grammar refuses so many of the likeliest are asked about, then all: a grammar takes a
+# microsecond for three tokens.
+_LIKELIEST = (256, 4096)
+_FEW_REFUSED = 2  # of the best, one after the other, before many are asked about at once
 _SAMPLED = 8  # of a flat row one in so many tokens is looked at: a draft that is so unsure need not be known exactly
 
 
 class Sampler:
     """The chain for one answer. Rows given to it may be written into."""
 
-    def __init__(self, params: SamplingParams, banned_ids: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self, params: SamplingParams, banned_ids: frozenset[int] = frozenset(), constraint: Constraint | None = None
+    ) -> None:
+        """``constraint`` is the answer's grammar, if it has one."""
         self.params = params
+        self._constraint = constraint
+        self._biased = np.array([token_id for token_id, _ in params.logit_bias], dtype=np.int64)
+        self._biases = np.array([bias for _, bias in params.logit_bias], dtype=np.float32)
         self._rng = np.random.Generator(np.random.PCG64(params.seed))
         self._numbers: list[float] = []
         self._banned = np.array(sorted(banned_ids), dtype=np.int64)
@@ -52,13 +69,17 @@ class Sampler:
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
         self._greedy = params.greedy
-        self._edits = self._penalties or len(self._banned) > 0
+        self._edits = self._penalties or len(self._banned) > 0 or len(self._biased) > 0
         self._decisive_margin, self._min_p_reach = _decisive_margin(params), _min_p_reach(params)
 
     @property
     def greedy(self) -> bool:
         """Whether every choice is the argmax."""
         return self._greedy
+
+    def bans(self, ids: frozenset[int]) -> bool:
+        """Whether none of these tokens, of which there are some, can be chosen."""
+        return bool(ids) and ids.issubset(self._banned.tolist())
 
     def uniform(self) -> float:
         """One number of the answer's own random stream, in [0, 1)."""
@@ -67,13 +88,16 @@ class Sampler:
         return self._numbers.pop()
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
-        """The most likely token after penalties; of equal ones the lowest id.
+        """The most likely token after penalties that the grammar allows; of equal ones the lowest id.
 
         Raises:
             DecodeError: the row holds no numbers (a damaged model).
+            GrammarError: no token may follow.
         """
         if self._edits:
             self._edit(row, history, pending)
+        if self._constraint is not None:
+            return self._allowed_argmax(row, self._constraint, history, pending)
         return argmax(row)
 
     def distribution(self, row: Row, history: History, pending: list[int]) -> Distribution:
@@ -81,19 +105,35 @@ class Sampler:
 
         Raises:
             DecodeError: the row holds no numbers (a damaged model).
+            GrammarError: no token may follow.
         """
+        if self._greedy:
+            return point_mass(self.argmax(row, history, pending))
         if self._edits:
             self._edit(row, history, pending)
-        if self._greedy:
-            return point_mass(argmax(row))
-        return _chain(row, self.params, self._min_p_reach, self._decisive_margin)
+        found = _chain(row, self.params, self._min_p_reach, self._decisive_margin)
+        if self._constraint is None:
+            return found
+        return self._constrained(found, row, self._constraint, history, pending)
 
     def allowed(self, candidates: Candidates, n_vocab: int, history: History, pending: list[int]) -> Candidates:
-        """Those of the ``candidates`` that are below ``n_vocab`` and not banned, penalties applied; maybe none."""
+        """Those of the ``candidates`` that are below ``n_vocab`` and may follow, penalties applied; maybe none."""
         ids, logits = candidates.ids, candidates.logits
+        if not len(ids):
+            return candidates
+        if self._constraint is not None:
+            may_follow = self._constraint.allows(history, pending, ids.tolist())
+            if may_follow is not None:
+                ids, logits = ids[may_follow], logits[may_follow]
+                if not len(ids):
+                    return Candidates(ids, logits)
         if ids[-1] >= n_vocab or len(self._banned):
             kept = (ids < n_vocab) & ~np.isin(ids, self._banned)
             ids, logits = ids[kept], logits[kept]
+        if len(self._biased) and len(ids):
+            places = np.minimum(ids.searchsorted(self._biased), len(ids) - 1)
+            inside = ids[places] == self._biased
+            logits[places[inside]] += self._biases[inside]
         if self._penalties and len(ids):
             self._penalize(logits, history, pending, ids)
         return Candidates(ids, logits)
@@ -109,9 +149,102 @@ class Sampler:
             return Distribution.of_few(found.few[0], allowed.ids[found.few[1]].tolist())
         return Distribution(found.probs, allowed.ids if found.ids is None else allowed.ids[found.ids])
 
+    def _allowed_argmax(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> int:
+        """The greatest of ``row`` that the grammar allows; refused ones above it are left at minus infinity."""
+        best = argmax(row)
+        for _ in range(_FEW_REFUSED):
+            allowed = constraint.allows(history, pending, [best])
+            if allowed is None or allowed[0]:
+                return best
+            row[best] = -np.inf
+            best = int(row.argmax())
+        ids = self._likely_allowed(
+            row, constraint, history, pending, lambda allowed, least: bool(allowed.max() > least)
+        )
+        ids.sort()
+        kept = row[ids]
+        row[row > kept.max()] = -np.inf
+        return int(ids[kept.argmax()])
+
+    def _constrained(
+        self, found: Distribution, row: Row, constraint: Constraint, history: History, pending: list[int]
+    ) -> Distribution:
+        """``found``, which the chain made of ``row``, without what the grammar refuses."""
+        if found.few is not None:
+            probs, ids = found.few
+            allowed = constraint.allows(history, pending, ids)
+            if allowed is None or allowed.all():
+                return found
+            kept = [(probs[i], ids[i]) for i in allowed.nonzero()[0].tolist()]
+            if (total := fsum(x for x, _ in kept)) > 0.0:
+                return Distribution.of_few([x / total for x, _ in kept], [token_id for _, token_id in kept])
+        else:
+            places = found.probs.nonzero()[0]
+            many = places if found.ids is None else found.ids[places]
+            allowed = constraint.allows(history, pending, many)
+            if allowed is None:
+                return found
+            weights = found.probs[places[allowed]]
+            if (total := float(weights.sum())) > 0.0:
+                return Distribution(weights / total, many[allowed])
+        return self._chain_of_allowed(row, constraint, history, pending)
+
+    def _chain_of_allowed(self, row: Row, constraint: Constraint, history: History, pending: list[int]) -> Distribution:
+        """What the chain gives of the allowed tokens of ``row``."""
+        params = self.params
+        reach = _NEGLIGIBLE_LOG * params.temperature
+        if params.top_p == 1.0:  # else what min-p drops counts for the share that top-p leaves
+            reach = min(reach, self._min_p_reach)
+
+        def is_enough(allowed: Row, least: float) -> bool:
+            """Whether no token below ``least`` could come through."""
+            return 0 < params.top_k <= len(allowed) or bool(least < allowed.max() - reach)
+
+        ids = self._likely_allowed(row, constraint, history, pending, is_enough)
+        ids.sort()
+        return self.narrow_distribution(Candidates(ids, row[ids]))
+
+    @staticmethod
+    def _likely_allowed(
+        row: Row,
+        constraint: Constraint,
+        history: History,
+        pending: list[int],
+        is_enough: Callable[[Row, float], bool],
+    ) -> NDArray[np.int64]:
+        """Allowed tokens: all above some logit, ids in no order; at least one.
+
+        ``is_enough`` is given the logits of those that were found, and the least logit that was looked at.
+
+        Raises:
+            GrammarError: there is none.
+        """
+        for count in _LIKELIEST:
+            if count >= len(row):
+                break
+            ids = np.argpartition(row, len(row) - count)[-count:]
+            allowed = constraint.allows(history, pending, ids)
+            if allowed is None:
+                break
+            found = ids[allowed]
+            found = found[row[found] > -np.inf]
+            if len(found) and is_enough(row[found], float(row[ids].min())):
+                return found
+        everything = constraint.all_allowed(history, pending)
+        if everything is None:
+            return np.arange(len(row))
+        everything = everything[everything < len(row)]
+        everything = everything[row[everything] > -np.inf]
+        if not len(everything):
+            raise GrammarError("No token of this model can go on as the grammar wants it.")
+        return everything
+
     def _edit(self, row: Row, history: History, pending: list[int]) -> None:
         if len(self._banned):
             row[self._banned[self._banned < len(row)]] = -np.inf
+        if len(self._biased):
+            inside = self._biased < len(row)
+            row[self._biased[inside]] += self._biases[inside]
         if self._penalties:
             self._penalize(row, history, pending)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieBound, TieSafeVerifier
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
+from engine.grammar.constraint import GrammarConstraint
 from engine.interfaces import Tokenizer
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pace import choose_pace
@@ -26,15 +28,16 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    Message,
     Mode,
     Overflow,
     PrefillProgress,
     RunStats,
     StatsUpdate,
     TextChunk,
+    TokenLogprob,
 )
 from engine.sampling.distribution import Distribution
+from engine.sampling.logprobs import RowLogprob
 from engine.sampling.sampler import History, Sampler
 from engine.sentences import Sentence, said
 from engine.sequence import CachedSequence
@@ -69,12 +72,14 @@ class Answer:
         needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
         self._piece = Piece("", (), stopped=False, num_tokens=0)
         self._pacer = pacer
         # What plain decoding would cost is known at a fixed depth, too.
         self.plain_cost = PlainCost(pacer) if pacer is not None else None
         self._pace = choose_pace(request.mode, request.depth, can_pace=pacer is not None)
+        self.constraint: GrammarConstraint | None = None  # the request's grammar
         self.on_pass: OnPass | None = None
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
@@ -105,8 +110,7 @@ class Answer:
 
     def _prompt_ids(self) -> History:
         request = self._request
-        raw = request.raw_prompt
-        ids = self._prompt.raw(raw) if raw is not None else self._build(request.messages)
+        ids = self._prompt.of_request(request)
         if not ids:
             raise PromptError("The prompt is empty.", "Type a message.")
         size = self._target.n_ctx
@@ -125,9 +129,6 @@ class Answer:
                 raise error
             ids = shorter
         return np.asarray(ids, dtype=np.int32)
-
-    def _build(self, messages: Sequence[Message]) -> list[int]:
-        return self._prompt.complete(messages) if self._request.completes else self._prompt.build(messages)
 
     def _shortened(self, request: ChatRequest) -> list[int] | None:
         """The prompt without what has no room, as the request wants it; None where even the last question is too long.
@@ -155,7 +156,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._build(kept.messages)
+        ids = self._prompt.of_request(replace(self._request, messages=kept.messages))
         return ids if len(ids) <= room else None
 
     def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
@@ -187,7 +188,9 @@ class Answer:
     def _decode(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, FinishReason]:
         request, stats = self._request, self.stats
         banned = self._tokenizer.eog_ids if request.ignore_eos else frozenset()
-        sampler = Sampler(request.sampling, banned)
+        if self.constraint is not None:
+            self.constraint.begin(len(prompt))
+        sampler = Sampler(request.sampling, banned, self.constraint)
         pacer = self._pacer if self._pace.paced else None
         speculation = Speculation(
             self._target, self._drafter, sampler, stats, prompt, self._loop_config(sampler, pacer)
@@ -228,6 +231,7 @@ class Answer:
             on_pass=self._on_pass,
             on_first_look=self.on_first_look,
             on_trace=self.on_trace,
+            num_logprobs=self._request.top_logprobs,
         )
 
     def _snapshot(self) -> RunStats:
@@ -246,7 +250,8 @@ class Answer:
     def _next_block(self, speculation: Speculation, wanted: int) -> StepOutput:
         """One pass; where nothing is proposed, about `TEXT_INTERVAL_S` seconds of passes, after the first token."""
         is_eog, drafter = self._tokenizer.is_eog, self._drafter
-        if self.tie_bound is None and not self._detokenizer.has_stop_strings:
+        is_looked_at = self._detokenizer.has_stop_strings or self._request.top_logprobs is not None
+        if self.tie_bound is None and not is_looked_at:
             if self._request.mode is Mode.OFF:
                 return speculation.run_plain(wanted, TEXT_INTERVAL_S if self._ids else 0.0, _ends_with(is_eog))
             if isinstance(drafter, PacedDrafter) and (rest := min(drafter.pause_length(speculation.history), wanted)):
@@ -272,6 +277,7 @@ class Answer:
                 break
         shown = len(ids) - (ended is not None)
         rejected = block.rejected if ended is None else ()
+        self._logprobs += [self._told_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
         self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.odds)
         if self._piece.stopped:
             ended = FinishReason.STOP
@@ -281,7 +287,17 @@ class Answer:
         return ended
 
     def _chunk(self, piece: Piece) -> TextChunk:
-        return TextChunk(self._request.request_id, piece.text, piece.spans)
+        logprobs = tuple(self._logprobs[: len(piece.spans)])
+        del self._logprobs[: len(piece.spans)]
+        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs)
+
+    def _told_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
+        top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)
+        return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top)
+
+    def _bytes_of(self, token_id: int) -> bytes:
+        """What a token stands for; of a control token its name."""
+        return self._tokenizer.piece(token_id) or self._tokenizer.token_text(token_id).encode("utf-8", "replace")
 
 
 def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:

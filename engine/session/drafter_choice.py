@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
@@ -34,20 +36,22 @@ class DraftersByMode:
         pacer: Pacer | None,
         past: SuffixIndex | None = None,
         ends: frozenset[int] = frozenset(),
+        predicted: Sequence[int] = (),
     ) -> Drafter:
         """Make the drafter of one answer; without a ``pacer`` it drafts as far as it is let.
 
         ``past`` is what suffix matching looks into where this conversation has no better match; a token of ``ends``
-        ends an answer.
+        ends an answer. ``predicted`` is text that the answer may well say: it is looked into in place of ``past``.
         """
+        self._suffix.predicted = list(predicted)
         self._suffix.past, self._suffix.ends, self._lookup.ends = past, ends, ends
         # Whether what follows a single token may pay is a question of costs.
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
         model = model if mode in _WITH_MODEL else None
-        suffix = self._suffix if mode in _WITH_SUFFIX else None
-        text = self._lookup if mode in _WITH_LOOKUP else suffix
+        suffix = self._suffix if mode in _WITH_SUFFIX or (predicted and mode in _WITH_LOOKUP) else None
+        text = suffix or (self._lookup if mode in _WITH_LOOKUP else None)
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)
         if suffix is not None and model is not None:

@@ -15,13 +15,20 @@ import numpy as np
 from engine.cache.states import StateCache
 from engine.decoding.tie_safe import TieBound
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.tables import Translation
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.devices import find_gpus
+from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
+from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -39,6 +46,7 @@ from engine.pacing.experience_store import ExperienceStore
 from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.kernel_check import kernel_notices
@@ -77,6 +85,7 @@ class Session:
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
         self._draft: LoadedModel | None = None
+        self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
@@ -109,7 +118,13 @@ class Session:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
             notices = (*notices, *experts_notices(request, target.info))
-            info = replace(target.info, template_name=prompt.template_name, opened_tag=prompt.opened_tag())
+            info = replace(
+                target.info,
+                template_name=prompt.template_name,
+                opened_tag=prompt.opened_tag(),
+                tool_format=prompt.tool_format,
+                fills_gaps=target.model.vocab.fill_ids is not None,
+            )
         except Exception:
             target.close()
             raise
@@ -137,15 +152,20 @@ class Session:
             self._close_draft(_NO_DRAFT)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft = self._open_draft(path, target, lambda fraction: progress(path, fraction))
+        draft, translation = self._open_draft(path, target, lambda fraction: progress(path, fraction))
         self._close_draft("")
         self._draft, self._sharpness = draft, Sharpness()
+        if translation is not None:
+            self._draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            self._translated = TranslatedSequence(draft.sequence, translation)
         self.states.attach("draft", draft.sequence, _identity(draft))
         return self.ready()
 
-    def _open_draft(self, path: str, target: LoadedModel, progress: Callable[[float], bool]) -> LoadedModel:
+    def _open_draft(
+        self, path: str, target: LoadedModel, progress: Callable[[float], bool]
+    ) -> tuple[LoadedModel, Translation | None]:
         """Open a draft that fits the target: where it was asked to be, or where it is faster."""
-        goes_on, cache = True, DraftCache(self._store)
+        goes_on, cache, translations = True, DraftCache(self._store), dict[int, Translation | None]()
 
         def go_on(fraction: float) -> bool:
             nonlocal goes_on
@@ -155,7 +175,7 @@ class Session:
         def open_with(options: LoadOptions) -> LoadedModel:
             draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
-                check_pair(target.model.vocab, draft.model.vocab)
+                translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
                 _check_memory(draft)
             except Exception:
                 draft.close()
@@ -167,7 +187,8 @@ class Session:
             draft = place.open(path, options, open_with, lambda: not goes_on)
         else:
             draft = open_with(options)
-        return cache.open_best(path, draft, options, open_with)
+        draft = cache.open_best(path, draft, options, open_with)
+        return draft, translations[id(draft)]
 
     def beside(self, n_ctx: int, *, with_draft: bool = True) -> Session:
         """Give another session on the models that are loaded here: weights are shared, caches and text are not.
@@ -282,9 +303,15 @@ class Session:
         if model is not None:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
-        drafter = self._drafters.drafter(mode, model, pacer, index, target.model.vocab.eog_ids)
+        vocab = target.model.vocab
+        predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
+        drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids, predicted)
+        constraint = GrammarConstraint(LlamaGrammar(vocab, request.grammar).start) if request.grammar else None
+        if constraint is not None and mode is not Mode.OFF:
+            drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, target.model.vocab, drafter, request, self._prompt, costs.pacer)
+        answer = Answer(target.sequence, vocab, drafter, request, self._prompt, costs.pacer)
+        answer.constraint = constraint
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
@@ -312,9 +339,7 @@ class Session:
         """
         if self._prompt is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
-        if request.raw_prompt is not None:
-            return self._prompt.raw(request.raw_prompt)
-        return self._prompt.complete(request.messages) if request.completes else self._prompt.build(request.messages)
+        return self._prompt.of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
@@ -339,6 +364,8 @@ class Session:
         if self._draft is None:
             return None
         vocab = self._loaded().model.vocab
+        if self._translated is not None:
+            return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
         return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------
@@ -426,7 +453,7 @@ class Session:
         self.states.detach("draft")
         if self._draft:
             self._draft.close()
-            self._draft = None
+            self._draft = self._translated = None
 
 
 def _identity(loaded: LoadedModel) -> Callable[[], str]:
@@ -436,6 +463,10 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
+
+
+def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:
+    return loaded.model.vocab, loaded.model.chat_template
 
 
 def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:

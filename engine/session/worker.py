@@ -1,6 +1,7 @@
 """The engine thread: commands in by a queue, events out by a callback on this thread.
 
-The only call that reaches into a running answer is `stop`; everything else waits its turn.
+The only call that reaches into a running answer is `stop`; everything else waits its turn. Who else wants to use the
+session, as a local server does, has it lent for a turn, behind what the owner of the thread has asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
-from engine.records import ChatRequest, CountRequest, EngineFailed, Event, LoadProgress, LoadRequest, Problem
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    Event,
+    Finished,
+    FinishReason,
+    LoadProgress,
+    LoadRequest,
+    Problem,
+    RunStats,
+)
 from engine.sentences import said
 from engine.session.token_counter import TokenCounter
 
@@ -30,6 +42,7 @@ BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
+Turn = Callable[["Session", Callable[[], None]], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
     "An unexpected error stopped this step; the log has the details.",
@@ -98,7 +111,13 @@ class _Count:
     """Texts wait in the `TokenCounter`."""
 
 
-_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count
+@dataclass(frozen=True, slots=True)
+class _Lend:
+    turn: Turn
+    on_failure: Callable[[], None]
+
+
+_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count | _Lend
 _Command = _Work | None  # None ends the thread
 # Done though the app ends: what is to be forgotten would stay on the disk for good.
 _FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
@@ -126,6 +145,7 @@ class EngineWorker:
         self._measures = False  # in idle time
         self._num_jobs = self._jobs_ended_through = 0
         self._runs_job = False
+        self._answers = False  # a request of `generate`, which `stop` is for
         self._closing = threading.Event()
         self._counts = TokenCounter()
         self._dequeued: deque[_Command] = deque()  # out of the queue, to see what they are; theirs is the next turn
@@ -197,11 +217,24 @@ class EngineWorker:
         self._counts.submit(request)
         self._commands.put(_Count())
 
+    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
+        """Have ``turn`` called with the session on the engine's thread, once nothing else is to be done.
+
+        What the other methods ask for comes first, whenever it is asked for; turns come in their order. ``turn`` calls
+        its second argument between two steps of what it does. ``on_failure`` is called instead where there is no
+        session, nothing is called where the thread ends before.
+        """
+        with self._lock:
+            self._enqueue(_Lend(turn, on_failure))
+
     def stop(self) -> None:
-        """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for."""
+        """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for.
+
+        What the session is lent for goes on.
+        """
         with self._lock:
             self._stopped_through = self._num_queued
-            if self._interrupt is not None and not (self._measures or self._runs_job):  # then there is no answer yet
+            if self._interrupt is not None and self._answers:
                 self._interrupt.set()
 
     def skip_summary(self) -> None:
@@ -215,6 +248,8 @@ class EngineWorker:
         self.stop()
         self.stop_jobs()
         with self._lock:
+            if self._interrupt is not None:
+                self._interrupt.set()  # whatever runs
             self._enqueue(None)
         if self._begins is not None:
             self._begins.set()
@@ -278,6 +313,8 @@ class EngineWorker:
             self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
         elif isinstance(command, _RunJob):
             self._on_event(command.job.failed(problem))
+        elif isinstance(command, _Lend):
+            command.on_failure()
         else:
             log.error("%s failed: %s", type(command).__name__, problem.message)
 
@@ -325,7 +362,17 @@ class EngineWorker:
         Raises:
             queue.Empty: there was none in so many seconds.
         """
-        return self._dequeued.popleft() if self._dequeued else self._commands.get(timeout=timeout_s)
+        if not self._dequeued:
+            self._dequeued.append(self._commands.get(timeout=timeout_s))
+        self._empty_queue()
+        at = next((at for at, command in enumerate(self._dequeued) if not isinstance(command, _Lend)), 0)
+        command = self._dequeued[at]
+        del self._dequeued[at]
+        return command
+
+    def _empty_queue(self) -> None:
+        while not self._commands.empty():
+            self._dequeued.append(self._commands.get())
 
     def _is_preempted(self, session: Session) -> bool:
         """Whether a command waits for measuring to end; texts are counted between its passes."""
@@ -340,11 +387,10 @@ class EngineWorker:
             self._dequeued.append(_Count())
 
     def _has_other_commands(self) -> bool:
-        """Empty the queue; whether another command than `_Count` waits. Those are dropped: the counter has a queue."""
-        while not self._commands.empty():
-            self._dequeued.append(self._commands.get())
+        """Empty the queue; whether something waits that is not behind counting. Counts go: the counter has a queue."""
+        self._empty_queue()
         self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
-        return bool(self._dequeued)
+        return any(not isinstance(command, _Lend) for command in self._dequeued)
 
     def _execute(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load | _SetDraft):
@@ -359,15 +405,41 @@ class EngineWorker:
             self._count_all(session)
         elif isinstance(command, _RunJob):
             self._run_job(session, command)
+        elif isinstance(command, _Lend):
+            command.turn(session, lambda: self._between_steps(session))
         else:
-            serial = command.serial
-            with self._lock:
-                if serial > self._stopped_through:
-                    session.interrupt.clear()
-            stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+            self._answer(session, command)
+
+    def _answer(self, session: Session, command: _Generate) -> None:
+        serial = command.serial
+        with self._lock:
+            if serial > self._stopped_through:
+                session.interrupt.clear()
+            self._answers = True
+        stopped, skipped = lambda: serial <= self._stopped_through, lambda: serial <= self._skipped_through
+        try:
             for event in session.generate(command.request, stopped, skipped):
                 self._on_event(event)
                 self._count_slice(session)
+        finally:
+            with self._lock:
+                self._answers = False
+
+    def _between_steps(self, session: Session) -> None:
+        """While the session is lent: count texts, and end what waits and was given up. What it asks for comes later."""
+        self._count_slice(session)
+        self._empty_queue()
+        while (first := next((one for one in self._dequeued if not isinstance(one, _Lend | _Count)), None)) is not None:
+            if isinstance(first, _Generate) and first.serial <= self._stopped_through:
+                request = first.request
+                stats = RunStats(mode=request.mode)
+                self._on_event(Finished(request.request_id, FinishReason.CANCELLED, stats))
+            elif isinstance(first, _Load | _SetDraft) and self._is_load_cancelled(first):
+                self._report_failure(first, _cancelled(first).problem, was_cancelled=True)
+                self._forget_load(first)
+            else:
+                return
+            self._dequeued.remove(first)
 
     def _run_job(self, session: Session, command: _RunJob) -> None:
         def is_over() -> bool:
@@ -413,17 +485,19 @@ class EngineWorker:
             return not is_load_cancelled()
 
         session.is_load_cancelled = is_load_cancelled
-        path = command.request.target if isinstance(command, _Load) else command.path
         try:
             if is_load_cancelled():
-                raise LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
+                raise _cancelled(command)
             if isinstance(command, _Load):
                 self._on_event(session.load(command.request, on_progress))
             else:
                 self._on_event(session.set_draft(command.path, on_progress))
         finally:
-            with self._lock:
-                self._loads = [load for load in self._loads if load is not command]
+            self._forget_load(command)
+
+    def _forget_load(self, command: _Load | _SetDraft) -> None:
+        with self._lock:
+            self._loads = [load for load in self._loads if load is not command]
 
     def _is_load_cancelled(self, command: _Load | _SetDraft) -> bool:
         """Whether nobody wants a load any more.
@@ -441,6 +515,11 @@ class EngineWorker:
 
 def _request_id(command: _Work) -> int:
     return command.request.request_id if isinstance(command, _Generate) else 0
+
+
+def _cancelled(command: _Load | _SetDraft) -> LoadCancelledError:
+    path = command.request.target if isinstance(command, _Load) else command.path
+    return LoadCancelledError(said("Loading {path} was cancelled.", path=Path(path or "").name))
 
 
 def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Session:

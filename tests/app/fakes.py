@@ -37,7 +37,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job
+from engine.session.worker import Job, Turn
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -106,6 +106,9 @@ class PuppetWorker:
         if self.counts_at_once:
             counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
             self.tell(TokensCounted(request.request_id, counts))
+
+    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
+        on_failure()
 
     def stop(self) -> None:
         self.num_stops += 1

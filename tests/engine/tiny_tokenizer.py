@@ -25,6 +25,8 @@ class TinyTokenizer:
     def n_vocab(self) -> int:
         return 256 + len(self.words) + len(self.controls)
 
+    fill_ids: tuple[int, int, int] | None = None
+
     @property
     def control_texts(self) -> tuple[str, ...]:
         return tuple(self.controls)

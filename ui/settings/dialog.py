@@ -68,13 +68,16 @@ class SettingsDialog(QDialog):
         values: Mapping[str, SettingValue],
         parent: QWidget,
         pages: Sequence[SettingsPage] = (),
+        below: Mapping[str, QWidget] | None = None,
     ) -> None:
+        """``pages`` stand behind those of the fields; ``below`` has, by section, what follows its rows."""
         super().__init__(parent)
         EnterInDialog(self)
         self.setWindowTitle(translate("SettingsDialog", "Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
+        self._below = below or {}
         self.rows: dict[str, SettingRow] = {}
         self.nav = _Sections()
         self.nav.setObjectName("settingsNav")
@@ -119,6 +122,8 @@ class SettingsDialog(QDialog):
             row.changed.connect(self._check)
             self.rows[field.key] = row
             column.addWidget(row)
+        if section in self._below:
+            column.addWidget(self._below[section])
         column.addStretch(1)
         ControlWidths(content, [self.rows[field.key] for field in fields])
         scroll = QScrollArea()
@@ -213,6 +218,10 @@ class SettingsDialog(QDialog):
         for row in self.rows.values():
             if isinstance(row, DevicesRow):
                 row.set_devices(devices)
+
+    def show_section(self, section: str) -> None:
+        """Turn to the page of these fields."""
+        self.show_page(list(dict.fromkeys(row.field.section for row in self.rows.values())).index(section))
 
     def show_page(self, place: int) -> None:
         """Turn to the page of this place."""

@@ -58,7 +58,7 @@ class TypeScale:
         return self.base + 9
 
     @property
-    def headline(self) -> int:
+    def race_headline(self) -> int:
         """The one figure of a race."""
         return self.base + 21
 
@@ -185,6 +185,7 @@ QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transp
 QMenu::icon { padding-left: 8px; }
 QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
+QMenu QLabel#menuLine, QMenu QLabel#menuLine:disabled { color: $text_muted; font-size: ${caption}px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """
 
@@ -272,7 +273,7 @@ QPlainTextEdit#code { background: transparent; border: none; selection-backgroun
 QPlainTextEdit#composerText { background: transparent; border: none; font-size: ${answer}px;
   selection-background-color: $accent; selection-color: $on_accent; }
 #raceVerdict { background: $tint; border: 1px solid $border; border-radius: 8px; }
-#raceHeadline { color: $accent_text; font-size: ${headline}px; font-weight: 600; }
+#raceHeadline { color: $accent_text; font-size: ${race_headline}px; font-weight: 600; }
 #laneText { background: transparent; }
 #problemBanner { background: $warning_surface; border: 1px solid $warning_border; border-radius: 8px; }
 #problemBanner QLabel { color: $warning_text; }
@@ -295,7 +296,7 @@ QPushButton#dropChoice:focus { border: 2px solid $focus; }
 
 def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None = None) -> str:
     """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
-    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline")
+    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline", "race_headline")
     sizes = {name: getattr(scale, name) for name in names}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}
     return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _SETTINGS + _CHAT).substitute(values)

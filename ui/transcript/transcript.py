@@ -201,6 +201,11 @@ class Transcript(MessageArea):
         if self._streaming is not None:
             self._streaming.show_prefill(done, total)
 
+    def show_waiting(self, waits: bool) -> None:
+        """Whether the answer that is being made has to wait for one to another program."""
+        if self._streaming is not None:
+            self._streaming.show_waiting(waits)
+
     def finish_answer(self, view: MessageView) -> None:
         """The answer that was being made ended."""
         if self._streaming is not None:

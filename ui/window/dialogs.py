@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.domain.settings.fields import SettingField, SettingValue
+from app.domain.settings.table import SERVER
 from ui.text.language import translate
 from ui.widgets.dialogs import link_dialog
 
@@ -51,12 +52,20 @@ class WindowDialogs(QObject):
         dialog.show_page(dialog.pages.count() - 1)
         dialog.open()
 
+    def open_server(self) -> None:
+        """Open the settings at the page of the local server."""
+        dialog = self.make_settings()
+        dialog.show_section(SERVER)
+        dialog.open()
+
     def make_settings(self) -> SettingsDialog:
         """The settings dialog, not shown yet."""
         from ui.settings.dialog import SettingsDialog  # noqa: PLC0415
 
         window = self._window
-        dialog = SettingsDialog(self._fields, self.values, window, (window.chat_settings.prompts_page(),))
+        prompts, access = window.chat_settings.prompts_page(), window.local_server.access()
+        dialog = SettingsDialog(self._fields, self.values, window, (prompts,), {SERVER: access})
+        access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():

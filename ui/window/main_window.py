@@ -44,6 +44,7 @@ from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
+from ui.window.local_server import LocalServer
 from ui.window.navigation import ModelsNavigation, RaceNavigation
 from ui.window.undo_bar import UndoBar
 from ui.window.wiring import add_commands, connect_parts
@@ -132,6 +133,7 @@ class MainWindow(QMainWindow):
         self.chat_settings.completing.connect(self.empty.set_completing)
         self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
+        self.local_server = LocalServer(self)
         self.commands = Commands(self)
         add_commands(self)
         self.chat_settings.add_commands(self.commands)

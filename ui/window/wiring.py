@@ -114,6 +114,8 @@ def add_commands(window: MainWindow) -> None:
     commands.add(WINDOW, mark("Commands", "Smaller text"), "Ctrl+-", lambda: _set_text_size(window, -1))
     commands.add(WINDOW, mark("Commands", "Reset text size"), "Ctrl+0", lambda: _set_text_size(window, 0))
     commands.add(WINDOW, mark("Commands", "Settings"), "Ctrl+,", window.dialogs.open_settings)
+    words = mark("Commands", "Turn the local server on or off")
+    commands.add(WINDOW, words, "Ctrl+Shift+L", lambda: _switch_server(window))
     commands.add(WINDOW, mark("Commands", "Keyboard shortcuts"), ("F1", "Ctrl+/"), window.dialogs.open_shortcuts)
     words = mark("Commands", "Open the context menu")
     if sys.platform.startswith("linux"):  # elsewhere the system knows this key
@@ -165,6 +167,10 @@ def _add_source_switch(window: MainWindow) -> None:
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
     refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
+
+
+def _switch_server(window: MainWindow) -> None:
+    window.settings_changed.emit({"server": not window.dialogs.values.get("server", False)})
 
 
 def _set_text_size(window: MainWindow, by: int) -> None:

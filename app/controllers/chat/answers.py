@@ -85,6 +85,7 @@ class _StreamingAnswer:
     mode: Mode = Mode.OFF
     state: EngineState = EngineState.READING
     stats: RunStats | None = None
+    has_begun: bool = False  # the engine has taken it up
     has_text: bool = False
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
@@ -115,6 +116,11 @@ class AnswerController:
     def state(self) -> EngineState | None:
         """What the engine does for the answer in the making; None where there is none."""
         return self._streaming.state if self._streaming else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the engine has yet to take up what was asked of it."""
+        return self._streaming is not None and not self._streaming.has_begun
 
     @property
     def answering_in(self) -> int | None:
@@ -209,6 +215,7 @@ class AnswerController:
         if streaming is None or event.request_id != streaming.request_id:
             log.info("%s of an answer that is no longer awaited", type(event).__name__)
             return
+        streaming.has_begun = True
         if isinstance(event, PrefillProgress):
             if self._is_shown(streaming):
                 self._window.show_prefill(event.done, event.total)

@@ -41,6 +41,10 @@ class ChatLayers:
         """The settings as they hold for the open chat."""
         return self.now.effective()
 
+    def of_model(self) -> Settings:
+        """The settings as they hold for whoever is not in this chat."""
+        return Layers(self._keeper.current, self._model).effective()
+
     def view(self) -> LayersView:
         """What the window shows."""
         now = self.now

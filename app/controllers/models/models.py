@@ -70,6 +70,11 @@ class ModelController:
         return bool(self._pending)
 
     @property
+    def ready(self) -> EngineReady | None:
+        """What is loaded; None while there is nothing, or something else is on its way."""
+        return None if self._pending else self._ready
+
+    @property
     def opened_tag(self) -> str:
         """The tag of reasoning that the loaded target's template leaves open where an answer begins."""
         return self._ready.target.opened_tag if self._ready else ""

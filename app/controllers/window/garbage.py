@@ -29,6 +29,11 @@ class GarbageController(QObject):
         """There may be garbage, and it is no time to look for it."""
         self._timer.start()
 
+    def something_happened_elsewhere(self) -> None:
+        """There may be garbage of other threads, as often as they like; they do not put the look off."""
+        if not self._timer.isActive():
+            self._timer.start()
+
     def close(self) -> None:
         """Leave it to Python again."""
         self._timer.stop()

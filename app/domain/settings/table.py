@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
+from app.domain.local_server import ALL_ADDRESSES, LOOPBACK
 from app.domain.settings.context_fields import context_fields
 from app.domain.settings.engine_fields import ENGINE_FIELDS
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
@@ -15,6 +16,7 @@ from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
+SERVER = "Local server"
 MAX_TEXT_CHARS = 100_000
 COMPLETES = "text"  # the prompt format in which a message is continued
 
@@ -217,6 +219,34 @@ FIELDS: tuple[SettingField, ...] = (
     *ENGINE_FIELDS,
     *context_fields(CHAT),
     SettingField(
+        "server",
+        SERVER,
+        "Other programs",
+        FieldKind.SWITCH,
+        False,
+        "Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI's API.",
+    ),
+    SettingField(
+        "server_host",
+        SERVER,
+        "Reachable from",
+        FieldKind.CHOICE,
+        LOOPBACK,
+        "The connection is not encrypted: let other computers in only where you trust the network.",
+        choices=((LOOPBACK, "This computer only"), (ALL_ADDRESSES, "Other computers, too")),
+    ),
+    SettingField(
+        "server_port",
+        SERVER,
+        "Port",
+        FieldKind.INTEGER,
+        8080,
+        "Choose another number if a program on this computer uses this one already.",
+        minimum=1024,
+        maximum=65_535,
+        step=1,
+    ),
+    SettingField(
         "theme",
         LOOK,
         "Theme",
@@ -264,6 +294,7 @@ FIELDS: tuple[SettingField, ...] = (
 
 FIELD_BY_KEY = MappingProxyType({field.key: field for field in FIELDS})
 DEFAULTS = MappingProxyType({field.key: field.default for field in FIELDS})
+SERVER_KEYS = frozenset({"server", "server_host", "server_port"})
 RELOAD_KEYS = frozenset({"target_path", *(field.key for field in ENGINE_FIELDS)})
 
 

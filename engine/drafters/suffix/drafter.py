@@ -17,6 +17,7 @@ from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
 _EMPTY = Draft([], Source.NGRAM)
+_BEFORE_PREDICTED = 8  # tokens of the prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class SuffixDrafter:
         self._rules = rules or SuffixRules()
         self._index = SuffixIndex()
         self.past, self.ends = past, ends
+        self.predicted: list[int] = []  # what the answer may well say; in place of the past, from `begin` on
         self.min_match = self._rules.min_match
         self._past_match = NO_MATCH
         self._ahead = self._past_ahead = NO_MATCH  # the same, some tokens ahead of the history
@@ -59,6 +61,8 @@ class SuffixDrafter:
         known = len(self._index)
         if known > len(history) or not np.array_equal(history[:known], self._index.ids):
             self._index = SuffixIndex()
+        if self.predicted:  # it follows the prompt, so that its beginning is found, too
+            self.past = SuffixIndex([*history[-_BEFORE_PREDICTED:].tolist(), *self.predicted])
         self._past_match = NO_MATCH
         self._follow_past(history[: len(self._index)][-self._rules.max_match :].tolist())
         self.follow(history[len(self._index) :].tolist())
@@ -96,14 +100,15 @@ class SuffixDrafter:
         index, match = self._index, self._index.matched(self._ahead)
         if self.past is not None:
             past_match = self.past.matched(self._past_ahead)
-            if past_match.length > match.length:
+            if past_match.length > match.length or (self.predicted and past_match.length == match.length):
                 index, match = self.past, past_match
         if match.length < min_match:
             return _EMPTY
         limit = min(limit, int(rules.tokens_per_match * match.length))
         least = min(min_match, rules.min_match)
         ids, scores = index.continuation(match, limit, least, rules.min_probability)
-        return Draft(ids, self.source, None, scores, match.length).before(self.ends)
+        predicted = range(len(ids)) if self.predicted and index is self.past else ()
+        return Draft(ids, self.source, None, scores, match.length, predicted=predicted).before(self.ends)
 
     def observe(self, num_accepted: int) -> None:
         """Nothing to learn: kept tokens come back in the next history."""

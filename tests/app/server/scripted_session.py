@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from starlette.testclient import TestClient
 
@@ -14,18 +15,23 @@ from app.server.application import make_application
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
+from engine.pacing.pass_trace import OnTrace
 from engine.records import (
     ChatRequest,
     EngineReady,
     Event,
     Finished,
     FinishReason,
+    LoadRequest,
     Mode,
     ModelInfo,
     RunStats,
     Source,
     TextChunk,
+    TokenSpan,
 )
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
 
 KEY = "the-key-of-these-tests"
 N_CTX = 1000
@@ -81,6 +87,16 @@ class ScriptedInterrupt:
         self.event.clear()
 
 
+class NoStates:
+    """Keeps no caches."""
+
+    def set_limit(self, disk_bytes: int) -> None:
+        """There are none."""
+
+    def forget(self, owner: int) -> None:
+        """There are none."""
+
+
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
@@ -92,6 +108,7 @@ class ScriptedSession:
         self.echo = echo
         self.gate = threading.Event()
         self.gate.set()
+        self.one_more = threading.Semaphore(0)
         self.begun = threading.Semaphore(0)
         self.ended = threading.Semaphore(0)
         self.requests: list[ChatRequest] = []
@@ -100,37 +117,67 @@ class ScriptedSession:
         self.late_failure: Exception | None = None
         self.interrupt = ScriptedInterrupt()
         self.needs_measuring = False
+        self.has_idle_work = self.is_closed = False
+        self.on_trace: OnTrace | None = None
+        self.loaded = EngineReady(info("tiny"), info("tinier"))
+        self.is_load_cancelled: Callable[[], bool] = lambda: False
+        self.states = NoStates()
         self.measured = threading.Semaphore(0)
         self.num_prompt_tokens = 10
+
+    def pulse(self) -> None:
+        """Let one piece through."""
+        self.one_more.release()
 
     def measure(self, *, should_stop: Callable[[], bool]) -> None:
         self.measured.release()
         while not should_stop() and not self.interrupt.event.wait(0.005):
             pass
 
+    def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
+        """Have another target."""
+        self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
+        return self.loaded
+
+    def ready(self) -> EngineReady:
+        return self.loaded
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def close(self) -> None:
+        self.is_closed = True
+
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         return [1] * self.num_prompt_tokens
 
-    def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool], *_: object) -> Iterator[Event]:
         self.requests.append(request)
         self.begun.release()
         try:
             if self.failure is not None:
                 raise self.failure
             for piece in request.messages[-1].content if self.echo else self.pieces:
-                while not self.gate.wait(0.005) and not should_stop():
+                while not self.gate.wait(0.005) and not should_stop() and not self.one_more.acquire(blocking=False):
                     pass
                 if should_stop():
                     self.reasons.append(FinishReason.CANCELLED)
-                    yield Finished(0, FinishReason.CANCELLED, STATS)
+                    yield Finished(request.request_id, FinishReason.CANCELLED, STATS)
                     return
-                yield TextChunk(0, piece, ())
+                yield TextChunk(request.request_id, piece, (TokenSpan(len(piece), Source.TARGET),))
             if self.late_failure is not None:
                 raise self.late_failure
             self.reasons.append(FinishReason.END)
-            yield Finished(0, FinishReason.END, STATS)
+            yield Finished(request.request_id, FinishReason.END, STATS)
         finally:
             self.ended.release()
+
+
+def started_worker(session: ScriptedSession) -> EngineWorker:
+    """The engine's thread around a session of a test's."""
+    worker = EngineWorker(lambda _event: None, lambda: cast("Session", session))
+    worker.start()
+    return worker
 
 
 @dataclass
@@ -143,9 +190,10 @@ class ScriptedServer:
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
-        self.scheduler = Scheduler(self.session, N_CTX, self.metrics.count_answer, self.max_waiting)
-        self.app = make_application(self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
-        self.scheduler.start()
+        self.worker = started_worker(self.session)
+        self.scheduler = Scheduler(self.worker, self.max_waiting)
+        self.scheduler.on_answer = self.metrics.count_answer
+        self.app = make_application(lambda: self.model, self.scheduler, self.metrics, KEY, AllowedHosts("127.0.0.1"))
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",
@@ -156,5 +204,5 @@ class ScriptedServer:
     def close(self) -> None:
         self.scheduler.close()
         self.session.gate.set()
-        assert self.scheduler.join(PATIENCE_S)
+        assert self.worker.shutdown(PATIENCE_S)
         self.client.close()

@@ -226,9 +226,9 @@ def test_a_waiting_request_is_dropped_when_its_client_leaves(server: ScriptedSer
     first = Client(server)
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     second = Client(server, seed=2)
-    wait_until(lambda: server.scheduler.num_waiting == 1)
+    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
     second.leave()
-    assert server.scheduler.num_waiting == 0
+    assert server.scheduler.activity.num_waiting == 0
     server.session.gate.set()
     assert server.session.ended.acquire(timeout=PATIENCE_S)
     first.leave()
@@ -240,7 +240,7 @@ def test_a_full_queue_says_when_to_come_again(server: ScriptedServer) -> None:
     clients = [Client(server)]
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     clients += [Client(server) for _ in range(4)]
-    wait_until(lambda: server.scheduler.num_waiting == 4)
+    wait_until(lambda: server.scheduler.activity.num_waiting == 4)
     response = server.client.post(CHAT, json=HELLO)
     assert (response.status_code, response.json()["error"]["code"]) == (429, "queue_full")
     assert int(response.headers["retry-after"]) >= 1
@@ -256,7 +256,7 @@ def test_a_server_that_ends_says_so_to_all(server: ScriptedServer, is_streamed: 
     clients = [Client(server, stream=is_streamed)]
     assert server.session.begun.acquire(timeout=PATIENCE_S)
     clients.append(Client(server, stream=is_streamed))
-    wait_until(lambda: server.scheduler.num_waiting == 1)
+    wait_until(lambda: server.scheduler.activity.num_waiting == 1)
     server.scheduler.close()
     wait_until(lambda: all(client.sent for client in clients))
     assert [client.sent[0]["status"] for client in clients] == [503, 503]

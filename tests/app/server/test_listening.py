@@ -23,6 +23,7 @@ from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
+from engine.session.worker import EngineWorker
 from tests.app.server.scripted_session import CHAT, KEY, PATIENCE_S
 
 LOCAL = "127.0.0.1"
@@ -62,14 +63,15 @@ def said(answer: dict[str, Any]) -> str:
 @contextmanager
 def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
     listener, session, metrics, stats = bind(LOCAL, 0), open_session(), Metrics(), list[RunStats]()
-    session.on_trace = metrics.count_pass
     ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft())))
-    scheduler = Scheduler(session, ready.target.n_ctx, stats.append)
-    app = make_application(ServedModel("tiny", ready, defaults), scheduler, metrics, KEY, AllowedHosts(LOCAL))
+    model, worker = ServedModel("tiny", ready, defaults), EngineWorker(lambda _event: None, lambda: session)
+    scheduler = Scheduler(worker)
+    scheduler.on_answer, scheduler.on_pass = stats.append, metrics.count_pass
+    app = make_application(lambda: model, scheduler, metrics, KEY, AllowedHosts(LOCAL))
     server = Server(app, scheduler.close)
     thread = threading.Thread(target=server.run, args=([listener],))
     found = Running(listener.getsockname()[1], scheduler, metrics, stats)
-    scheduler.start()
+    worker.start()
     thread.start()
     try:
         yield found
@@ -77,8 +79,7 @@ def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
         server.should_exit = True
         thread.join(PATIENCE_S)
         assert not thread.is_alive()
-        assert scheduler.join(PATIENCE_S)
-        session.close()
+        assert worker.shutdown(PATIENCE_S)
 
 
 @pytest.fixture

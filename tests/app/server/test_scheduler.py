@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from app.domain.local_server import Activity
 from app.server.errors import ApiError
 from app.server.scheduler import JobEvent, Scheduler
 from engine.records import ChatRequest, Finished, Message, RunStats, SamplingParams
-from tests.app.server.scripted_session import N_CTX, PATIENCE_S, STATS, ScriptedSession
+from tests.app.server.scripted_session import PATIENCE_S, STATS, ScriptedSession, started_worker
 
 
 class Listener:
@@ -32,28 +33,32 @@ def asked(seed: int) -> ChatRequest:
 
 def test_requests_are_answered_in_their_order_and_counted() -> None:
     session, stats = ScriptedSession(), list[RunStats]()
-    scheduler = Scheduler(session, N_CTX, stats.append)
+    session.gate.clear()
+    worker = started_worker(session)
+    scheduler = Scheduler(worker)
+    scheduler.on_answer = stats.append
     listeners = [Listener() for _ in range(5)]
     for seed, listener in enumerate(listeners):
         scheduler.submit(asked(seed), listener)
-    assert (scheduler.num_waiting, scheduler.num_running) == (5, 0)
-    scheduler.start()
+    assert session.begun.acquire(timeout=PATIENCE_S)
+    assert scheduler.activity == Activity(0, 4, 1)
+    session.gate.set()
     assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
     scheduler.close()
-    assert scheduler.join(PATIENCE_S)
+    assert worker.shutdown(PATIENCE_S)
     assert [request.sampling.seed for request in session.requests] == [0, 1, 2, 3, 4]
     assert stats == [STATS] * 5
-    assert (scheduler.num_waiting, scheduler.num_running) == (0, 0)
+    assert scheduler.activity == Activity(5, 0, 0)
 
 
 def test_cancelling_reaches_the_pass_of_its_own_answer_only() -> None:
     session = ScriptedSession()
     session.gate.clear()
-    scheduler = Scheduler(session, N_CTX)
+    worker = started_worker(session)
+    scheduler = Scheduler(worker)
     running, waiting = Listener(), Listener()
     first = scheduler.submit(asked(1), running)
     second = scheduler.submit(asked(2), waiting)
-    scheduler.start()
     assert session.begun.acquire(timeout=PATIENCE_S)
     scheduler.cancel(second)
     assert not session.interrupt.event.is_set()
@@ -68,12 +73,13 @@ def test_cancelling_reaches_the_pass_of_its_own_answer_only() -> None:
     assert not session.interrupt.event.is_set(), "an answer that ended stops nobody"
     scheduler.cancel(job)
     scheduler.close()
-    assert scheduler.join(PATIENCE_S)
+    assert worker.shutdown(PATIENCE_S)
     assert not waiting.events
 
 
 def test_a_queue_of_none_refuses_and_a_closed_one_too() -> None:
-    scheduler = Scheduler(ScriptedSession(), N_CTX, max_waiting=0)
+    worker = started_worker(ScriptedSession())
+    scheduler = Scheduler(worker, max_waiting=0)
     with pytest.raises(ApiError) as caught:
         scheduler.submit(asked(1), Listener())
     assert caught.value.status == 429
@@ -81,13 +87,14 @@ def test_a_queue_of_none_refuses_and_a_closed_one_too() -> None:
     with pytest.raises(ApiError) as caught:
         scheduler.submit(asked(1), Listener())
     assert caught.value.status == 503
+    assert worker.shutdown(PATIENCE_S)
 
 
 def test_measuring_ends_for_who_asks_and_begins_again() -> None:
     session = ScriptedSession()
     session.needs_measuring = True
-    scheduler = Scheduler(session, N_CTX)
-    scheduler.start()
+    worker = started_worker(session)
+    scheduler = Scheduler(worker)
     for seed in range(2):
         assert session.measured.acquire(timeout=PATIENCE_S)
         listener = Listener()
@@ -96,7 +103,7 @@ def test_measuring_ends_for_who_asks_and_begins_again() -> None:
         assert listener.ended.wait(PATIENCE_S)
         assert time.perf_counter() - asked_at < PATIENCE_S
     scheduler.close()
-    assert scheduler.join(PATIENCE_S)
+    assert worker.shutdown(PATIENCE_S)
 
 
 def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +116,9 @@ def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.Monk
         raise RuntimeError
 
     monkeypatch.setattr(session, "measure", measure)
-    scheduler = Scheduler(session, N_CTX)
-    scheduler.start()
+    worker = started_worker(session)
+    scheduler = Scheduler(worker)
     time.sleep(1.0)  # three tries, if it went on
     assert len(tried) == 1
     scheduler.close()
-    assert scheduler.join(PATIENCE_S)
+    assert worker.shutdown(PATIENCE_S)

@@ -89,7 +89,7 @@ def test_a_surprise_after_the_weights_are_there_frees_them_and_keeps_the_model_b
             both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     assert held == before
     with monkeypatch.context() as patch:
-        patch.setattr(session, "check_pair", fail)
+        patch.setattr(session, "find_translation", fail)
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before

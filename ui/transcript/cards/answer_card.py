@@ -328,6 +328,14 @@ class AnswerCard(MessageCard):
         self.progress_label.setVisible(not self._text)
         self.progress.setVisible(known and not self._text)
 
+    def show_waiting(self, waits: bool) -> None:
+        """Say that another program's answer comes first, or no longer."""
+        self.progress_label.setText(
+            translate("AnswerCard", "Another program's request is being answered; yours is next.")
+            if waits
+            else translate("AnswerCard", "Reading the prompt")
+        )
+
     def finish(self, view: MessageView) -> None:
         """The answer ended; its text is made whole where a piece is missing."""
         if view.text and view.text != self._text:

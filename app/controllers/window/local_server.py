@@ -1,0 +1,239 @@
+"""The local server as the settings have it: started, stopped, started anew; and what it does, brought to the window.
+
+It answers with the models that the window has loaded, on the same engine: what the window asks for comes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.layers import ChatLayers
+from app.controllers.models.models import ModelController
+from app.controllers.parts import Parts
+from app.domain.errors import AppError, PortTakenError
+from app.domain.local_server import Activity, ServerState, ServerView
+from app.domain.requests import chat_request
+from app.domain.settings.table import SERVER_KEYS
+from app.server.api_key import find_key, new_key
+from app.server.background import BackgroundServer
+from engine.records import ChatRequest, EngineReady, Mode, Overflow, Problem
+from engine.sentences import said
+
+if TYPE_CHECKING:
+    from app.server.protocol import ServedModel
+
+SHOW_MS = 150  # between two looks at a busy server
+NOT_STARTED = "The local server could not start"
+
+
+class LocalServerController(QObject):
+    """One server at most; the next begins where the one before has let go of its port.
+
+    Signals:
+        activity_changed: it did something, or something else.
+    """
+
+    activity_changed = Signal()
+    _reported = Signal()
+
+    def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers, answers: AnswerController) -> None:
+        super().__init__()
+        self._window, self._worker, self._keeper = parts.window, parts.worker, parts.keeper
+        self._key_file = parts.paths.api_key_file
+        self._models, self._layers, self._answers = models, layers, answers
+        self._server: BackgroundServer | None = None
+        self._where: tuple[str, int] | None = None  # that it was started for; None where it is to begin anew
+        self._problem: Problem | None = None
+        self._served: tuple[EngineReady, ChatRequest, str] | None = None  # read on the server's thread, too
+        self._lock = threading.Lock()
+        self._has_reported = False
+        self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
+        self._timer.timeout.connect(self._look)
+        self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
+        self._connect()
+
+    def _connect(self) -> None:
+        wants = self._window.local_server
+        wants.key_requested.connect(self._give_key)
+        wants.renewal_requested.connect(self._renew_key)
+        wants.stop_requested.connect(self._stop_answer)
+        wants.retry_requested.connect(self.follow)
+        chat_settings = self._window.chat_settings
+        for changed in (chat_settings.changed, chat_settings.reset, chat_settings.kept_for_model):
+            changed.connect(lambda *_: self.models_changed())
+
+    # ---- what is wanted ---------------------------------------------------------------------------------------------
+
+    def settings_changed(self, changed: Collection[str]) -> None:
+        """Follow the settings."""
+        self.models_changed()
+        if SERVER_KEYS & set(changed):
+            self.follow()
+
+    def follow(self) -> None:
+        """Start or stop, as the settings want it."""
+        wanted = self._wanted()
+        if self._server is not None:
+            if self._where != wanted:
+                self._where = None
+                self._server.stop()  # `_look` comes back here when it has ended
+        elif wanted is not None:
+            self._begin(wanted)
+        self._show()
+
+    def _wanted(self) -> tuple[str, int] | None:
+        values = self._keeper.current
+        return (values.text("server_host"), values.whole("server_port") or 0) if values.values["server"] else None
+
+    def _begin(self, where: tuple[str, int]) -> None:
+        self._take_back_problem()
+        try:
+            key, _is_new = find_key(None, {}, self._key_file)
+        except AppError as error:
+            self._fail(replace(error.problem, title=NOT_STARTED))
+            return
+        self._where = where
+        self._server = BackgroundServer(self._worker, self._current, where, key, self._report)
+        self._server.start()
+
+    def close(self, timeout_s: float) -> bool:
+        """End it: the app closes. False where it did not end in so many seconds."""
+        server, self._server = self._server, None
+        self._timer.stop()
+        self._reported.disconnect()
+        if server is None:
+            return True
+        server.stop()
+        return server.join(timeout_s)
+
+    # ---- what it answers with ---------------------------------------------------------------------------------------
+
+    def models_changed(self) -> None:
+        """Serve what is loaded now, with the settings as they hold for its new chats."""
+        ready = self._models.ready
+        if ready is None:
+            self._served = None
+            return
+        settings = self._layers.of_model()
+        mode, _reason = self._models.runnable(Mode(settings.text("mode")))
+        request = chat_request(settings, (), mode, settings.whole("depth"), 0)
+        # Chats that are not the window's are nobody's here: nothing of them is kept, or left out unasked.
+        defaults = replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
+        self._served = (ready, defaults, settings.text("system_prompt"))
+
+    def _current(self) -> ServedModel:
+        """What is loaded, for the server's thread.
+
+        Raises:
+            ApiError: nothing is, or something else is on its way.
+        """
+        from app.server.errors import no_model_error  # noqa: PLC0415  (on a thread of its own, with all of the server)
+        from app.server.protocol import ServedModel  # noqa: PLC0415
+
+        served = self._served
+        if served is None:
+            raise no_model_error()
+        ready, defaults, system = served
+        return ServedModel(Path(ready.target.path).stem, ready, defaults, system)
+
+    # ---- what it does -----------------------------------------------------------------------------------------------
+
+    def _report(self) -> None:
+        """Something is another; called on any thread, often."""
+        with self._lock:
+            if self._has_reported:
+                return
+            self._has_reported = True
+        self._reported.emit()
+
+    def _on_reported(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _look(self) -> None:
+        with self._lock:
+            self._has_reported = False
+        server = self._server
+        if server is not None and server.has_ended:
+            self._server = None
+            if server.failure is not None and self._where is not None:
+                self._fail(_problem(server.failure, self._where))
+            if server.failure is None or self._where is None:  # it was ended, to begin anew or not
+                self.follow()
+        self.activity_changed.emit()
+        self._show()
+
+    def _fail(self, problem: Problem) -> None:
+        self._problem = problem
+        self._window.show_problem(problem)
+
+    def _take_back_problem(self) -> None:
+        if self._problem is not None:
+            self._window.withdraw_problem(self._problem)
+            self._problem = None
+
+    def _show(self) -> None:
+        server = self._server
+        activity = Activity() if server is None else server.activity
+        if self._wanted() is None:
+            self._take_back_problem()
+        address = "" if server is None or self._where is None else server.address  # it may be on its way out
+        waits = bool(activity.num_running) and self._answers.is_waiting
+        state = self._state(bool(address))
+        self._window.local_server.set_view(ServerView(state, address, activity, self._problem, waits))
+        self.show_waiting()
+
+    def _state(self, listens: bool) -> ServerState:
+        if self._wanted() is None:
+            return ServerState.OFF
+        if self._problem is not None:
+            return ServerState.FAILED
+        return ServerState.ON if listens else ServerState.STARTING
+
+    def show_waiting(self) -> None:
+        """Say in the chat whether its question waits for a program's answer."""
+        if self._answers.is_waiting:
+            self._window.transcript.show_waiting(self._server is not None and bool(self._server.activity.num_running))
+
+    def _stop_answer(self) -> None:
+        if self._server is not None:
+            self._server.stop_running()
+
+    # ---- the key ----------------------------------------------------------------------------------------------------
+
+    def _give_key(self) -> None:
+        try:
+            key, _is_new = find_key(None, {}, self._key_file)
+        except AppError as error:
+            self._window.local_server.set_key("", error.problem)
+            return
+        self._window.local_server.set_key(key)
+
+    def _renew_key(self) -> None:
+        try:
+            key = new_key(self._key_file)
+        except AppError as error:
+            self._window.local_server.set_key("", error.problem)
+            return
+        self._window.local_server.set_key(key)
+        if self._server is not None:
+            self._where = None
+            self._server.stop()  # who has the old key only is let go; `_look` begins anew
+
+
+def _problem(failure: Exception, where: tuple[str, int]) -> Problem:
+    """Why it is not running, for the window."""
+    if isinstance(failure, PortTakenError):
+        message = said("Another program uses port {port}.", port=where[1])
+        return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
+    if isinstance(failure, AppError):
+        message = said("The system does not let it listen at port {port}.", port=where[1])
+        return Problem(NOT_STARTED, message, "Choose another port in the settings, under Local server.")
+    return Problem(NOT_STARTED, "Something unexpected went wrong; the log has the details.", "Turn it on again.")

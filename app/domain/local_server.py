@@ -1,0 +1,90 @@
+"""The local server as the window shows it: where it listens, what it does, and what programs type to use it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.records import Problem
+
+ALL_ADDRESSES = "0.0.0.0"  # noqa: S104  (a choice of the settings, off by default)
+LOOPBACK = "127.0.0.1"
+
+
+class ServerState(StrEnum):
+    """What became of the switch."""
+
+    OFF = "off"
+    STARTING = "starting"
+    ON = "on"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The queue of the server: requests answered so far, those that wait, and 1 while one is answered, else 0."""
+
+    num_answered: int = 0
+    num_waiting: int = 0
+    num_running: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerView:
+    """The server now. ``address`` as ``http://127.0.0.1:8080``; ``problem`` says why it failed.
+
+    ``yours_waits``: the window's own question waits for the answer to a program.
+    """
+
+    state: ServerState = ServerState.OFF
+    address: str = ""
+    activity: Activity = Activity()
+    problem: Problem | None = None
+    yours_waits: bool = False
+
+
+def base_url(host: str, port: int) -> str:
+    """What programs take as the base URL. They are mostly on this machine, whatever is listened on."""
+    return f"http://{LOOPBACK if host == ALL_ADDRESSES else host}:{port}/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What is typed to use the server from a program: its name, where it goes, and the text."""
+
+    program: str
+    place: str
+    text: str
+
+
+def examples(url: str, model: str, key: str, n_ctx: int) -> tuple[Example, ...]:
+    """For editors, for Python and for a shell. ``model`` may be empty where none is loaded."""
+    model = model or "model"
+    zed_model = {"name": model, "display_name": model, "max_tokens": n_ctx}
+    zed = {"language_models": {"openai_compatible": {"Paceline": {"api_url": url, "available_models": [zed_model]}}}}
+    hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
+    return (
+        Example(
+            "Continue (VS Code, JetBrains)",
+            "config.yaml",
+            "models:\n"
+            f"  - name: Paceline\n    provider: openai\n    model: {json.dumps(model)}\n"
+            f"    apiBase: {url}\n    apiKey: {key}\n",
+        ),
+        Example("Zed", "settings.json", f"{json.dumps(zed, indent=2)}\n"),
+        Example(
+            "Python (openai)",
+            "",
+            "from openai import OpenAI\n\n"
+            f'client = OpenAI(base_url="{url}", api_key="{key}")\n'
+            f"answer = client.chat.completions.create(\n    model={json.dumps(model)},\n"
+            '    messages=[{"role": "user", "content": "Hello"}],\n)\n'
+            "print(answer.choices[0].message.content)\n",
+        ),
+        Example(
+            "curl",
+            "",
+            f"curl {url}/chat/completions \\\n  -H 'Authorization: Bearer {key}' \\\n  -d '{hello}'\n",
+        ),
+    )

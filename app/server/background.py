@@ -1,0 +1,115 @@
+"""The server on a thread of its own, beside a program that does something else: the window.
+
+Light to import: the libraries of the server are loaded on its thread, when it starts.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from app.domain.errors import AppError
+from app.domain.local_server import Activity
+
+if TYPE_CHECKING:
+    from app.server.application import CurrentModel
+    from app.server.listening import Server
+    from app.server.scheduler import Engine, Scheduler
+
+log = logging.getLogger(__name__)
+
+SHUTDOWN_S = 2  # for answers that were stopped to reach their clients; the window closes meanwhile
+
+
+class BackgroundServer:
+    """One run of the server, from `start` to `stop`. All methods may be called from any thread and return at once.
+
+    ``current`` gives the loaded model, on the server's thread. ``on_change`` is called on any thread where one of the
+    attributes is another, or `activity`; it must be quick.
+
+    Attributes:
+        address: where it listens, as ``http://127.0.0.1:8080``; empty before.
+        failure: why it does not, or no longer does; None where nothing is wrong.
+        has_ended: whether its thread is through, and the port free again.
+    """
+
+    def __init__(
+        self, engine: Engine, current: CurrentModel, where: tuple[str, int], key: str, on_change: Callable[[], None]
+    ) -> None:
+        self._engine, self._current = engine, current
+        self._where, self._key = where, key
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._is_stopping = False
+        self._server: Server | None = None
+        self._scheduler: Scheduler | None = None
+        self._thread = threading.Thread(target=self._run, name="server", daemon=True)
+        self.address = ""
+        self.failure: Exception | None = None
+        self.has_ended = False
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    @property
+    def activity(self) -> Activity:
+        """What its queue does now."""
+        return Activity() if self._scheduler is None else self._scheduler.activity
+
+    def stop_running(self) -> None:
+        """End the answer in the making."""
+        if self._scheduler is not None:
+            self._scheduler.stop_running()
+
+    def stop(self) -> None:
+        """End the answers, close the connections, free the port."""
+        with self._lock:
+            self._is_stopping = True
+            if self._server is not None:
+                self._server.should_exit = True
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for its thread after `stop`; False where it did not end in so many seconds."""
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    # ---- on the server's thread ---------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._serve()
+        except AppError as error:
+            self.failure = error
+        except Exception as error:  # the window must hear of it
+            log.exception("the local server ended")
+            self.failure = error
+        self.address, self.has_ended = "", True
+        self._on_change()
+
+    def _serve(self) -> None:
+        from app.server.access import AllowedHosts  # noqa: PLC0415  (see above)
+        from app.server.application import make_application  # noqa: PLC0415
+        from app.server.listening import Server, address_of, bind  # noqa: PLC0415
+        from app.server.metrics import Metrics  # noqa: PLC0415
+        from app.server.scheduler import Scheduler  # noqa: PLC0415
+
+        with bind(*self._where) as listener:
+            metrics, scheduler = Metrics(), Scheduler(self._engine)
+            scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
+            scheduler.on_change = self._on_change
+            app = make_application(self._current, scheduler, metrics, self._key, AllowedHosts(self._where[0]))
+            server = Server(app, scheduler.close, SHUTDOWN_S)
+            with self._lock:
+                if self._is_stopping:
+                    return
+                self._server, self._scheduler = server, scheduler
+            self.address = address_of(listener)
+            self._on_change()
+            try:
+                server.run([listener])
+            finally:
+                scheduler.close()

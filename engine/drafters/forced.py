@@ -1,0 +1,61 @@
+"""Under a grammar: what it forces is proposed for nothing, and what it refuses is not proposed."""
+
+from __future__ import annotations
+
+from engine.drafters.base import Draft, Drafter
+from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.records import Source
+from engine.sampling.sampler import History, Sampler
+
+
+class GrammarDrafter:
+    """Implements `Drafter` around another one.
+
+    Where the grammar leaves no choice of characters, the tokens of that text are proposed: they are kept nearly always,
+    and cost no draft. Elsewhere the other drafter is asked. What it drew went through the same grammar, so only text
+    can be refused here. It is cut there, and what a draft model drew behind it: whether a token is proposed then
+    depends on those before it alone, so the output stays exact.
+    """
+
+    def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:
+        self.inner = inner
+        self._constraint = constraint
+        self._forced = forced
+        self._is_forced = False  # the last proposal
+        self.source = inner.source
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """Prepare the other drafter."""
+        self.inner.begin(history, sampler)
+
+    def propose(self, history: History, limit: int) -> Draft:
+        """What the grammar forces, or what the other drafter proposes as far as the grammar allows it."""
+        state = self._constraint.state(history)
+        self._is_forced = False
+        if state is None or limit <= 0:
+            return self.inner.propose(history, limit)
+        forced = self._forced.after(state)[:limit]
+        if forced:
+            self._is_forced = True
+            return Draft(forced, Source.NGRAM, num_forced=len(forced))
+        draft = self.inner.propose(history, limit)
+        return self._as_far_as_allowed(draft, history)
+
+    def _as_far_as_allowed(self, draft: Draft, history: History) -> Draft:
+        for count in range(1, len(draft.ids) + 1):
+            # Where an answer may end, the tokens that end it follow no state; they are the last of a draft.
+            if self._constraint.state(history, draft.ids[:count]) is None:
+                last = draft.ids[count - 1]
+                may_end = self._constraint.allows(history, draft.ids[: count - 1], [last])
+                return draft.cut(count if may_end is not None and may_end[0] else count - 1)
+        return draft
+
+    def observe(self, num_accepted: int) -> None:
+        """Tell the other drafter, if the proposal was its own."""
+        if not self._is_forced:
+            self.inner.observe(num_accepted)
+
+    @property
+    def asked_inner(self) -> bool:
+        """Whether the last proposal was the other drafter's."""
+        return not self._is_forced

@@ -1,0 +1,33 @@
+"""Whether a draft may serve a target: with the same vocabulary as it is, with another one by translation."""
+
+from __future__ import annotations
+
+from engine.drafters.pairing import check_pair
+from engine.drafters.translation.roles import PromptSide
+from engine.drafters.translation.tables import Translation, translation
+from engine.errors import DraftRefusedError
+from engine.llama.vocab import Vocab
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.sentences import Sentence, said
+
+
+def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Translation | None:
+    """Compare two models, each by its vocabulary and its chat template; None where none has to be translated.
+
+    Raises:
+        DraftRefusedError: the draft may not serve the target; the message names what differs.
+    """
+    try:
+        check_pair(target[0], draft[0])
+    except DraftRefusedError:
+        return translation(_side(*target), _side(*draft))
+    return None
+
+
+def _side(vocab: Vocab, template: str | None) -> PromptSide:
+    return PromptSide(vocab, PromptBuilder(vocab, template).build)
+
+
+def speaks_words(speaks: float) -> Sentence:
+    """What is told of a draft with another vocabulary; ``speaks`` as `Translation` has it."""
+    return said("It has another vocabulary and speaks {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)

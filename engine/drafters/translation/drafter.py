@@ -1,0 +1,164 @@
+"""A draft model with another vocabulary proposes: by its own text, or by its distribution over the tokens both have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from engine.drafters.base import Draft
+from engine.drafters.draft_model import DraftModelDrafter, Gate
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.spelling import begins_word, whole_characters
+from engine.interfaces import Candidates, TokenIds
+from engine.sampling.sampler import History, Sampler, argmax, top_probability
+from engine.sampling.top_k import Row
+
+_SURE = 1.0  # of a token that the draft had to write to come as far as the next
+
+
+class TranslatedDrafter(DraftModelDrafter):
+    """A `DraftModelDrafter` whose model reads and writes other tokens than the target's.
+
+    At temperature 0 it writes greedy text of its own, which is proposed as the target's tokens, up to the last place
+    where both tokenizers cut. That is text, whose q is 1: exact whatever it is. Above temperature 0 it draws from its
+    distribution over the tokens that both vocabularies have (token-level intersection: Timor et al. 2025,
+    arXiv 2502.05202), where these are most of what is said; else it writes text there, too.
+    """
+
+    def __init__(
+        self,
+        model: TranslatedSequence,
+        eog_ids: frozenset[int],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """``eog_ids`` are the target's; where the draft's own end of an answer is the likeliest, nothing follows."""
+        super().__init__(model, model.n_vocab, eog_ids, should_stop)
+        self._translated = model
+        translation = model.translation
+        no_text = [i for i, piece in enumerate(translation.draft.pieces) if not piece]
+        ends = translation.draft_ends
+        self._ends = np.array(sorted(ends), dtype=np.int64)
+        self._controls = np.array([i for i in no_text if i not in ends], dtype=np.int64)
+        self._writes, self._ignores_ends = True, False
+        self._is_ahead = False  # what is read is its own proposal
+
+    def begin(self, history: History, sampler: Sampler) -> None:
+        """See `DraftModelDrafter.begin`."""
+        self._writes = sampler.greedy or not self._translated.translation.has_most
+        self._ignores_ends = sampler.bans(self._eog_ids)
+        super().begin(history, sampler)
+
+    def _read(self, before: History, *, ahead: bool) -> Row | Candidates | None:
+        self._is_ahead = False
+        return super()._read(before, ahead=ahead)
+
+    def _pass(self, ids: TokenIds) -> Row | Candidates:
+        model, started = self._translated, perf_counter()
+        if self._is_ahead:
+            if len(ids):
+                model.append(int(ids[0]))
+            ids = ()
+        row: Row | Candidates
+        if model.num_candidates:
+            row = model.own_candidates(ids) if self._writes else model.forward_candidates(ids)
+        else:
+            row = model.forward_own(ids) if self._writes else model.forward(ids)[0]
+        if model.num_last_read == 1:
+            self._count_step(perf_counter() - started)
+        return row
+
+    def _run_ahead(self, draft: Draft, row: Row | Candidates, before: History, limit: int, gate: Gate | None) -> None:
+        self._is_ahead = True
+        if self._writes:
+            self._write(draft, row, limit, gate)
+        else:
+            super()._run_ahead(draft, row, before, limit, gate)
+
+    def _write(self, draft: Draft, row: Row | Candidates, limit: int, gate: Gate | None) -> None:
+        """Write the draft's likeliest text; what of it the target can say is put into ``draft``."""
+        model, text = self._translated, _Text(self._translated, limit)
+        try:
+            while True:
+                found = self._likeliest(row)
+                if found is None:
+                    return
+                own_id, confidence = found
+                if gate is not None and not gate.worth_drawing(confidence):
+                    return
+                if not text.add(own_id, confidence):
+                    return
+                if gate is not None and not gate.worth_running(own_id):
+                    return
+                if model.own_room <= 0:
+                    return
+                row = self._pass(())
+        finally:
+            ids, scores = text.end()
+            model.claim(ids)
+            draft.ids.extend(ids)
+            if draft.scores is not None:
+                draft.scores.extend(scores)
+
+    def _likeliest(self, row: Row | Candidates) -> tuple[int, float] | None:
+        """The likeliest of the draft's tokens of text, and how sure it is; None where the answer is likelier to end."""
+        if isinstance(row, Candidates):
+            ids, logits = row.ids, row.logits
+            kept = ~np.isin(ids, self._controls)
+            if self._ignores_ends:
+                kept &= ~np.isin(ids, self._ends)
+            ids, logits = ids[kept], logits[kept]
+            if not len(ids):
+                return None
+            place = argmax(logits)
+            best, confidence = int(ids[place]), top_probability(logits, place)
+        else:
+            row[self._controls] = -np.inf
+            if self._ignores_ends:
+                row[self._ends] = -np.inf
+            best = argmax(row)
+            confidence = top_probability(row, best)
+        return None if not self._translated.translation.draft.pieces[best] else (best, confidence)
+
+
+class _Text:
+    """What the draft writes for one pass, as the target's tokens."""
+
+    def __init__(self, model: TranslatedSequence, limit: int) -> None:
+        self._model, self._limit = model, limit
+        self._data = bytearray()
+        self._ends: list[int] = []  # where each of the draft's tokens ends
+        self._confidences: list[float] = []
+        self._ids: list[int] = []
+        self._settled, self._settled_end = 0, 0  # of the target's tokens, those before the last beginning of a word
+
+    def add(self, own_id: int, confidence: float) -> bool:
+        """Go on with a token of the draft's; whether there is room, and the target can say it."""
+        model, translation = self._model, self._model.translation
+        piece, begin = translation.draft.pieces[own_id], len(self._data)
+        model.write(own_id)
+        self._data += piece
+        self._ends.append(len(self._data))
+        self._confidences.append(confidence)
+        if begins_word(self._data, begin):
+            self._settled, self._settled_end = len(self._ids), begin
+        word = whole_characters(bytes(self._data[self._settled_end :]))
+        spelled = translation.target.spell(word)
+        self._ids[self._settled :] = spelled
+        pieces = translation.target.pieces
+        return len(self._ids) < self._limit and sum(len(pieces[i]) for i in spelled) == len(word)
+
+    def end(self) -> tuple[list[int], list[float]]:
+        """The target's tokens, and how sure the draft was of each."""
+        pieces = self._model.translation.target.pieces
+        ids = self._ids[: self._limit]
+        scores, place, end = list[float](), 0, 0
+        for token_id in ids:
+            end += len(pieces[token_id])
+            score = _SURE
+            while place < len(self._ends) and (place == 0 or self._ends[place - 1] < end):
+                score *= self._confidences[place]
+                place += 1
+            scores.append(score)
+        return ids, scores

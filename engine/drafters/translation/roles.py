@@ -1,0 +1,194 @@
+"""Control tokens by their role: what one model's chat template writes between messages, in the tokens of another's.
+
+Both templates render the same small conversation, so what stands before a question, before an answer and between them
+is known of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.errors import DraftRefusedError, EngineError
+from engine.interfaces import Tokenizer
+from engine.records import Message
+from engine.sentences import Sentence, said
+
+_SYSTEM, _QUESTION, _ANSWER, _LATER = "Zyxwvut", "Qwrtpsd", "Kjhgfmn", "Vbcxzlk"  # no template contains them
+_CONVERSATIONS = (
+    (Message("user", _QUESTION),),
+    (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
+    (Message("system", _SYSTEM), Message("user", _QUESTION)),
+)
+# The first of two equal marks counts.
+_PLACES = {
+    ("", _QUESTION): said("a question"),
+    (_QUESTION, ""): said("the beginning of an answer"),
+    (_LATER, ""): said("the beginning of an answer"),
+    (_QUESTION, _ANSWER): said("an answer"),
+    (_ANSWER, _LATER): said("the end of an answer"),
+    ("", _SYSTEM): said("a system prompt"),
+    (_SYSTEM, _QUESTION): said("the end of a system prompt"),
+}
+Marks = dict[tuple[str, str], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSide:
+    """One model's tokenizer, and how it makes prompts of messages.
+
+    ``build`` raises `engine.errors.TemplateError` where its chat template cannot be used.
+    """
+
+    tokenizer: Tokenizer
+    build: Callable[[Sequence[Message]], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The draft's tokens for the target's control tokens.
+
+    ``single`` [target id] is of those that both have by the same text, and of those that end an answer; ``marks`` are
+    whole stretches between messages, by the target's first token of each, the longest first.
+    """
+
+    single: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    marks: dict[int, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = field(default_factory=dict)
+
+    def at(self, ids: Sequence[int], place: int) -> tuple[int, tuple[int, ...]] | None:
+        """How many of the target's ``ids`` from ``place`` on are such a stretch, and the draft's tokens for it."""
+        for own, theirs in self.marks.get(ids[place], ()):
+            if tuple(ids[place : place + len(own)]) == own:
+                return len(own), theirs
+        return None
+
+
+def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
+    """Find the draft's tokens for what the target's chat template writes between messages.
+
+    Raises:
+        DraftRefusedError: the draft's template has none for one of them; the message names the token and its place.
+    """
+    single = _by_text(target.tokenizer, draft.tokenizer)
+    ours = _marks(target)
+    missing = {i for ids in ours.values() for i in ids if _is_control(target.tokenizer, i) and i not in single}
+    if not missing:
+        return Roles(single)
+    try:
+        theirs = _marks(draft, strict=True)
+    except EngineError as error:
+        raise DraftRefusedError(
+            said(
+                "The target's chat template uses the control token {token}, which the draft does not have, and the "
+                "draft's own template cannot be compared. {reason}",
+                token=_name(target.tokenizer, min(missing)),
+                reason=error.message,
+            )
+        ) from error
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for place, words in _PLACES.items():
+        mark = _from_first_control(target.tokenizer, ours.get(place, ()))
+        if not mark:
+            continue
+        if place not in theirs:
+            raise DraftRefusedError(_no_place(target.tokenizer, mark, words))
+        found.setdefault(mark, theirs[place])
+    marks: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
+    for mark in sorted(found, key=len, reverse=True):
+        marks.setdefault(mark[0], []).append((mark, found[mark]))
+    return Roles(single, {first: tuple(each) for first, each in marks.items()})
+
+
+def _no_place(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:
+    return said(
+        "The target's chat template writes the control token {token} at {place}, and the draft's has nothing there: "
+        "it leaves these messages out.",
+        token=_name(tokenizer, mark[0]),
+        place=words,
+    )
+
+
+def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
+    """Control tokens that both have, and the tokens that end an answer: by their texts, else the usual one."""
+    ours, theirs = _ids_by_text(target), _ids_by_text(draft)
+    single = {token_id: (theirs[text],) for text, token_id in ours.items() if text in theirs}
+    end = usual_end(draft)
+    if end is not None:
+        for token_id in target.eog_ids:
+            single.setdefault(token_id, (end,))
+    if target.add_bos and target.bos_id is not None:  # a conversation begins with the draft's own, where it wants one
+        single[target.bos_id] = ()
+    return single
+
+
+def usual_end(tokenizer: Tokenizer) -> int | None:
+    """The token that usually ends an answer."""
+    ends = tokenizer.eog_ids
+    return tokenizer.eos_id if tokenizer.eos_id in ends else min(ends, default=None)
+
+
+def _ids_by_text(tokenizer: Tokenizer) -> dict[str, int]:
+    found = {}
+    for text in tokenizer.control_texts:
+        ids = tokenizer.tokenize(text, special=True)
+        if len(ids) == 1:
+            found[text] = ids[0]
+    return found
+
+
+def _is_control(tokenizer: Tokenizer, token_id: int) -> bool:
+    return not tokenizer.piece(token_id) and not (tokenizer.add_bos and token_id == tokenizer.bos_id)
+
+
+def _name(tokenizer: Tokenizer, token_id: int) -> str:
+    return repr(tokenizer.token_text(token_id))
+
+
+def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int, ...]:
+    """A mark without the text before its first control token; empty where it has none."""
+    first = next((i for i, token_id in enumerate(ids) if _is_control(tokenizer, token_id)), len(ids))
+    return ids[first:]
+
+
+def _marks(side: PromptSide, *, strict: bool = False) -> Marks:
+    """What this model's prompts have between messages.
+
+    Raises:
+        EngineError: ``strict``, and its template refuses the messages.
+    """
+    found: Marks = {}
+    for messages in _CONVERSATIONS:
+        try:
+            ids = side.build(messages)
+        except EngineError:
+            if strict:
+                raise
+            continue
+        words = [message.content for message in messages]
+        edges = _edges(side.tokenizer, ids, words)
+        for i, (before, after) in enumerate(zip(["", *words], [*words, ""], strict=True)):
+            if edges is not None:
+                begin, end = edges[2 * i], edges[2 * i + 1]
+                found.setdefault((before, after), tuple(ids[begin:end]))
+    return found
+
+
+def _edges(tokenizer: Tokenizer, ids: Sequence[int], words: Sequence[str]) -> list[int] | None:
+    """Places in ``ids`` where the stretches around ``words`` begin and end, in turn; None where a word is missing.
+
+    A BOS token that the tokenizer puts at the beginning belongs to none.
+    """
+    owners: list[int] = []  # of each byte: the place of its token
+    data = bytearray()
+    for place, token_id in enumerate(ids):
+        piece = tokenizer.piece(token_id)
+        data += piece
+        owners += [place] * len(piece)
+    edges, begin = [1 if tokenizer.add_bos and ids and ids[0] == tokenizer.bos_id else 0], 0
+    for word in words:
+        found = data.find(word.encode(), begin)
+        if found < 0:
+            return None
+        begin = found + len(word)
+        edges += [owners[found], owners[begin - 1] + 1]
+    return [*edges, len(ids)]

@@ -1,0 +1,324 @@
+"""A draft's cached sequence, as if it had the target's vocabulary: ids go in and rows come out in the target's tokens.
+
+The conversation is kept three times: as the target's ids, as bytes with one place for each control token, and as the
+draft's ids, of which its cache holds a beginning. Both kinds of ids know where in the bytes they end, so a place in one
+is a place in the other. What follows is spelled from the last beginning of a word on: tokenizers cut there, so the
+draft reads what it would have read had it seen the whole text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+import numpy as np
+
+from engine.drafters.translation.spelling import begins_word
+from engine.drafters.translation.tables import Translation
+from engine.errors import DecodeError
+from engine.interfaces import Candidates, Rows, TokenIds
+from engine.sampling.sampler import History
+from engine.sampling.top_k import Row
+from engine.sentences import said
+from engine.sequence import CachedSequence
+
+_CONTROL = 0  # the byte that stands for a control token
+_REACH = 48  # bytes that are looked through for the beginning of a word
+_SPLIT_EVERY = 2048  # bytes of text that are spelled at once, but for the word that they end in
+
+
+class TranslatedSequence:
+    """Has of `CachedSequence` what a draft model's drafter needs, in the target's tokens.
+
+    Where the draft's memory is a state, what it has read is not spelled anew: going back costs more than it gains.
+    """
+
+    def __init__(self, own: CachedSequence, translation: Translation) -> None:
+        self.own, self.translation = own, translation
+        self.n_vocab = translation.target.n_vocab
+        self.num_last_read = 0  # the draft's tokens in the last pass
+        self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
+        self._ids: list[int] = []  # the target's
+        self._ends: list[int] = []  # where each ends in the bytes
+        self._data = bytearray((_CONTROL,))  # its first place is that of the tokens before a conversation
+        self._controls: dict[int, tuple[int, ...]] = {0: translation.start}  # the draft's tokens, by their place
+        self._own_ids: list[int] = list(translation.start)
+        self._own_ends: list[int] = [1] * len(translation.start)
+        self._num_held = 0  # of these, so many are known to be what the cache begins with
+
+    # ---- what is known ------------------------------------------------------------------------------------------
+
+    @property
+    def num_past(self) -> int:
+        """After how many of the target's tokens the next one is to be read: all of these lie in the draft's cache."""
+        held = min(self._num_held, self.own.num_past)
+        end = self._own_ends[held - 1] if held else 0
+        while end in self._controls and not self._controls[end]:  # the draft has nothing there
+            end += 1
+        return bisect_right(self._ends, end)
+
+    @property
+    def n_ctx(self) -> int:
+        """How many of the target's tokens the draft's cache can hold, if what follows is as long for both."""
+        return len(self._ids) + self.own.n_ctx - len(self._own_ids)
+
+    @property
+    def num_candidates(self) -> int:
+        """See `LanguageModel.num_candidates`."""
+        return self.own.num_candidates
+
+    # ---- reading ------------------------------------------------------------------------------------------------
+
+    def reuse(self, ids: History) -> int:
+        """Keep what the cache shares with the beginning of ``ids``; return how many of them stay."""
+        self._set(0, ids.tolist())
+        self._num_held = self.own.reuse(np.asarray(self._own_ids, dtype=np.int32)) if self._own_ids else 0
+        return self.num_past
+
+    def prefill(self, ids: History) -> Iterator[int]:
+        """Read ``ids`` after what is held, without rows; yield how many of the draft's tokens are done at times.
+
+        Raises:
+            DecodeError: a pass failed, or the draft's context is full.
+        """
+        self._set(self.num_past, ids.tolist())
+        yield from self.own.prefill(np.asarray(self._unread(), dtype=np.int32))
+        self._num_held = self.own.num_past
+
+    def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
+        """Read ``ids`` after what is held; the logits of the target's tokens after the last [1, target n_vocab].
+
+        Tokens that the draft does not have are at -inf. The row may be written into, until the next call.
+
+        Raises:
+            DecodeError: the pass failed, or the draft's context is full.
+        """
+        self.translation.overlap.spread(self.forward_own(ids), self._row)
+        return self._row[None]
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """The same, of the draft's likeliest tokens only.
+
+        Raises:
+            DecodeError: as for `forward`.
+        """
+        return self.translation.overlap.select(self.own_candidates(ids))
+
+    def forward_own(self, ids: TokenIds = ()) -> Row:
+        """Read ``ids``, or what it wrote itself; the logits of the draft's tokens [draft n_vocab] after the last.
+
+        Raises:
+            DecodeError: as for `forward`.
+        """
+        row = self.own.forward(self._next(ids), 1)[0]
+        self._num_held = self.own.num_past
+        return row
+
+    def own_candidates(self, ids: TokenIds = ()) -> Candidates:
+        """The same, of the likeliest ones only.
+
+        Raises:
+            DecodeError: as for `forward`.
+        """
+        found = self.own.forward_candidates(self._next(ids))
+        self._num_held = self.own.num_past
+        return found
+
+    def _next(self, ids: TokenIds) -> list[int]:
+        """Take ``ids`` in; the draft's tokens that it has to read for a row after the last, at least one."""
+        if len(ids):
+            self._set(self.num_past, [int(i) for i in ids])
+        if self._num_held >= len(self._own_ids):  # nothing of it has tokens for the draft
+            self._num_held = max(len(self._own_ids) - 1, 0)
+        if not self._own_ids:
+            self._own_ids, self._own_ends = [self.translation.stand_in], [len(self._data)]
+        unread = self._unread()
+        self.num_last_read = len(unread)
+        return unread
+
+    def _unread(self) -> list[int]:
+        if len(self._own_ids) > self.own.n_ctx:
+            raise DecodeError(
+                said(
+                    "the draft needs more than the {n_ctx:,} tokens of its context for this conversation",
+                    n_ctx=self.own.n_ctx,
+                )
+            )
+        self._forget_rest()
+        return self._own_ids[self.own.num_past :]
+
+    def _forget_rest(self) -> None:
+        """Let the cache forget what the draft's ids do not begin with any more."""
+        if self.own.num_past > self._num_held and not self.own.rollback(self._num_held):
+            self.own.clear()
+        self._num_held = self.own.num_past
+
+    # ---- drafting -----------------------------------------------------------------------------------------------
+
+    def append(self, token_id: int) -> None:
+        """Go on with a token of the target's that the draft has, as that one token, whatever it makes a word of."""
+        self._data += self.translation.target.pieces[token_id]
+        self._ids.append(token_id)
+        self._ends.append(len(self._data))
+        self._own_ids.append(int(self.translation.overlap.of_target[token_id]))
+        self._own_ends.append(len(self._data))
+
+    def write(self, own_id: int) -> None:
+        """Go on with a token of the draft's, which belongs to none of the target's until `claim`."""
+        self._data += self.translation.draft.pieces[own_id]
+        self._own_ids.append(own_id)
+        self._own_ends.append(len(self._data))
+
+    @property
+    def own_room(self) -> int:
+        """How many more of its own tokens the draft could read."""
+        return self.own.n_ctx - len(self._own_ids)
+
+    def claim(self, ids: Sequence[int]) -> None:
+        """The bytes that the draft wrote are these tokens of the target's; what is over is forgotten."""
+        pieces, end = self.translation.target.pieces, self._end
+        for token_id in ids:
+            end += len(pieces[token_id])
+            self._ids.append(token_id)
+            self._ends.append(end)
+        self._cut(end)
+
+    # ---- going back ---------------------------------------------------------------------------------------------
+
+    def checkpoint(self, num_uncertain: int | None = None) -> None:
+        """See `CachedSequence.checkpoint`."""
+        self.own.checkpoint(num_uncertain)
+
+    def rollback(self, num_past: int) -> bool:
+        """Forget all but the first ``num_past`` of the target's tokens; always possible.
+
+        A token of the draft's that reaches beyond goes as well.
+
+        Raises:
+            DecodeError: what has to be read again could not be.
+        """
+        self._drop_ids(num_past)
+        self._cut(self._end)
+        self._forget_rest()
+        return True
+
+    def clear(self) -> None:
+        """Let the cache forget everything; what it should hold is still known."""
+        self.own.clear()
+        self._num_held = 0
+
+    @property
+    def _end(self) -> int:
+        return self._ends[-1] if self._ends else 1
+
+    def _drop_ids(self, count: int) -> None:
+        """Keep the first ``count`` of the target's ids; the bytes stay."""
+        del self._ids[count:], self._ends[count:]
+
+    def _cut(self, end: int) -> None:
+        """Forget what lies beyond ``end`` of the bytes."""
+        del self._data[end:]
+        while next(reversed(self._controls)) >= end:  # the first place stays
+            self._controls.popitem()
+        while self._own_ends and self._own_ends[-1] > end:
+            self._own_ends.pop()
+            self._own_ids.pop()
+        self._num_held = min(self._num_held, len(self._own_ids))
+
+    # ---- spelling -----------------------------------------------------------------------------------------------
+
+    def _set(self, start: int, ids: list[int]) -> None:
+        """Let ``ids`` follow the first ``start`` of the target's, in place of what followed them."""
+        held = self._ids[start : start + len(ids)]
+        same = len(held)
+        if held != ids[:same]:
+            same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
+        first = start + same
+        if same < len(ids):
+            while 0 < first < len(self._ends) and self._ends[first] == self._ends[first - 1]:
+                first -= 1  # not in the middle of a stretch that the roles translate as a whole
+        more = [*self._ids[first:start], *ids[max(0, first - start) :]]
+        self._drop_ids(first)
+        self._cut(self._end)
+        self._take(more)
+        self._spell()
+
+    def _take(self, ids: Sequence[int]) -> None:
+        """Append the target's ``ids`` as bytes, and control tokens by their roles."""
+        translation, place = self.translation, 0
+        pieces, roles = translation.target.pieces, translation.roles
+        while place < len(ids):
+            count, piece = 1, pieces[ids[place]]
+            if not piece:
+                mark = roles.at(ids, place)
+                count, own = mark if mark is not None else (1, roles.single.get(ids[place], ()))
+                self._controls[len(self._data)] = own
+                piece = bytes((_CONTROL,))
+            self._data += piece
+            self._ids += ids[place : place + count]
+            self._ends += [len(self._data)] * count
+            place += count
+
+    def _spell(self) -> None:
+        """Make the draft's ids those of all bytes."""
+        own_ids, own_ends = self._own_ids, self._own_ends
+        done = own_ends[-1] if own_ends else 0
+        if done == len(self._data):
+            return
+        first = self._respell_from(done)
+        ids, ends = self._spelled(own_ends[first - 1] if first else 0)
+        same = 0  # what is spelled as before stays in the cache
+        for one, other, end, other_end in zip(own_ids[first:], ids, own_ends[first:], ends, strict=False):
+            if one != other or end != other_end:
+                break
+            same += 1
+        own_ids[first:], own_ends[first:] = ids, ends
+        self._num_held = min(self._num_held, first + same)
+
+    def _respell_from(self, done: int) -> int:
+        """How many of the draft's ids stay, of those that end at ``done`` or before: up to where any tokenizer cuts."""
+        ends, count, data, controls = self._own_ends, len(self._own_ends), self._data, self._controls
+        if self.own.num_snapshots is not None:
+            return count
+        while count and ends[count - 1] > done - _REACH:
+            place = ends[count - 1]
+            if place in controls or place - 1 in controls or begins_word(data, place):
+                return count
+            count -= 1
+        return count
+
+    def _spelled(self, begin: int) -> tuple[list[int], list[int]]:
+        """The draft's ids of the bytes from ``begin`` on, and where each ends."""
+        ids, ends = list[int](), list[int]()
+        places = list(takewhile(lambda place: place >= begin, reversed(self._controls)))
+        for place in [*reversed(places), len(self._data)]:
+            while begin < place:
+                end = self._split(begin, place)
+                self._spell_text(begin, end, ids, ends)
+                begin = end
+            if place < len(self._data):
+                own = self._controls[place]
+                ids += own
+                ends += [place + 1] * len(own)
+                begin = place + 1
+        return ids, ends
+
+    def _split(self, begin: int, end: int) -> int:
+        """Where to cut a long text: a tokenizer may take more than linear time."""
+        if end - begin <= _SPLIT_EVERY:
+            return end
+        cuts = range(begin + _SPLIT_EVERY, begin + _SPLIT_EVERY // 2, -1)
+        return next((place for place in cuts if begins_word(self._data, place)), end)
+
+    def _spell_text(self, begin: int, end: int, ids: list[int], ends: list[int]) -> None:
+        spell, pieces = self.translation.draft.spell, self.translation.draft.pieces
+        while begin < end:
+            for own_id in spell(bytes(self._data[begin:end])):
+                begin += len(pieces[own_id])
+                ids.append(own_id)
+                ends.append(begin)
+            if begin < end:  # a byte that it cannot spell
+                begin += 1
+                ids.append(self.translation.stand_in)
+                ends.append(begin)

@@ -1,0 +1,138 @@
+"""Bytes as tokens of one vocabulary, and back: text tokens only, whatever the bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.errors import PromptError
+from engine.interfaces import Tokenizer
+
+_LONGEST_PIECE = 64  # bytes that are looked for at once where the tokenizer itself cannot be asked
+_MOST_KEPT, _LONGEST_KEPT = 20_000, 48  # spellings of a word or two
+_UTF8_LENGTHS = ((0xF0, 4), (0xE0, 3), (0xC0, 2))  # of a character that begins so
+
+
+class Speller:
+    """Spells bytes in the text tokens of one vocabulary, as its tokenizer does where they are text.
+
+    Tokens that are no text have no bytes here: control tokens, those that mark reasoning included, and all that end an
+    answer. So none of them is ever a result.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.n_vocab = tokenizer.n_vocab
+        self._tokenizer = tokenizer
+        controls = {text.encode("utf-8") for text in tokenizer.control_texts}
+        ends, piece = tokenizer.eog_ids, tokenizer.piece
+        self.pieces = [b"" if i in ends else piece(i) for i in range(self.n_vocab)]  # the bytes of each token
+        self._ids: dict[bytes, int] = {}
+        for token_id, data in enumerate(self.pieces):
+            if data in controls:
+                self.pieces[token_id] = b""
+            elif data and (data not in self._ids or self._is_byte_token(self._ids[data])):
+                self._ids[data] = token_id  # a token for the byte alone may stand beside the one of the character
+        self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
+        self._kept: dict[bytes, tuple[int, ...]] = {}
+        self._adds_space = self._begins_with_space()
+
+    def _is_byte_token(self, token_id: int) -> bool:
+        return self._tokenizer.token_text(token_id).startswith("<0x")
+
+    def _begins_with_space(self) -> bool:
+        """Whether the tokenizer puts a space before a text, as SentencePiece does."""
+        ids = self._tokenizer.tokenize("a", special=False)
+        return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
+
+    def id_of(self, data: bytes) -> int | None:
+        """The token that stands for exactly these bytes."""
+        return self._ids.get(data)
+
+    def spell(self, data: bytes) -> tuple[int, ...]:
+        """The tokens of ``data``, or of as much of its beginning as has any; their bytes are that beginning."""
+        kept = self._kept.get(data)
+        if kept is not None:
+            return kept
+        found = tuple(self._spelled(data))
+        if len(data) <= _LONGEST_KEPT:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[data] = found
+        return found
+
+    def _spelled(self, data: bytes) -> list[int]:
+        ids: list[int] = []
+        for part, text in _parts(data):
+            found = self._tokens_of(text, part) if text else None
+            if found is None:
+                found, num_bytes = self._longest_tokens(part)
+                if num_bytes < len(part):
+                    return ids + found
+            ids += found
+        return ids
+
+    def _tokens_of(self, text: str, data: bytes) -> list[int] | None:
+        """The tokenizer's own tokens of a text; None where they do not stand for exactly these bytes."""
+        tokenize, pieces = self._tokenizer.tokenize, self.pieces
+        begun = self._adds_space and not text.startswith(" ")
+        try:
+            ids = tokenize("\n" + text if begun else text[self._adds_space :], special=False)
+            if begun:  # the space that it puts before a text belongs to a text's beginning, not here
+                before = tokenize("\n", special=False)
+                ids = ids[len(before) :] if ids[: len(before)] == before else []
+        except PromptError:
+            return None
+        found = [pieces[i] for i in ids]
+        return ids if all(found) and b"".join(found) == data else None
+
+    def _longest_tokens(self, data: bytes) -> tuple[list[int], int]:
+        """The longest token at each place in turn, and how many bytes that reached."""
+        ids, place, known = list[int](), 0, self._ids
+        while place < len(data):
+            for length in range(min(self._longest, len(data) - place), 0, -1):
+                token_id = known.get(data[place : place + length])
+                if token_id is not None:
+                    ids.append(token_id)
+                    place += length
+                    break
+            else:
+                break
+        return ids, place
+
+
+def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
+    """The stretches of ``data`` that are UTF-8, each with its text, and those that are not, with none."""
+    while data:
+        try:
+            yield data, data.decode("utf-8")
+            return
+        except UnicodeDecodeError as error:
+            if error.start:
+                yield data[: error.start], data[: error.start].decode("utf-8")
+            yield data[error.start : error.end], ""
+            data = data[error.end :]
+
+
+def whole_characters(data: bytes) -> bytes:
+    """``data`` without a character at its end that is not complete."""
+    for back in range(1, min(3, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            length = next(length for first, length in _UTF8_LENGTHS if byte >= first)
+            return data[:-back] if length > back else data
+        if byte < 0x80:
+            return data
+    return data
+
+
+def begins_word(data: bytes | bytearray, place: int) -> bool:
+    """Whether tokenizers cut at ``place`` whatever comes before: a space and a letter, or the first of a line."""
+    if place + 1 >= len(data):
+        return False
+    first = data[place]
+    if first == _SPACE:
+        return (data[place + 1] | 0x20) in _LETTERS
+    return place > 0 and data[place - 1] == _LINE_END and first not in _WHITE
+
+
+_SPACE, _LINE_END, _WHITE = 0x20, 0x0A, frozenset(b" \t\r\n\v\f")
+_LETTERS = frozenset(range(ord("a"), ord("z") + 1))

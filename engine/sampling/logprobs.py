@@ -1,0 +1,30 @@
+"""Logarithms of probabilities as the model gives them, before the sampling chain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.sampling.top_k import Row, candidates
+
+
+class RowLogprob(NamedTuple):
+    """Of the token that was taken from a row, and of the likeliest ones, the likeliest first."""
+
+    logprob: float
+    top: list[tuple[int, float]]
+
+
+def row_logprob(row: Row, token_id: int, num_top: int) -> RowLogprob:
+    """What a row of logits [n_vocab] says of a token, and of the ``num_top`` likeliest.
+
+    Raises:
+        DecodeError: the row holds no numbers (a damaged model).
+    """
+    found = candidates(row, np.inf, max(num_top, 1))
+    total = found.highest + float(np.log(np.exp(row.astype(np.float64) - found.highest).sum()))
+    order = np.argsort(-found.logits, kind="stable")[:num_top]
+    ids = found.ids_of(order)
+    top = [(int(one), float(row[one]) - total) for one in ids]
+    return RowLogprob(float(row[token_id]) - total, top)

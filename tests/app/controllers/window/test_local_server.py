@@ -1,0 +1,276 @@
+"""The window's server over real sockets: switched by the settings, on the window's own engine, beside its own chat."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.domain.local_server import ServerState
+from app.domain.messages import MessageState
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.server.scripted_session import ScriptedSession
+from ui.settings.dialog import SettingsDialog
+from ui.settings.server_access import ServerAccess
+from ui.transcript.cards.answer_card import AnswerCard
+
+PATIENCE_S = 30.0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@dataclass
+class Reply:
+    """What a program got, on a thread of its own."""
+
+    status: int = 0
+    text: str = ""
+    code: str | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class Served:
+    """A window whose engine the test plays, and programs that ask it."""
+
+    desk: Desk
+    session: ScriptedSession
+    port: int
+    qtbot: QtBot
+
+    @property
+    def key(self) -> str:
+        return self.desk.paths.api_key_file.read_text("utf-8").strip()
+
+    def is_in(self, state: ServerState) -> bool:
+        return self.desk.window.local_server.view.state is state
+
+    def ask(self, words: str, key: str | None = None, **fields: object) -> Reply:
+        reply = Reply()
+        thread = threading.Thread(target=self._ask, args=(reply, words, key or self.key, fields), daemon=True)
+        thread.start()
+        return reply
+
+    def _ask(self, reply: Reply, words: str, key: str, fields: dict[str, object]) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        body = json.dumps({"messages": [{"role": "user", "content": words}], **fields})
+        try:
+            connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {key}"})
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+            reply.status = response.status
+            reply.text = (
+                answer["choices"][0]["message"]["content"] if reply.status == 200 else answer["error"]["message"]
+            )
+            reply.code = answer.get("error", {}).get("code")
+        except OSError as error:
+            reply.text = str(error)
+        finally:
+            connection.close()
+            reply.done.set()
+
+    def wait(self, reply: Reply) -> Reply:
+        self.qtbot.waitUntil(reply.done.is_set)
+        return reply
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition)
+
+    def chat(self, words: str) -> None:
+        window = self.desk.window
+        window.composer.edit.setPlainText(words)
+        self.qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
+
+    def running(self) -> tuple[int, int]:
+        activity = self.desk.window.local_server.view.activity
+        return activity.num_running, activity.num_waiting
+
+
+@pytest.fixture
+def served(qtbot: QtBot) -> Iterator[Served]:
+    session, port = ScriptedSession(echo=True), free_port()
+    keep_settings({"server": True, "server_port": port})
+    desk = open_desk(lambda on_event: EngineWorker(on_event, lambda: cast("Session", session)))
+    found = Served(desk, session, port, qtbot)
+    found.until(lambda: found.is_in(ServerState.ON) and desk.window.engine.target is not None)
+    desk.window.models.leave()
+    yield found
+    session.gate.set()
+    desk.close()
+
+
+def test_it_is_off_until_somebody_turns_it_on(qtbot: QtBot) -> None:
+    keep_settings({})
+    desk = open_desk()
+    qtbot.wait(50)
+    assert desk.window.local_server.view.state is ServerState.OFF
+    assert not desk.window.local_server.button.isVisible()
+    assert not desk.paths.api_key_file.exists()
+    desk.close()
+
+
+def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served: Served) -> None:
+    served.session.gate.clear()
+    first = served.ask("first of a program")
+    served.until(lambda: served.running() == (1, 0))
+    second = served.ask("second of a program")
+    served.until(lambda: served.running() == (1, 1))
+    served.chat("mine")
+    assert served.desk.window.local_server.view.yours_waits or served.running() == (1, 1)
+    (card,) = served.desk.window.findChildren(AnswerCard)
+    served.until(lambda: card.progress_label.text() == "Another program's request is being answered; yours is next.")
+    assert "answering, 1 waiting" in served.desk.window.local_server.button.text()
+    served.session.gate.set()
+    served.until(lambda: bool(served.desk.window.finished))
+    assert (served.wait(first).text, served.wait(second).text) == ("first of a program", "second of a program")
+    assert served.desk.messages()[-1].text == "mine"
+    asked = [request.messages[-1].content for request in served.session.requests]
+    assert asked == ["first of a program", "mine", "second of a program"]
+
+
+def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(served: Served) -> None:
+    served.session.gate.clear()
+    program = served.ask("a program's")
+    served.until(lambda: served.running() == (1, 0))
+    served.chat("mine")
+    served.until(lambda: served.desk.window.composer.is_busy)
+    served.desk.window.stop_requested.emit()
+    served.session.pulse()
+    served.until(lambda: bool(served.desk.window.finished))
+    assert served.desk.messages()[-1].state is MessageState.STOPPED
+    assert served.running() == (1, 0), "the program's goes on"
+
+    served.chat("mine again")
+    button = served.desk.window.local_server.button
+    button.open_menu()
+    assert button.stop_action.isEnabled()
+    button.stop_action.trigger()
+    button.menu_of_server.close()
+    stopped = served.wait(program)
+    assert (stopped.status, stopped.code) == (503, "stopped")
+    served.session.gate.set()
+    served.until(lambda: served.desk.messages()[-1].text == "mine\n\nmine again")
+
+
+def test_a_client_that_leaves_stops_its_own_answer_only(served: Served) -> None:
+    served.session.gate.clear()
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+    body = json.dumps({"messages": [{"role": "user", "content": "gone"}]})
+    connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {served.key}"})
+    served.until(lambda: served.running() == (1, 0))
+    served.chat("mine")
+    connection.close()
+    served.session.gate.set()
+    served.until(lambda: served.desk.messages()[-1].text == "mine")
+
+
+def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
+    served.session.gate.clear()
+    running = served.ask("running")
+    served.until(lambda: served.running() == (1, 0))
+    waiting = served.ask("waiting")
+    served.until(lambda: served.running() == (1, 1))
+    served.desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    refused = served.wait(served.ask("too early"))
+    assert (refused.status, refused.code) == (503, "no_model")
+    served.session.gate.set()
+    assert served.wait(running).text == "running"
+    assert (served.wait(waiting).status, waiting.code) == (503, "model_changed"), "it was asked of the other model"
+    served.until(
+        lambda: served.desk.window.engine.target is not None and served.desk.controller.models.ready is not None
+    )
+    assert served.wait(served.ask("late", model="other")).text == "late"
+    assert served.wait(served.ask("late", model="target")).status == 404
+
+
+def test_requests_begin_with_the_settings_and_keep_nothing_of_the_chats(served: Served) -> None:
+    served.desk.window.settings_changed.emit({"temperature": 0.3, "system_prompt": "Be brief.", "learn_past": True})
+    served.wait(served.ask("one"))
+    request = served.session.requests[-1]
+    assert request.sampling.temperature == 0.3
+    assert request.messages[0].content == "Be brief."
+    assert (request.use_past, request.conversation_id) == (False, 0)
+
+
+def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = int(other.getsockname()[1])
+        keep_settings({"server": True, "server_port": taken})
+        desk = open_desk()
+        window = desk.window
+        qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.FAILED)
+        (problem,) = window.problems
+        assert problem.message == f"Another program uses port {taken}."
+        assert window.local_server.button.text().strip() == "Server off"
+        assert not window.local_server.button.stop_action.isVisible()
+        window.settings_changed.emit({"server_port": free_port()})
+        qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.ON)
+        assert not window.problem_banner.isVisible()
+        window.settings_changed.emit({"server": False})
+        qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.OFF)
+        assert not window.local_server.button.isVisible()
+        desk.close()
+
+
+def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Served) -> None:
+    window = served.desk.window
+    served.qtbot.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    served.until(lambda: served.is_in(ServerState.OFF))
+    window.settings_changed.emit({"server": True})
+    window.settings_changed.emit({"server": False})
+    window.settings_changed.emit({"server": True})
+    served.until(lambda: served.is_in(ServerState.ON))
+    assert served.wait(served.ask("still here")).text == "still here"
+
+
+def test_the_page_shows_what_programs_type_and_another_key_lets_the_old_one_go(served: Served) -> None:
+    window, old = served.desk.window, served.key
+    window.local_server.button.settings_action.trigger()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    access = dialog.findChild(ServerAccess)
+    assert access is not None
+    assert access.isVisible()
+    assert access.url.text() == f"http://127.0.0.1:{served.port}/v1"
+    assert access.model.text() == "target"
+    assert access.key.text() == old
+    assert old not in access.key.displayText()
+    assert old not in access.example.toPlainText()
+    served.qtbot.mouseClick(access.copy_example, Qt.MouseButton.LeftButton)
+    assert old in QGuiApplication.clipboard().text()
+    served.qtbot.keyClick(access.show_button, Qt.Key.Key_Space)
+    assert access.key.displayText() == old
+    dialog.rows["server_port"].set_value(50_123)
+    assert access.url.text() == "http://127.0.0.1:50123/v1"
+    dialog.rows["server_port"].set_value(served.port)
+    served.qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
+    assert access.key.text() == served.key != old
+    dialog.reject()
+    served.until(lambda: served.is_in(ServerState.ON) and served.wait(served.ask("new key")).status == 200)
+    assert served.wait(served.ask("old key", key=old)).status == 401
+
+
+def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) -> None:
+    served.session.gate.clear()
+    reply = served.ask("unfinished")
+    served.until(lambda: served.running() == (1, 0))
+    served.desk.window.close()
+    assert served.desk.controller.close(), "everything ended well"
+    assert reply.done.wait(PATIENCE_S)
+    assert reply.status in (0, 503)
+    with socket.create_server(("127.0.0.1", served.port)):
+        pass

@@ -1,0 +1,220 @@
+"""What programs need to use the local server: address, model and key to copy, and examples to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.domain.local_server import LOOPBACK, Example, base_url, examples
+from engine.records import ModelInfo
+from ui.settings.row import SettingRow
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.styling import rule
+
+EXAMPLE_LINES = 9
+MASK = "•" * 12
+DEFAULT_CTX = 4096
+
+
+class ServerAccess(QWidget):
+    """Follows the rows of the server's settings as they are edited.
+
+    ``read`` gives what the server does, in words, the key, and why there is none; `refresh` asks it again.
+
+    Signals:
+        renewal_requested: another key is to be made.
+    """
+
+    renewal_requested = Signal()
+
+    def __init__(self, theme: Theme, target: ModelInfo | None, read: Callable[[], tuple[str, str, str]]) -> None:
+        super().__init__()
+        self._theme, self._read = theme, read
+        self._model = Path(target.path).stem if target else ""
+        self._n_ctx = target.n_ctx if target else DEFAULT_CTX
+        self._host, self._port, self._starts = LOOPBACK, 0, False
+        self._state = ""
+        self._key = ""
+        self.state = self._label("", "caption")
+        self.url = self._field(translate("ServerAccess", "Base URL"))
+        self.model = self._field(translate("ServerAccess", "Model"))
+        self.model.setText(self._model)
+        self.key = self._field(translate("ServerAccess", "Key"))
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.complaint = self._label("", "error")
+        self.show_button = self._button("eye", translate("ServerAccess", "Show the key"))
+        self.show_button.setCheckable(True)
+        self.show_button.toggled.connect(self._show_key)
+        self.renew_button = self._button(
+            "refresh-cw", translate("ServerAccess", "Make another key; programs with the old one are let go")
+        )
+        self.renew_button.clicked.connect(self.renewal_requested)
+        self.program = NoWheelComboBox()
+        self.program.setItemDelegate(QStyledItemDelegate(self.program))  # draws as the stylesheet says
+        self.program.setAccessibleName(translate("ServerAccess", "Example for"))
+        self.program.currentIndexChanged.connect(self._show_example)
+        self.example = QPlainTextEdit()
+        self._make_example()
+        self._arrange()
+        self.refresh()
+
+    def _make_example(self) -> None:
+        edit = self.example
+        edit.setReadOnly(True)
+        edit.setProperty("kind", "field")
+        edit.setTabChangesFocus(True)
+        edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        edit.setFont(self._theme.code_font())
+        edit.setFixedHeight(QFontMetrics(edit.font()).lineSpacing() * EXAMPLE_LINES + 20)
+        edit.setAccessibleName(translate("ServerAccess", "Example"))
+
+    def _arrange(self) -> None:
+        heading = self._label(translate("ServerAccess", "Use it from other programs"), "strong")
+        words = translate(
+            "ServerAccess",
+            "In the program, choose an “OpenAI-compatible” provider and enter these.",
+        )
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        rows = ((self.url, ()), (self.model, ()), (self.key, (self.show_button, self.renew_button)))
+        for place, (field, others) in enumerate(rows):
+            name = QLabel(field.accessibleName())
+            name.setBuddy(field)
+            buttons = QHBoxLayout()
+            buttons.setSpacing(2)
+            for button in (self._copy_button(field), *others):
+                buttons.addWidget(button)
+            buttons.addStretch(1)
+            grid.addWidget(name, place, 0)
+            grid.addWidget(field, place, 1)
+            grid.addLayout(buttons, place, 2)
+        above = QHBoxLayout()
+        above.setSpacing(8)
+        above.addWidget(QLabel(translate("ServerAccess", "Example for")))
+        above.addWidget(self.program)
+        above.addStretch(1)
+        above.addWidget(self._copy_example_button())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for part in (rule(), self.state, heading, self._label(words, "caption")):
+            column.addWidget(part)
+        column.addLayout(grid)
+        column.addWidget(self.complaint)
+        column.addLayout(above)
+        column.addWidget(self.example)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+
+    def follow(self, rows: Mapping[str, SettingRow]) -> None:
+        """Show the address as it is edited in these rows."""
+        switch, host, port = rows["server"], rows["server_host"], rows["server_port"]
+        was_on = bool(switch.value())
+
+        def read() -> None:
+            self._starts = bool(switch.value()) and not was_on
+            self._host = str(host.value())
+            if not port.problem():
+                self._port = int(port.value() or 0)
+            self._show()
+
+        for row in (switch, host, port):
+            row.changed.connect(read)
+        read()
+
+    def refresh(self) -> None:
+        """Show what the server does now, and its key."""
+        state, self._key, problem = self._read()
+        self._state = state
+        self.complaint.setText(problem)
+        self.complaint.setVisible(bool(problem))
+        self._show()
+
+    def _show(self) -> None:
+        self.state.setText(
+            translate("ServerAccess", "The server starts when you save.") if self._starts else self._state
+        )
+        for field, text in ((self.url, base_url(self._host, self._port)), (self.key, self._key)):
+            field.setText(text)
+            field.setCursorPosition(0)  # a long one is seen from its beginning
+        chosen = max(self.program.currentIndex(), 0)
+        self.program.blockSignals(True)
+        self.program.clear()
+        for example in self._examples(self._key):
+            self.program.addItem(example.program)
+        self.program.setCurrentIndex(chosen)
+        self.program.blockSignals(False)
+        self._show_example()
+
+    def _show_key(self, shown: bool) -> None:
+        self.key.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
+        self.show_button.set_icon_name("eye-off" if shown else "eye")
+        name = translate("ServerAccess", "Hide the key") if shown else translate("ServerAccess", "Show the key")
+        self.show_button.setAccessibleName(name)
+        self.show_button.setToolTip(name)
+        self._show_example()
+
+    def _show_example(self) -> None:
+        example = self._examples(self._key if self.show_button.isChecked() else MASK)[self.program.currentIndex()]
+        self.example.setPlainText(example.text)
+        self.example.setToolTip(example.place)
+
+    def _examples(self, key: str) -> tuple[Example, ...]:
+        return examples(base_url(self._host, self._port), self._model, key, self._n_ctx)
+
+    # ---- parts ------------------------------------------------------------------------------------------------------
+
+    def _label(self, text: str, kind: str) -> QLabel:
+        label = QLabel(text)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        label.setProperty("kind", kind)
+        return label
+
+    def _field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setReadOnly(True)
+        field.setAccessibleName(name)
+        return field
+
+    def _button(self, icon: str, name: str) -> IconButton:
+        return IconButton(self._theme, icon, name)
+
+    def _copy_button(self, field: QLineEdit) -> IconButton:
+        name = translate("ServerAccess", "Copy: {what}").format(what=field.accessibleName())
+        return self._copies(name, field.text)
+
+    def _copy_example_button(self) -> IconButton:
+        self.copy_example = self._copies(
+            translate("ServerAccess", "Copy the example, with the key"),
+            lambda: self._examples(self._key)[self.program.currentIndex()].text,
+        )
+        return self.copy_example
+
+    def _copies(self, name: str, text: Callable[[], str]) -> IconButton:
+        button = self._button("copy", name)
+
+        def copy() -> None:
+            QGuiApplication.clipboard().setText(text())
+            button.confirm(translate("ServerAccess", "Copied"))
+
+        button.clicked.connect(copy)
+        return button

@@ -1,0 +1,225 @@
+"""The local server in the window: its sign in the header, with a menu, and its part of the settings dialog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
+
+from app.domain.local_server import ServerState, ServerView
+from engine.records import Problem
+from ui.text.formatting import count, hover
+from ui.text.language import translate
+from ui.text.problem_words import explanation
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+
+if TYPE_CHECKING:
+    from ui.settings.server_access import ServerAccess
+    from ui.window.main_window import MainWindow
+
+CALM_MS = 1_000  # the sign does not flicker between two requests
+
+
+def state_words(view: ServerView) -> str:
+    """What it is doing, in a sentence."""
+    if view.state is ServerState.FAILED:
+        return explanation(view.problem) if view.problem else translate("LocalServer", "The server is off.")
+    if view.state is ServerState.STARTING:
+        return translate("LocalServer", "The server is starting.")
+    if view.state is ServerState.OFF:
+        return translate("LocalServer", "The server is off.")
+    if view.yours_waits:
+        return translate("LocalServer", "A program's request is being answered; yours is next.")
+    if view.activity.num_running:
+        return translate("LocalServer", "A program's request is being answered.")
+    return translate("LocalServer", "The server is ready.")
+
+
+def count_words(view: ServerView) -> str:
+    """How much it has done, and has to do."""
+    done, waiting = view.activity.num_answered, view.activity.num_waiting
+    answered = translate("LocalServer", "{number} requests answered", None, done).format(number=count(done))
+    if not waiting:
+        return answered
+    return f"{answered}, {_waiting_words(waiting)}"
+
+
+def _waiting_words(number: int) -> str:
+    return translate("LocalServer", "{number} waiting", None, number).format(number=count(number))
+
+
+class ServerButton(IconButton):
+    """In the header while the server is wanted: whether it is ready, or whom it answers.
+
+    Signals:
+        address_copied, stop_requested, retry_requested, settings_requested, turned_off: from its menu.
+    """
+
+    address_copied = Signal()
+    stop_requested = Signal()
+    retry_requested = Signal()
+    settings_requested = Signal()
+    turned_off = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        name = translate("LocalServer", "Local server")
+        super().__init__(theme, "server", name, text=name)
+        self._view = ServerView()
+        self._calms_down = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._calms_down.timeout.connect(self._show)
+        self._make_menu()
+        self.clicked.connect(self.open_menu)
+        self._show()
+
+    def _make_menu(self) -> None:
+        self.menu_of_server = menu = QMenu(self)
+        self._lines = [self._line(menu) for _ in range(3)]
+        menu.addSeparator()
+        self.copy_action = menu.addAction(translate("LocalServer", "Copy the base URL"), self.address_copied.emit)
+        self.stop_action = menu.addAction(translate("LocalServer", "Stop this answer"), self.stop_requested.emit)
+        self.retry_action = menu.addAction(translate("LocalServer", "Try again"), self.retry_requested.emit)
+        menu.addSeparator()
+        self.settings_action = menu.addAction(
+            translate("LocalServer", "Server settings…"), self.settings_requested.emit
+        )
+        self.off_action = menu.addAction(translate("LocalServer", "Turn the server off"), self.turned_off.emit)
+
+    def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
+        """A line that says something and does nothing."""
+        label = QLabel()
+        label.setObjectName("menuLine")
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setContentsMargins(10, 3, 10, 3)
+        action = QWidgetAction(menu)
+        action.setDefaultWidget(label)
+        action.setEnabled(False)
+        menu.addAction(action)
+        return label, action
+
+    def set_view(self, view: ServerView) -> None:
+        """What the server does now."""
+        was_busy, self._view = self._view.activity.num_running, view
+        if was_busy and not view.activity.num_running and view.state is ServerState.ON:
+            self._calms_down.start()
+        else:
+            if view.activity.num_running:
+                self._calms_down.stop()
+            if not self._calms_down.isActive() or view.state is not ServerState.ON:
+                self._show()
+        self._fill_menu()
+
+    def open_menu(self) -> None:
+        """Show what it does, and what can be done, under the button."""
+        self._fill_menu()
+        below = self.mapToGlobal(self.rect().bottomLeft())
+        self.menu_of_server.popup(below + QPoint(0, 1))
+        first = next(action for action in self.menu_of_server.actions() if action.isVisible() and action.isEnabled())
+        self.menu_of_server.setActiveAction(first)
+
+    def _fill_menu(self) -> None:
+        view = self._view
+        is_on = view.state is ServerState.ON
+        texts = (f"{view.address}/v1" if is_on else "", count_words(view) if is_on else "", state_words(view))
+        for (label, line), text in zip(self._lines, texts, strict=True):
+            label.setText(text)
+            line.setVisible(bool(text))
+        self.copy_action.setVisible(is_on)
+        self.stop_action.setVisible(is_on)
+        self.stop_action.setEnabled(bool(view.activity.num_running))
+        self.retry_action.setVisible(view.state is ServerState.FAILED)
+        for action, icon in (
+            (self.copy_action, "copy"),
+            (self.stop_action, "square"),
+            (self.retry_action, "refresh-cw"),
+            (self.settings_action, "settings"),
+            (self.off_action, "x"),
+        ):
+            action.setIcon(self._theme.icon(icon))
+
+    def _show(self) -> None:
+        view = self._view
+        self.setVisible(view.state is not ServerState.OFF)
+        failed, busy = view.state is ServerState.FAILED, bool(view.activity.num_running)
+        if failed:
+            text = translate("LocalServer", "Server off")
+        elif busy:
+            text = translate("LocalServer", "Server answering")
+            if view.activity.num_waiting:
+                text = f"{text}, {_waiting_words(view.activity.num_waiting)}"
+        else:
+            text = translate("LocalServer", "Server on")
+        self.set_icon_name("triangle-alert" if failed else "server")
+        self.set_marked(busy)
+        if self.text().strip() != text:
+            self._text = f" {text}"
+            self.setText(self._text)
+        words = state_words(view)
+        if view.state is ServerState.ON:
+            words = f"{view.address}/v1\n{count_words(view)}\n{words}"
+        self.setToolTip(hover(words))
+        self.setAccessibleName(translate("LocalServer", "Local server: {state}").format(state=text))
+        self.setAccessibleDescription(words)
+
+
+class LocalServer(QObject):
+    """Values in by methods.
+
+    Signals:
+        key_requested, renewal_requested: the key is to be shown; another one is to be made.
+        stop_requested: of the answer to a program.
+        retry_requested: the server failed, and is to be started again.
+        changed: `view` or `key` is another.
+    """
+
+    key_requested = Signal()
+    renewal_requested = Signal()
+    stop_requested = Signal()
+    retry_requested = Signal()
+    changed = Signal()
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.view = ServerView()
+        self.key = ""
+        self.key_problem: Problem | None = None
+        self.button = ServerButton(window.theme)
+        window.header.add_indicator(self.button)
+        self.button.address_copied.connect(self._copy_address)
+        self.button.stop_requested.connect(self.stop_requested)
+        self.button.retry_requested.connect(self.retry_requested)
+        self.button.settings_requested.connect(window.dialogs.open_server)
+        self.button.turned_off.connect(lambda: window.settings_changed.emit({"server": False}))
+
+    def set_view(self, view: ServerView) -> None:
+        """What the server does."""
+        if view != self.view:
+            self.view = view
+            self.button.set_view(view)
+            self.changed.emit()
+
+    def set_key(self, key: str, problem: Problem | None = None) -> None:
+        """The key that programs show; empty, and why, where there is none."""
+        self.key, self.key_problem = key, problem
+        self.changed.emit()
+
+    def access(self) -> ServerAccess:
+        """What the settings dialog shows of it, below its settings; it lives as long as the dialog."""
+        from ui.settings.server_access import ServerAccess  # noqa: PLC0415  (the first paint waits for no dialog)
+
+        self.key_requested.emit()
+        made = ServerAccess(self._window.theme, self._window.engine_view.target, self._read)
+        made.renewal_requested.connect(self.renewal_requested)
+        self.changed.connect(made.refresh)
+        return made
+
+    def _read(self) -> tuple[str, str, str]:
+        problem = explanation(self.key_problem) if self.key_problem is not None else ""
+        return state_words(self.view), self.key, problem
+
+    def _copy_address(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self.view.address}/v1")
+        self.button.confirm(translate("LocalServer", "Copied"))
