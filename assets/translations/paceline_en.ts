@@ -174,15 +174,15 @@
     <message numerus="yes">
         <source>{number} requests answered</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>

@@ -104,6 +104,28 @@ class PromptBuilder:
         text += self._typed.protect(begun, mark)
         return self._with_bos(self._typed.tokenize(text, mark))
 
+    def of_request(self, request: ChatRequest) -> list[int]:
+        """Ids that a request is answered from.
+
+        Raises:
+            PromptError: there are no messages, one has an unknown role, or no gap can be filled.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        if request.raw_prompt is None:
+            return self.of_messages(request, request.messages)
+        if request.suffix is not None:
+            return self.between(request.raw_prompt, request.suffix)
+        return self.raw(request.raw_prompt)
+
+    def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
+        """Ids of ``messages`` as ``request`` wants them: through the template, or as text that goes on.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        return self.complete(messages) if request.completes else self.build(messages, request.tools)
+
     def complete(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
 
@@ -113,21 +135,6 @@ class PromptBuilder:
         self._check(messages)
         text = JOINT.join(message.content for message in messages)
         return self._with_bos(self._tokenizer.tokenize(text, special=False))
-
-    def of_request(self, request: ChatRequest) -> list[int]:
-        """Ids that a request is answered from.
-
-        Raises:
-            PromptError: there are no messages, one has an unknown role, or no gap can be filled.
-            TemplateError: the template is broken, refuses the messages, or took too long.
-        """
-        if request.completes:
-            return self.complete(request.messages)
-        if request.raw_prompt is None:
-            return self.build(request.messages, request.tools)
-        if request.suffix is not None:
-            return self.between(request.raw_prompt, request.suffix)
-        return self.raw(request.raw_prompt)
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""

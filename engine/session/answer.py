@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -156,7 +155,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.of_request(replace(self._request, messages=kept.messages))
+        ids = self._prompt.of_messages(self._request, kept.messages)
         return ids if len(ids) <= room else None
 
     def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:

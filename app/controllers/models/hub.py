@@ -16,6 +16,7 @@ from app.controllers.load_requests import load_request
 from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
+from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts
 from app.domain.lazy import Lazy
 from app.domain.models import ModelRef, PairView
@@ -77,6 +78,7 @@ class HubController(QObject):
         self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
+        self._picker = ModelPickerController(parts.window, self.jobs, self._service, chat, self.report)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened

@@ -36,6 +36,7 @@ from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_dra
 from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
@@ -69,7 +70,9 @@ AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
 
 
 def verdict_words(verdict: PairVerdict) -> str:
-    """The reason, or that all agrees."""
+    """The reason, what a draft with another vocabulary can say, or that all agrees."""
+    if verdict.speaks is not None:
+        return in_language(speaks_words(verdict.speaks))
     if verdict.reason:
         return in_language(verdict.reason)
     return translate("HubPairs", AGREE if verdict.matches else DIFFER)
@@ -151,7 +154,7 @@ class PairJudge:
         proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
-            match = Match.YES if proof.match.matches else Match.NO
+            match = _match(proof.match.matches, proof.match.speaks)
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
@@ -351,6 +354,12 @@ def _draft_row(candidate: Candidate) -> DraftRow:
     return DraftRow(
         side,
         translate("HubPairs", candidate.place.value),
-        Match.YES if candidate.matches else Match.NO,
-        in_language(candidate.reason),
+        _match(candidate.matches, candidate.speaks),
+        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks)),
     )
+
+
+def _match(matches: bool, speaks: float | None) -> Match:
+    if not matches:
+        return Match.NO
+    return Match.YES if speaks is None else Match.TRANSLATED

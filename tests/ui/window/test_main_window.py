@@ -75,8 +75,6 @@ def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.builtin_pair_requested) as caught:
         header.demo_action.trigger()
     assert caught.args == [True]
-    with qtbot.waitSignal(window.draft_removed):
-        header.remove_action.trigger()
     for action, role in ((header.target_action, "target"), (header.draft_action, "draft")):
         action.trigger()
         chooser = window.findChildren(QFileDialog)[-1]
@@ -208,10 +206,11 @@ def test_a_narrow_window_gives_the_text_its_room(window: MainWindow, qtbot: QtBo
 
 def test_the_models_menu_opens_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_L, CTRL)
-    qtbot.waitUntil(window.header.menu.isVisible)
-    assert window.header.menu.activeAction() is window.header.browse_action
-    qtbot.keyClick(window.header.menu, Qt.Key.Key_Escape)
-    assert not window.header.menu.isVisible()
+    picker = window.header.picker
+    qtbot.waitUntil(picker.isVisible)
+    assert picker.list.hasFocus()
+    qtbot.keyClick(picker.list, Qt.Key.Key_Escape)
+    assert not picker.isVisible()
 
 
 def test_a_window_can_be_made_narrow_at_once(window: MainWindow, qtbot: QtBot) -> None:
