@@ -225,6 +225,18 @@
 <context>
     <name>Catalog</name>
     <message>
+        <source>short questions and rewriting on a computer with few cores</source>
+        <translation>kurze Fragen und Umformulieren auf einem Rechner mit wenigen Kernen</translation>
+    </message>
+    <message>
+        <source>reasoning where an 8B model would be too slow</source>
+        <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
+        <source>everyday chat in many languages where a 7B model would be too slow</source>
+        <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
         <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
         <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
     </message>
@@ -4776,6 +4788,14 @@ Chat-Vorlage: {template_name}
         <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
     </message>
     <message>
+        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
+        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
         <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
     </message>
@@ -5078,10 +5098,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
-    </message>
-    <message>
-        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
