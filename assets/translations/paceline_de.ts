@@ -225,6 +225,18 @@
 <context>
     <name>Catalog</name>
     <message>
+        <source>short questions and rewriting on a computer with few cores</source>
+        <translation>kurze Fragen und Umformulieren auf einem Rechner mit wenigen Kernen</translation>
+    </message>
+    <message>
+        <source>reasoning where an 8B model would be too slow</source>
+        <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
+        <source>everyday chat in many languages where a 7B model would be too slow</source>
+        <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
         <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
         <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
     </message>
@@ -1500,8 +1512,8 @@ def mean(values):
         <translation>Einen Fehler verstehen</translation>
     </message>
     <message>
-        <source>What does “IndexError: list index out of range” mean in Python, and how do I find its cause?</source>
-        <translation type="unfinished"></translation>
+        <source>What does “IndexError: list index out of range” mean, and how do I find its cause?</source>
+        <translation>Was bedeutet „IndexError: list index out of range“, und wie finde ich die Ursache?</translation>
     </message>
     <message>
         <source>A story</source>
@@ -1978,6 +1990,10 @@ Chat-Vorlage: {template_name}
 {path}</translation>
     </message>
     <message>
+        <source>Not used in chats, which are text only: {parts}</source>
+        <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
+    </message>
+    <message>
         <source>Show the sidebar (Ctrl+B)</source>
         <translation>Seitenleiste einblenden (Strg+B)</translation>
     </message>
@@ -2032,10 +2048,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>tools (function calls)</source>
         <translation>Werkzeuge (Funktionsaufrufe)</translation>
-    </message>
-    <message>
-        <source>Not in this version, which gives it text only: {parts}</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -3017,8 +3029,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Automatic” drafts where that pays off.</source>
-        <translation type="unfinished"></translation>
+        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
+        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -5130,10 +5142,6 @@ Chat-Vorlage: {template_name}
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
-        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
-    </message>
-    <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
         <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
     </message>
@@ -5300,6 +5308,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
+        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
+        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
         <source>the end of an answer</source>

@@ -54,7 +54,7 @@ def describe(model: ModelInfo) -> str:
     unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = translate("Header", "Not in this version, which gives it text only: {parts}")
+    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
