@@ -283,6 +283,15 @@ class Session:
         self._close_models()
         self.states.flush()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a target."""
+        return self._target is not None
+
+    def unload(self) -> None:
+        """Free all models; another `load` may follow."""
+        self._close_models()
+
     def _close_models(self) -> None:
         self._close_draft(_NO_DRAFT)
         self.states.detach("target")
