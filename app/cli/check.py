@@ -12,7 +12,7 @@ from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header
 from app.paths import find_paths
 from app.storage.pair_speeds import PairSpeeds
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama.model import LlamaModel
 from engine.sandbox.probe import probe
@@ -22,21 +22,24 @@ def command(options: argparse.Namespace) -> int:
     """Print the verdict and what to expect; exit code 0 for a pair that fits, 1 for one that does not."""
     target, draft = Path(options.target), Path(options.draft)
     try:
-        reason = verdict(target, draft)
+        reason, speaks = verdict(target, draft)
         expected = outlook(target, None if reason else draft)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
         facts = {"target": str(target), "draft": str(draft), "compatible": not reason, "reason": reason or None}
-        print(json.dumps({**facts, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
+        print(json.dumps({**facts, "speaks": speaks, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
         return 1 if reason else 0
     if reason:
         print(f"{draft.name} cannot draft for {target.name}: {reason}")
-    else:
+        return 1
+    if speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
-        for sentence in expected.sentences if expected else ():
-            print(sentence)
-    return 1 if reason else 0
+    else:
+        print(f"{draft.name} can draft for {target.name}. {speaks_words(speaks)}")
+    for sentence in expected.sentences if expected else ():
+        print(sentence)
+    return 0
 
 
 def outlook(target: Path, draft: Path | None) -> Outlook | None:
@@ -69,8 +72,10 @@ def _as_dict(outlook: Outlook | None, reason: str) -> dict[str, object] | None:
     }
 
 
-def verdict(target: Path, draft: Path) -> str:
-    """Compare the two; empty where the draft may serve, else the first difference in a sentence.
+def verdict(target: Path, draft: Path) -> tuple[str, float | None]:
+    """Compare the two: why the draft may not serve, empty where it may, and what share of the target's tokens it has.
+
+    The share is None where the vocabularies match.
 
     Raises:
         EngineError: one of the files cannot be used as a model.
@@ -80,7 +85,7 @@ def verdict(target: Path, draft: Path) -> str:
         probe(path, cache)
     with LlamaModel(target, vocab_only=True) as one, LlamaModel(draft, vocab_only=True) as other:
         try:
-            check_pair(one.vocab, other.vocab)
+            found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
         except DraftRefusedError as error:
-            return error.message
-    return ""
+            return error.message, None
+    return "", None if found is None else found.speaks

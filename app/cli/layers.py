@@ -16,7 +16,8 @@ from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import Presets, presets_file
 from engine.records import Mode, SamplingParams
 
-_OPTIONS = {key: key for key in LAYERED_KEYS if key not in ("learn_past", "overflow")} | {"system_prompt": "system"}
+_NOT_OPTIONS = ("learn_past", "overflow", "prompt_format")
+_OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"system_prompt": "system"}
 
 
 def apply_layers(options: argparse.Namespace) -> None:

@@ -143,9 +143,9 @@
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n answer slower than plain decoding</numerusform>
+            <numerusform>%n answers slower than plain decoding</numerusform>
         </translation>
     </message>
 </context>
@@ -166,6 +166,23 @@
         <translation>
             <numerusform>%n model · {total} in the models folder</numerusform>
             <numerusform>%n models · {total} in the models folder</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LocalServer</name>
+    <message numerus="yes">
+        <source>{number} requests answered</source>
+        <translation type="unfinished">
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{number} waiting</source>
+        <translation type="unfinished">
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>
@@ -252,9 +269,9 @@
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
         </translation>
     </message>
 </context>
@@ -329,23 +346,6 @@
         <translation>
             <numerusform>%n day ago</numerusform>
             <numerusform>%n days ago</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>LocalServer</name>
-    <message numerus="yes">
-        <source>{number} requests answered</source>
-        <translation>
-            <numerusform>{number} request answered</numerusform>
-            <numerusform>{number} requests answered</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{number} waiting</source>
-        <translation>
-            <numerusform>{number} waiting</numerusform>
-            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>

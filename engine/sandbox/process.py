@@ -1,6 +1,7 @@
 """How this program starts short-lived helpers of itself, and where such a helper begins.
 
-A helper does what may end a process: rendering a stranger's chat template, opening a stranger's model file.
+A helper does what may end a process: rendering a stranger's chat template, opening a stranger's model file, reading a
+stranger's grammar.
 A frozen program has no ``python -m``: there the program is started again with ``CHILD_FLAG`` as its first
 argument, and whoever owns the command line must hand the rest to `main` before anything else is imported.
 """
@@ -58,6 +59,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.pair_child import main as be_judge  # noqa: PLC0415
 
         return be_judge(rest)
+    if name == "grammar":
+        from engine.sandbox.grammar_check import main as be_reader  # noqa: PLC0415
+
+        return be_reader(rest)
     if name == "library":
         from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
 

@@ -61,7 +61,8 @@ from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-Inspect = Callable[[Path, Callable[[], bool]], object]  # raises where a file must not be opened here; may be stopped
+# Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
+Inspect = Callable[..., object]
 _NO_DRAFT = said("No draft model is chosen.")
 
 
@@ -80,7 +81,7 @@ class Session:
         past_folder: Path | None = None,
         state_folder: Path | None = None,
     ) -> None:
-        self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
+        self._inspect: Inspect = inspect or (lambda *_: None)
         self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
@@ -109,7 +110,8 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
-        self._inspect(Path(request.target), self.is_load_cancelled)
+        elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
+        self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = fit_context([request.target], target_options(request))
         options = TargetAttention(self._store).choose(request.target, options)
         options = with_room_for(request.draft, request, options)
@@ -214,6 +216,8 @@ class Session:
             except EngineError:
                 other.close()
                 raise
+            if self._translated is not None:
+                other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 
