@@ -22,6 +22,7 @@ from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tool_formats import ToolFormat as ToolFormat
 
+FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
 
 
@@ -143,8 +144,9 @@ class ChatRequest:
     overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
+    completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
-    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
+    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's; below: in memory only
     grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
     suffix: str | None = None
     predicted: str = ""
@@ -322,6 +324,13 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
+
+    @property
+    def has_template(self) -> bool:
+        """Whether the file has a chat template: without one it was most likely made to continue texts."""
+        return self.template_name == FROM_MODEL
+
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle

@@ -15,7 +15,7 @@ from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header
 from app.paths import find_paths
 from app.storage.pair_speeds import PairSpeeds
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
@@ -33,23 +33,26 @@ def command(options: argparse.Namespace) -> int:
     draft = Path(options.draft)
     try:
         is_head = bool(head_method(read_header(draft)))
-        reason = head_verdict(target, draft) if is_head else verdict(target, draft)
+        reason, speaks = (head_verdict(target, draft), None) if is_head else verdict(target, draft)
         expected = None if is_head else outlook(target, None if reason else draft)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
         facts = {"target": str(target), "draft": str(draft), "compatible": not reason, "reason": reason or None}
-        print(json.dumps({**facts, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
+        print(json.dumps({**facts, "speaks": speaks, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
         return 1 if reason else 0
     if reason:
         print(f"{draft.name} cannot draft for {target.name}: {reason}")
-    elif is_head:
+        return 1
+    if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
-    else:
+    elif speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
-        for sentence in expected.sentences if expected else ():
-            print(sentence)
-    return 1 if reason else 0
+    else:
+        print(f"{draft.name} can draft for {target.name}. {speaks_words(speaks)}")
+    for sentence in expected.sentences if expected else ():
+        print(sentence)
+    return 0
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
@@ -132,8 +135,10 @@ def _as_dict(outlook: Outlook | None, reason: str) -> dict[str, object] | None:
     }
 
 
-def verdict(target: Path, draft: Path) -> str:
-    """Compare the two; empty where the draft may serve, else the first difference in a sentence.
+def verdict(target: Path, draft: Path) -> tuple[str, float | None]:
+    """Compare the two: why the draft may not serve, empty where it may, and what share of the target's tokens it has.
+
+    The share is None where the vocabularies match.
 
     Raises:
         EngineError: one of the files cannot be used as a model.
@@ -143,7 +148,7 @@ def verdict(target: Path, draft: Path) -> str:
         probe(path, cache)
     with LlamaModel(target, vocab_only=True) as one, LlamaModel(draft, vocab_only=True) as other:
         try:
-            check_pair(one.vocab, other.vocab)
+            found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
         except DraftRefusedError as error:
-            return error.message
-    return ""
+            return error.message, None
+    return "", None if found is None else found.speaks

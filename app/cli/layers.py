@@ -20,7 +20,8 @@ from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header
 from engine.records import Mode, SamplingParams
 
-_OPTIONS = {key: key for key in LAYERED_KEYS if key not in ("learn_past", "overflow")} | {"system_prompt": "system"}
+_NOT_OPTIONS = ("learn_past", "overflow", "prompt_format")
+_OPTIONS = {key: key for key in LAYERED_KEYS if key not in _NOT_OPTIONS} | {"system_prompt": "system"}
 
 
 def apply_layers(options: argparse.Namespace) -> None:

@@ -124,6 +124,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
+    form = decoding.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json-schema", metavar="F", help="a JSON schema that the answer is valid by; - is standard input"
+    )
+    form.add_argument("--grammar", metavar="F", help="a grammar in llama.cpp's GBNF that the answer follows")
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
@@ -252,7 +257,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # What a lane has of its own is not asked for; the temperature is settled beside the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None)
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None, json_schema=None, grammar=None)
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")

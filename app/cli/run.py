@@ -27,7 +27,8 @@ from app.domain.errors import AppError
 from app.domain.framing import with_attachments
 from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.errors import EngineError, SettingError
+from engine.errors import EngineError, GrammarError, SettingError
+from engine.grammar.json_schema import grammar_of
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -44,6 +45,7 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
+from engine.sandbox.grammar_check import check_grammar
 from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.kernel_check import inspector
 from engine.session.session import Session
@@ -59,7 +61,7 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         request = make_request(options)
         _check_trace(options.trace)
-    except AppError as error:
+    except (AppError, GrammarError) as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(_refusal(error), as_json=options.json)
@@ -158,6 +160,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
+        GrammarError: no grammar can be made of what the answer is to follow.
     """
     apply_layers(options)
     text = _prompt_text(options)
@@ -172,7 +175,36 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
         use_past=options.history is not None,
+        grammar=_grammar(options),
     )
+
+
+def _grammar(options: argparse.Namespace) -> str:
+    """What the answer has to follow; empty where it is free.
+
+    Raises:
+        GrammarError: the file has no grammar or schema that can be followed.
+        ValueError: it is no JSON, or the option is not for this.
+        OSError: it cannot be read.
+    """
+    name = options.json_schema or options.grammar
+    if name is None:
+        return ""
+    if options.ignore_eos:
+        raise ValueError("An answer in a given form has an end of its own: leave out --ignore-eos.")
+    if name == "-":
+        text = _bounded(sys.stdin.buffer)
+    else:
+        with Path(name).open("rb") as file:
+            text = _bounded(file)
+    if options.grammar:
+        return check_grammar(text)
+    try:
+        return grammar_of(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(f"{name} is nested too deep.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} is no JSON: {error}.") from error
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:

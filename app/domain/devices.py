@@ -37,7 +37,7 @@ def tensor_split(text: str) -> tuple[float, ...]:
         ValueError: what stands there are no proportions.
     """
     if _SPLIT.fullmatch(text) is None:
-        raise ValueError(said("The tensor split must be numbers such as 3,1, one for each device."))
+        raise ValueError(said("The shares of the devices must be numbers such as 3,1, one for each."))
     return tuple(float(part) for part in re.split(r"[,/]", text) if part.strip())
 
 

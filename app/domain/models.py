@@ -69,6 +69,7 @@ class Match(StrEnum):
     """Whether a draft may serve a target."""
 
     YES = "yes"
+    TRANSLATED = "translated"  # with another vocabulary: what it says is translated
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
@@ -192,7 +193,7 @@ class PairView:
     target: PairSide
     draft: PairSide | None = None
     match: Match = Match.UNCHECKED
-    match_words: str = ""  # the first differing token or setting
+    match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
     fit: FitTable | None = None
     note: str = ""
     outlook: Outlook | None = None  # what it will gain here; ``note`` says it
@@ -226,7 +227,7 @@ class CatalogRow:
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
     plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
-    expected: str = ""  # the same in words
+    expected: str = ""  # of the pair, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +288,14 @@ class LibraryRow:
     in_use: str = ""  # "target", "draft" or nothing
     licence: str = ""
     source: str = ""  # the repository or package that it came from
+
+
+@dataclass(frozen=True, slots=True)
+class PickerView:
+    """What the header offers: the library's models that can answer, the last used first, and those that can draft."""
+
+    targets: tuple[LibraryRow, ...] = ()
+    drafts: tuple[LibraryRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

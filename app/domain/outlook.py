@@ -85,6 +85,11 @@ class Outlook:
         return tuple(part for part in parts if part)
 
     @property
+    def advice(self) -> Sentence:
+        """What to expect of a draft that is offered, in a sentence or two."""
+        return joined([self.headline, *(() if self.gain.draft_pays else (self._draft,))])
+
+    @property
     def words(self) -> Sentence:
         """All sentences after one another."""
         return joined(self.sentences)
@@ -169,8 +174,8 @@ def measured_words(speed: PairSpeed) -> Sentence:
     elif answers is not None:
         parts.append(
             said(
-                "Measured here: {speedup:.2f}× plain decoding over the last {number} answers.",
-                speedup=answers, number=speed.num_compared,
+                "Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.",
+                speedup=answers, num_answers=speed.num_compared,
             )
         )  # fmt: skip
     return joined(parts)
@@ -181,8 +186,8 @@ def losing_words(speed: PairSpeed) -> Sentence:
     if not speed.is_losing:
         return said("")
     lost = said(
-        "The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.",
-        number=speed.num_compared, speedup=speed.speedup or 0.0,
+        "The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
         return joined(

@@ -130,11 +130,6 @@ class RaceSummary:
     lanes: tuple[LaneChoice, ...]
     verdict: LaneVerdict | None
 
-    @property
-    def judged(self) -> LaneChoice | None:
-        """The lane that the verdict is on."""
-        return self.lanes[self.verdict.lane] if self.verdict is not None else None
-
 
 def summary_of(result: RaceResult) -> RaceSummary:
     """Sum up a race for the list."""

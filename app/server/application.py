@@ -15,13 +15,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
-from app.server.errors import UNEXPECTED, ApiError
+from app.server.errors import UNEXPECTED, ApiError, api_error
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, read_object
 from app.server.responses import ResponseBuilder, sse
 from app.server.scheduler import JobEvent, Scheduler
+from engine.errors import GrammarError
 from engine.records import Finished, ModelInfo, TextChunk
+from engine.sandbox.grammar_check import check_grammar
 
 CHAT, COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/models"
 HEALTH, METRICS = "/health", "/metrics"
@@ -97,7 +99,9 @@ class Endpoints:
         body = await read_object(request)
         model = self._current()
         asked = parse_request(body, model, chat=chat)
-        builder = ResponseBuilder(model.name, chat=chat, include_usage=asked.include_usage)
+        if asked.is_grammar_typed:
+            await asyncio.to_thread(_check_grammar, asked.request.grammar)
+        builder = ResponseBuilder(model.name, asked)
         events, post = _events_across_threads()
         job = self._scheduler.submit(asked.request, post, model.ready.target.path)
         is_handed_on = False
@@ -112,14 +116,21 @@ class Endpoints:
                 self._scheduler.cancel(job)
 
 
+def _check_grammar(text: str) -> None:
+    try:
+        check_grammar(text)
+    except GrammarError as error:
+        raise api_error(error, "grammar") from error
+
+
 async def _respond(asked: CompletionRequest, builder: ResponseBuilder, events: Events) -> Response:
     """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
     if asked.stream:
         return AnswerStream(_chunks(builder, await _next(events), events))
-    texts: list[str] = []
+    chunks: list[TextChunk] = []
     while isinstance(event := await _next(events), TextChunk):
-        texts.append(event.text)
-    return JSONResponse(builder.whole("".join(texts), event))
+        chunks.append(event)
+    return JSONResponse(builder.whole(chunks, event))
 
 
 async def _chunks(builder: ResponseBuilder, first: TextChunk | Finished, events: Events) -> AsyncIterator[bytes]:
@@ -128,7 +139,8 @@ async def _chunks(builder: ResponseBuilder, first: TextChunk | Finished, events:
     event = first
     try:
         while isinstance(event, TextChunk):
-            yield builder.text_chunk(event.text)
+            for chunk in builder.text_chunks(event):
+                yield chunk
             event = await _next(events)
     except ApiError as error:  # the status is sent already
         yield sse(error.body)

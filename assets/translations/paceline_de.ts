@@ -32,7 +32,7 @@
     </message>
     <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source> Continue</source>
@@ -98,13 +98,6 @@
     <message>
         <source>Only the last answer can be continued, if it was cut off.</source>
         <translation>Nur die letzte Antwort kann fortgesetzt werden, wenn sie abgebrochen wurde.</translation>
-    </message>
-</context>
-<context>
-    <name>AnswerFooter</name>
-    <message>
-        <source>The model that wrote this answer.</source>
-        <translation>Das Modell, das diese Antwort geschrieben hat.</translation>
     </message>
 </context>
 <context>
@@ -627,7 +620,7 @@
     </message>
     <message>
         <source>Turn the local server on or off</source>
-        <translation type="unfinished"></translation>
+        <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -714,7 +707,7 @@
     </message>
     <message>
         <source>Find a draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell finden</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
@@ -1114,12 +1107,12 @@
         <translation>aus den gefundenen Geräten auswählen</translation>
     </message>
     <message>
-        <source>The processor alone</source>
-        <translation>Nur der Prozessor</translation>
+        <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Found on this computer</source>
-        <translation>Auf diesem Computer gefunden</translation>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
     </message>
     <message>
         <source>No GPU that this llama.cpp can use</source>
@@ -1252,6 +1245,10 @@
         <translation>Passend</translation>
     </message>
     <message>
+        <source>With another vocabulary</source>
+        <translation>Mit anderem Vokabular</translation>
+    </message>
+    <message>
         <source>Not checked</source>
         <translation>Nicht geprüft</translation>
     </message>
@@ -1355,8 +1352,8 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The target writes the answers. A draft is a smaller model with the same vocabulary that proposes tokens for it.</source>
-        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell mit demselben Vokabular, das ihm Token vorschlägt.</translation>
+        <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
+        <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell, am besten mit demselben Vokabular, das ihm Token vorschlägt.</translation>
     </message>
 </context>
 <context>
@@ -1435,6 +1432,100 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
+        <source>Have something explained</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Explain how a refrigerator works, in five short sentences.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make a plan</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Improve a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a function</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add types</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add type annotations to this function and return all of it:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn data into JSON</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understand an error</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What does “IndexError: list index out of range” mean in Python, and how do I find its cause?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A story</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Once upon a time, in a small village by the sea, there lived</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An article</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The three most important inventions of the nineteenth century were</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A function</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A letter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dear Ms Miller,
+
+thank you for your letter of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> Try the speed demo</source>
         <translation> Tempo-Demo ausprobieren</translation>
     </message>
@@ -1503,8 +1594,28 @@
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
+        <source>Answer my messages instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue my texts instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text below; the model goes on with it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1582,12 +1693,12 @@
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>No tokens were proposed: every pass gave one token of the target.</source>
-        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
+        <source>{share} of {number} drafted tokens accepted</source>
+        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
     </message>
     <message>
-        <source>{share} of {number} drafts accepted</source>
-        <translation>{share} von {number} Entwürfen akzeptiert</translation>
+        <source>No tokens were proposed: every pass gave one token of the target.</source>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target accepted.</source>
@@ -1871,16 +1982,8 @@ Chat-Vorlage: {template_name}
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Open a GGUF as target…</source>
-        <translation>GGUF als Zielmodell öffnen …</translation>
-    </message>
-    <message>
         <source>Open a GGUF as draft…</source>
         <translation>GGUF als Entwurfsmodell öffnen …</translation>
-    </message>
-    <message>
-        <source>Remove the draft</source>
-        <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
         <source>Quick demo</source>
@@ -1897,6 +2000,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
+    </message>
+    <message>
+        <source>pictures</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tools (function calls)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not in this version, which gives it text only: {parts}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a GGUF file…</source>
+        <translation>GGUF-Datei öffnen …</translation>
     </message>
     <message>
         <source>Try the speed demo (200 MB)</source>
@@ -1945,6 +2064,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft: {words}</source>
         <translation>Entwurfsmodell: {words}</translation>
+    </message>
+    <message>
+        <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
+        <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>Draft: a head in the model&apos;s own file ({method}).</source>
@@ -1997,9 +2120,9 @@ Chat-Vorlage: {template_name}
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
         </translation>
     </message>
 </context>
@@ -2024,6 +2147,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2278,81 +2409,81 @@ Chat-Vorlage: {template_name}
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} Anfrage beantwortet</numerusform>
+            <numerusform>{number} Anfragen beantwortet</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} wartet</numerusform>
+            <numerusform>{number} warten</numerusform>
         </translation>
     </message>
     <message>
         <source>The server is off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist aus.</translation>
     </message>
     <message>
         <source>The server is starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
         <source>The server is ready.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist bereit.</translation>
     </message>
     <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Copy the base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL kopieren</translation>
     </message>
     <message>
         <source>Stop this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Antwort anhalten</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished">Erneut versuchen</translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Server settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen des Servers …</translation>
     </message>
     <message>
         <source>Turn the server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server ausschalten</translation>
     </message>
     <message>
         <source>Server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server aus</translation>
     </message>
     <message>
         <source>Server answering</source>
-        <translation type="unfinished"></translation>
+        <translation>Server antwortet</translation>
     </message>
     <message>
         <source>Server on</source>
-        <translation type="unfinished"></translation>
+        <translation>Server an</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server: {state}</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -2364,6 +2495,21 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>MarksLegend</name>
+    <message>
+        <source>Mark {name} tokens</source>
+        <translation>Token markieren: {name}</translation>
+    </message>
+    <message>
+        <source>Marked tokens</source>
+        <translation>Markierte Token</translation>
+    </message>
+    <message>
+        <source>Hide all marks</source>
+        <translation>Alle Markierungen ausblenden</translation>
     </message>
 </context>
 <context>
@@ -2482,7 +2628,7 @@ Chat-Vorlage: {template_name}
     <name>ModeButton</name>
     <message>
         <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgeschlagene Token pro Durchlauf. „Automatisch“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
@@ -2498,11 +2644,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>in use</source>
-        <translation type="unfinished"></translation>
+        <translation>in Gebrauch</translation>
     </message>
     <message>
         <source>{mode}, length {depth}</source>
-        <translation type="unfinished"></translation>
+        <translation>{mode}, Länge {depth}</translation>
     </message>
     <message>
         <source>Mode: {name}</source>
@@ -2510,7 +2656,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{words}. Press Ctrl+D for the next mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -2522,6 +2668,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Choose another draft, or continue without one.</source>
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
+    </message>
+    <message>
+        <source>{name} can also read pictures; this version gives it text only.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The quick demo is used until you choose another model.</source>
@@ -2549,6 +2703,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>draft: {name}</source>
+        <translation>Entwurf: {name}</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft for {name}</source>
+        <translation>Entwurfsmodell für {name}</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
     </message>
 </context>
 <context>
@@ -2681,8 +2866,16 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
     <message>
-        <source>A draft model with the target&apos;s vocabulary, ideally a tenth of its size or less.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, am besten höchstens ein Zehntel so groß.</translation>
+        <source>A draft model, best with the target&apos;s vocabulary and a tenth of its size or less.</source>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
+    </message>
+    <message>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -2709,14 +2902,6 @@ Chat-Vorlage: {template_name}
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
-        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
-    </message>
-    <message>
-        <source>A draft model with the target&apos;s vocabulary, or a head.</source>
-        <translation>Ein Entwurfsmodell mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
-    </message>
-    <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
     </message>
@@ -2726,23 +2911,23 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Whatever is fastest, pass by pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
     </message>
     <message>
         <source>No drafting: the speed to compare with</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe: die Geschwindigkeit zum Vergleich</translation>
     </message>
     <message>
         <source>Guesses from words used before in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach früheren Worten in diesem Chat</translation>
     </message>
     <message>
         <source>Guesses what most often followed the same words</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät, was denselben Worten meist folgte</translation>
     </message>
     <message>
         <source>A small model guesses ahead, the large one checks</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell rät voraus, das große prüft</translation>
     </message>
     <message>
         <source>The model&apos;s own extra layers guess ahead</source>
@@ -2750,7 +2935,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Guesses from the text, else with the small model</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
     <message>
         <source>Off</source>
@@ -2803,6 +2988,53 @@ Chat-Vorlage: {template_name}
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+</context>
+<context>
+    <name>NothingDrafted</name>
+    <message>
+        <source>Plain decoding was chosen; the mode “Automatic” drafts where that pays off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft length is 0</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the draft would not pay off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafts from the text were rejected too often</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the answer was short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no text repeated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -4562,6 +4794,18 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4811,23 +5055,23 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
     <message>
         <source>Turn it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie ihn wieder ein.</translation>
     </message>
     <message>
         <source>Choose another port in the settings, under Local server.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in den Einstellungen unter „Lokaler Server“ einen anderen Port.</translation>
     </message>
     <message>
         <source>Another program uses port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
         <source>The system does not let it listen at port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
     </message>
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
@@ -4836,10 +5080,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>llama.cpp uses at most {number} devices.</source>
         <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
-        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
-        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -4862,84 +5102,76 @@ Chat-Vorlage: {template_name}
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
         <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
     </message>
     <message>
         <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers and higher temperatures gain less.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
     </message>
     <message>
         <source>Estimated from this model&apos;s passes, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -5027,47 +5259,47 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>It has another vocabulary and speaks {percent:.0f}% of the target&apos;s tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es hat ein anderes Vokabular und beherrscht {percent:.0f} % der Token des Zielmodells.</translation>
     </message>
     <message>
         <source>a question</source>
-        <translation type="unfinished"></translation>
+        <translation>einer Frage</translation>
     </message>
     <message>
         <source>the beginning of an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Beginn einer Antwort</translation>
     </message>
     <message>
         <source>an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>einer Antwort</translation>
     </message>
     <message>
         <source>the end of an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Ende einer Antwort</translation>
     </message>
     <message>
         <source>a system prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>einem System-Prompt</translation>
     </message>
     <message>
         <source>the end of a system prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>dem Ende eines System-Prompts</translation>
     </message>
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Chatvorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
     </message>
     <message>
         <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>das Entwurfsmodell braucht für diesen Chat mehr als die {n_ctx:,} Token seines Kontexts</translation>
     </message>
     <message>
         <source>The two vocabularies have no token in common, so the draft cannot be translated.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lässt sich der Entwurf nicht übersetzen.</translation>
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
@@ -5330,6 +5562,10 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
@@ -5590,8 +5826,8 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
     </message>
     <message>
-        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
-        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+        <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
+        <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5659,6 +5895,34 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed over this grammar.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler: fewer groups in each other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The grammar could not be read in time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rule called root, or one that is not there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A grammar must have rules, and {most:,} characters at most.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a rule begins with itself</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -6156,6 +6420,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
+    </message>
+    <message>
+        <source>Make another key in the settings, under Local server.</source>
+        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The key in {file} cannot be used, or other users may read it.</source>
+        <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
+    </message>
+    <message>
+        <source>The local server could not start</source>
+        <translation>Der lokale Server konnte nicht starten</translation>
     </message>
 </context>
 <context>
@@ -6698,6 +6974,14 @@ Chat-Vorlage: {template_name}
         <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
+        <source>{lane} was slower than {base} this time</source>
+        <translation>{lane} war diesmal langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>{lane} was faster than {base} this time</source>
+        <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
         <source>Measuring what a pass costs, and reading the question</source>
         <translation>Die Kosten eines Durchlaufs werden gemessen und die Frage gelesen</translation>
     </message>
@@ -6804,6 +7088,10 @@ Chat-Vorlage: {template_name}
         <source>Export the race</source>
         <translation>Rennen exportieren</translation>
     </message>
+    <message>
+        <source>Paceline race</source>
+        <translation>Paceline-Rennen</translation>
+    </message>
 </context>
 <context>
     <name>ReadmeView</name>
@@ -6859,26 +7147,26 @@ Chat-Vorlage: {template_name}
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
         </translation>
     </message>
     <message>
         <source>Last answers of {pair}</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antworten: {pair}</translation>
     </message>
     <message>
         <source>Speed-up, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschleunigung, letzte Antworten</translation>
     </message>
     <message>
         <source>Acceptance, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Akzeptanz, letzte Antworten</translation>
     </message>
     <message>
         <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
     </message>
 </context>
 <context>
@@ -6890,10 +7178,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
-    </message>
-    <message>
-        <source>about {low}–{high} tokens per second here, before any drafting</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{first} and {second}</source>
@@ -6963,8 +7247,12 @@ Chat-Vorlage: {template_name}
         <translation>Lizenz</translation>
     </message>
     <message>
-        <source>Speed-up</source>
-        <translation>Beschleunigung</translation>
+        <source>On this computer</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Speed-up elsewhere</source>
+        <translation>Beschleunigung anderswo</translation>
     </message>
     <message>
         <source>Source</source>
@@ -7141,59 +7429,59 @@ Chat-Vorlage: {template_name}
     <name>ServerAccess</name>
     <message>
         <source>Base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">Modell</translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Show the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel anzeigen</translation>
     </message>
     <message>
         <source>Make another key; programs with the old one are let go</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
         <source>Example for</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel für</translation>
     </message>
     <message>
         <source>Example</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel</translation>
     </message>
     <message>
         <source>Use it from other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>In anderen Programmen verwenden</translation>
     </message>
     <message>
         <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
         <source>The server starts when you save.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet, wenn Sie speichern.</translation>
     </message>
     <message>
         <source>Hide the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel verbergen</translation>
     </message>
     <message>
         <source>Copy: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren: {what}</translation>
     </message>
     <message>
         <source>Copy the example, with the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -7662,40 +7950,56 @@ Chat-Vorlage: {template_name}
         <translation>Aussehen</translation>
     </message>
     <message>
-        <source>Local server</source>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>is answered</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>is continued as a text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Local server</source>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Programme</translation>
     </message>
     <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
     </message>
     <message>
         <source>Reachable from</source>
-        <translation type="unfinished"></translation>
+        <translation>Erreichbar von</translation>
     </message>
     <message>
         <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>This computer only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur diesem Computer</translation>
     </message>
     <message>
         <source>Other computers, too</source>
-        <translation type="unfinished"></translation>
+        <translation>Auch anderen Computern</translation>
     </message>
     <message>
         <source>Port</source>
-        <translation type="unfinished"></translation>
+        <translation>Port</translation>
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -8272,7 +8576,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Times of tokens, time of a pass, memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -8336,7 +8640,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Without drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe</translation>
     </message>
     <message>
         <source>answers</source>
@@ -8388,11 +8692,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Tokens per second of this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde in dieser Antwort.</translation>
     </message>
     <message>
         <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Rechner brauchen, gemessen, während das Fenster ruht.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -8512,15 +8816,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>As fast as plain</source>
-        <translation type="unfinished"></translation>
+        <translation>So schnell wie ohne</translation>
     </message>
     <message>
         <source>{times} faster</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} schneller</translation>
     </message>
     <message>
         <source>{times} slower</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} langsamer</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>
@@ -8934,6 +9238,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines echtes Modell</translation>
     </message>
     <message>
+        <source>Other pairs</source>
+        <translation>Weitere Paare</translation>
+    </message>
+    <message>
         <source>Skip</source>
         <translation>Überspringen</translation>
     </message>
@@ -9081,6 +9389,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The draft matches</source>
         <translation>Das Entwurfsmodell passt</translation>
+    </message>
+    <message>
+        <source>The draft can be used</source>
+        <translation>Das Entwurfsmodell ist verwendbar</translation>
     </message>
     <message>
         <source>The draft does not match</source>

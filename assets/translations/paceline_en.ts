@@ -143,9 +143,9 @@
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n answer slower than plain decoding</numerusform>
+            <numerusform>%n answers slower than plain decoding</numerusform>
         </translation>
     </message>
 </context>
@@ -174,15 +174,15 @@
     <message numerus="yes">
         <source>{number} requests answered</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>
@@ -269,9 +269,9 @@
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
         </translation>
     </message>
 </context>

@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ _PLACE_MARKS = (" buffer size = ", " assigned to device ", " buffer type overrid
 _recent_errors: collections.deque[str] = collections.deque(maxlen=20)
 _recent_places: collections.deque[str] = collections.deque(maxlen=8192)  # a line for each layer and moved tensor
 _started: list[Any] = []
+_starting = threading.Lock()  # backends that are loaded by two threads at once would be there twice
 _interrupts: list[bool] = []  # Ctrl+C while a line was logged
 _disabled: list[str] = []  # kernels that do not work in this process
 
@@ -92,11 +94,12 @@ def _keep_line(level: int, line: str) -> None:
 
 def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The low-level binding, with llama.cpp started and its log caught. Cheap after the first call."""
-    if not _started:
-        lib.llama_log_set(_on_log, ctypes.c_void_p(0))
-        load_backends(lib._lib, _folder())  # noqa: SLF001  (its only name for the library)
-        lib.llama_backend_init()
-        _started.append(lib)
+    with _starting:
+        if not _started:
+            lib.llama_log_set(_on_log, ctypes.c_void_p(0))
+            load_backends(_find_ggml(), _folder())
+            lib.llama_backend_init()
+            _started.append(lib)
     return lib
 
 
@@ -143,10 +146,14 @@ def last_error() -> str:
     return ""
 
 
-@cache
 def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The part of ggml that knows devices, beside the libllama in use; None where it cannot be found there."""
     start()
+    return _find_ggml()
+
+
+@cache
+def _find_ggml() -> Any:  # noqa: ANN401
     for source in (_ggml_of_llama, _ggml_of_package):
         try:
             found = source()

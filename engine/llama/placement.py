@@ -94,7 +94,7 @@ def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:
     if len(placement.tensor_split) > num_devices > 0:
         raise DeviceError(
             said(
-                "The tensor split has {parts} parts, and there are {num_devices} devices.",
+                "The tensor split has {parts} parts; the number of devices is {num_devices}.",
                 parts=len(placement.tensor_split),
                 num_devices=num_devices,
             ),

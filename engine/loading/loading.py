@@ -15,6 +15,7 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import read_header
+from engine.gguf.model_kind import unused_parts
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -333,8 +334,19 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         key_type=options.key_type,
         flash_attention=options.flash_attention,
         recommended=recommended_sampling(model.metadata),
+        unused=unused_parts(
+            model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)
+        ),
         placement=options.placement,
     )
+
+
+def _beside(path: Path) -> list[str]:
+    """Names of the other models in the folder; none where it cannot be read."""
+    try:
+        return [other.name for other in path.parent.glob("*.gguf") if other.name != path.name]
+    except OSError:
+        return []
 
 
 def recommended_sampling(metadata: Callable[[str], str | None]) -> tuple[tuple[str, int | float], ...]:

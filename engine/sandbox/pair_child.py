@@ -8,13 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engine.drafters.pairing import check_pair
+from engine.drafters.translation.comparison import find_translation
 from engine.errors import DraftRefusedError, EngineError
 from engine.gguf.header import parse_header
 from engine.gguf.hyperparameters import check_tokens
 from engine.gguf.source import open_for_reading
 from engine.llama.model import LlamaModel
-from engine.llama.vocab import Vocab
 from engine.sandbox.limits import limit_memory
 from engine.sandbox.probe_child import answer_as_json
 from engine.sentences import to_json
@@ -29,7 +28,7 @@ def main(arguments: list[str]) -> int:
 
 
 def compare(target: Path, drafts: list[Path]) -> list[dict[str, Any]]:
-    """One verdict a draft: whether it matches, and the first difference, or why it cannot be read.
+    """One verdict a draft: whether it may serve, or why it may not, or cannot be read.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used.
@@ -45,24 +44,23 @@ def compare(target: Path, drafts: list[Path]) -> list[dict[str, Any]]:
     limit_memory(_COPIES * (size + largest))
     with LlamaModel(target, vocab_only=True) as model:
         return [
-            _verdict(problems[path], readable=False) if path in problems else _judge(model.vocab, path)
-            for path in drafts
+            _verdict(problems[path], readable=False) if path in problems else _judge(model, path) for path in drafts
         ]
 
 
-def _judge(target: Vocab, path: Path) -> dict[str, Any]:
+def _judge(target: LlamaModel, path: Path) -> dict[str, Any]:
     try:
         with LlamaModel(path, vocab_only=True) as draft:
-            check_pair(target, draft.vocab)
+            found = find_translation((target.vocab, target.chat_template), (draft.vocab, draft.chat_template))
     except DraftRefusedError as error:
         return _verdict(error.message)
     except EngineError as error:
         return _verdict(error.message, readable=False)
-    return _verdict("")
+    return _verdict("", speaks=None if found is None else found.speaks)
 
 
-def _verdict(reason: str, *, readable: bool = True) -> dict[str, Any]:
-    return {"matches": not reason, "reason": to_json(reason), "readable": readable}
+def _verdict(reason: str, *, readable: bool = True, speaks: float | None = None) -> dict[str, Any]:
+    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "speaks": speaks}
 
 
 def _checked_size(path: Path) -> int:

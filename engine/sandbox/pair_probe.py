@@ -1,6 +1,6 @@
 """Lets a child process say which drafts match a target: a tokenizer that crashes llama.cpp is an error here.
 
-Works on whole models and on stubs of far ones. The verdicts are those of `engine.drafters.pairing`.
+Works on whole models and on stubs of far ones. The verdicts are those of `engine.drafters.translation.comparison`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ _START_LIMIT_S, _EACH_LIMIT_S = 60.0, 15.0
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """Whether a draft may serve a target; ``reason`` names the first token or setting that differs.
+    """Whether a draft may serve a target, and if not, why; ``reason`` is empty where it may.
 
+    ``speaks``, of a draft with another vocabulary, is the share of the target's tokens that are one token for it, too.
     ``readable`` is False where no vocabulary could be made of the draft; then ``reason`` says why.
     """
 
     matches: bool
     reason: str = ""
     readable: bool = True
+    speaks: float | None = None
 
 
 def judge_pairs(

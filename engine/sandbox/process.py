@@ -1,6 +1,7 @@
 """How this program starts short-lived helpers of itself, and where such a helper begins.
 
-A helper does what may end a process: rendering a stranger's chat template, opening a stranger's model file.
+A helper does what may end a process: rendering a stranger's chat template, opening a stranger's model file, reading a
+stranger's grammar.
 A frozen program has no ``python -m``: there the program is started again with ``CHILD_FLAG`` as its first
 argument, and whoever owns the command line must hand the rest to `main` before anything else is imported.
 """
@@ -38,7 +39,7 @@ def creation_flags() -> int:
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:  # noqa: PLR0911  (one for each helper)
     """Be the helper that ``arguments`` name; return its exit status."""
     name, rest = arguments[0], arguments[1:]
     # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see both.
@@ -62,6 +63,10 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.head_child import main as be_head_probe  # noqa: PLC0415
 
         return be_head_probe(rest)
+    if name == "grammar":
+        from engine.sandbox.grammar_check import main as be_reader  # noqa: PLC0415
+
+        return be_reader(rest)
     if name == "library":
         from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
 

@@ -64,7 +64,8 @@ from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
-Inspect = Callable[[Path, Callable[[], bool]], object]  # raises where a file must not be opened here; may be stopped
+# Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
+Inspect = Callable[..., object]
 _NO_DRAFT = said("No draft model is chosen.")
 _DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
 _HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
@@ -86,7 +87,7 @@ class Session:
         state_folder: Path | None = None,
         inspect_head: InspectHead | None = None,
     ) -> None:
-        self._inspect: Inspect = inspect or (lambda _path, _should_stop: None)
+        self._inspect: Inspect = inspect or (lambda *_: None)
         self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
         self._request = LoadRequest("")
         self._target: LoadedModel | None = None
@@ -116,8 +117,9 @@ class Session:
         Raises:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
+        elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
         with explained(request.target):
-            self._inspect(Path(request.target), self.is_load_cancelled)
+            self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = TargetAttention(self._store).choose(request.target, options)
         options = with_room_for(request.draft, request, options)
@@ -247,6 +249,8 @@ class Session:
             except EngineError:
                 other.close()
                 raise
+            if self._translated is not None:
+                other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 

@@ -7,8 +7,9 @@ mkdir -p "$folder"
 cd "$folder"
 lists=$PWD/apt
 mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
-mirror=$(grep -rhoE 'https?://[^ ]+/debian/?' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -1)
-printf 'deb [trusted=no] %s trixie main\n' "${mirror:?there is no Debian mirror in /etc/apt}" >"$lists/sources.list"
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    sed -nE 's,^(URIs:|deb( \[[^]]*\])?) *([^ ]+/debian)/?( .*)?$,\3,p' | head -1)
+printf 'deb %s trixie main\n' "${mirror:?there is no Debian mirror in /etc/apt}" >"$lists/sources.list"
 apt_get() {
     apt-get -qq -o Dir::Etc::SourceList="$lists/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$lists/lists" \
         -o Dir::Cache="$lists/cache" -o APT::Get::List-Cleanup=0 "$@"

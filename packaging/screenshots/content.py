@@ -11,6 +11,7 @@ from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.context import ContextParts, SummaryView
 from app.domain.conversations import ConversationRow, FolderRow, SearchHit
 from app.domain.messages import MessageView
+from app.domain.models import LibraryRow, PickerView
 from app.domain.settings.layers import Prompt
 from app.domain.sums import PairSums, Sums
 from engine.records import RunStats, Source, TokenSpan
@@ -98,3 +99,19 @@ def messages() -> list[MessageView]:
     text = THOUGHT + ANSWER
     answer = MessageView(2, "assistant", text, stats=STATS, spans=spans(text), thinking_ms=2400, target=TARGET)
     return [MessageView(1, "user", QUESTION, attachments=(WORDS,)), replace(answer, versions=(2, 3))]
+
+
+def _library(name: str, size_bytes: int, quantization: str, paired_with: str = "") -> LibraryRow:
+    """A model of the library in the pictures."""
+    path = f"/models/{name}.gguf"
+    return LibraryRow(path, path, name, size_bytes, "qwen3", quantization, paired_with=paired_with)
+
+
+PICKER = PickerView(
+    (
+        _library(TARGET, 2_500_000_000, "Q4_K_M", DRAFT),
+        _library("Qwen2.5 Coder 7B Instruct", 4_680_000_000, "Q4_K_M", "Qwen2.5 Coder 0.5B"),
+        _library("SmolLM2 135M Instruct", 92_000_000, "Q4_1"),
+    ),
+    (_library(DRAFT, 639_000_000, "Q8_0"),),
+)

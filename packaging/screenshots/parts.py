@@ -39,7 +39,7 @@ from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 20.0
-SETTINGS = ("models", "modes", "sampling", "chat", "engine", "appearance", "prompts")
+SETTINGS = ("models", "modes", "sampling", "chat", "engine", "devices", "appearance", "prompts")
 GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 
@@ -218,14 +218,19 @@ class Pictures:
         actions.popup(sidebar.help_button.mapToGlobal(QPoint(0, -actions.sizeHint().height() - 4)))
         self.shoot("help", over=(actions,), area=QRect(0, window.height() - 260, 460, 260))
         actions.close()
-        menu = window.header.menu
-        menu.popup(window.header.model_button.mapToGlobal(window.header.model_button.rect().bottomLeft()))
+        window.header.set_models(content.PICKER)
+        window.header.open_models()
+        picker = window.header.picker
         self.shoot(
             "models-menu",
-            over=(menu,),
-            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -420),
+            over=(picker,),
+            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -300),
         )
-        menu.close()
+        picker.close()
+        window.composer.modes.open_menu()
+        modes = window.composer.modes.menu_of_modes
+        self.shoot("modes-menu", over=(modes,), area=self.middle(520))
+        modes.close()
 
     def statistics(self) -> None:
         """The pane's pages, and its dialogs."""

@@ -21,13 +21,14 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 from ui.widgets.elided_label import ElidedLabel
 
-_TONES = {Match.YES: "good", Match.NO: "bad"}
+_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     """Matching ones first, then those not checked, then the rejected ones with their reasons."""
     groups = (
         (translate("DraftsPage", "Matching"), (Match.YES,)),
+        (translate("DraftsPage", "With another vocabulary"), (Match.TRANSLATED,)),
         (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
         (translate("DraftsPage", "Not suitable"), (Match.NO,)),
     )

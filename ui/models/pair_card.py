@@ -19,7 +19,7 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import rule
 
 ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
-_TONES = {Match.YES: "good", Match.NO: "bad", Match.CHECKING: "muted", Match.UNCHECKED: "muted"}
+_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP = Qt.AlignmentFlag.AlignTop
@@ -97,7 +97,7 @@ class PairCard(QFrame):
             self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
         else:
             self.verdict.show_mark(
-                MATCH_ICONS[pair.match], translate("Words", MATCH_WORDS[pair.match]), _TONES[pair.match]
+                MATCH_ICONS[pair.match], translate("Words", MATCH_WORDS[pair.match]), _TONES.get(pair.match, "muted")
             )
         self.words.setText(pair.match_words)
         self.words.setVisible(bool(pair.match_words))
@@ -173,7 +173,7 @@ def _is_refused(pair: PairView) -> bool:
 
 def _is_certain(pair: PairView) -> bool:
     """Whether it is known that what is offered will work: a pair that nobody checked may still be refused."""
-    return pair.draft is None or pair.match in (Match.YES, Match.NO)
+    return pair.draft is None or pair.match in (Match.YES, Match.TRANSLATED, Match.NO)
 
 
 def _place_words(presence: Presence) -> str:

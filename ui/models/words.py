@@ -52,12 +52,14 @@ KIND_HELP = {
 }
 MATCH_WORDS = {
     Match.YES: mark("Words", "The draft matches"),
+    Match.TRANSLATED: mark("Words", "The draft can be used"),
     Match.NO: mark("Words", "The draft does not match"),
     Match.CHECKING: mark("Words", "Checking the vocabularies"),
     Match.UNCHECKED: mark("Words", "Not checked yet"),
 }
 MATCH_ICONS = {
     Match.YES: "circle-check",
+    Match.TRANSLATED: "circle-check",
     Match.NO: "circle-x",
     Match.CHECKING: "search",
     Match.UNCHECKED: "circle-question-mark",

@@ -79,10 +79,13 @@ def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> s
     names = {"lane": lane_name(lanes[verdict.lane]), "base": lane_name(lanes[verdict.base])}
     if verdict.has_interval and not verdict.is_sure:
         return translate("Race", "Too close to call between {lane} and {base}").format(**names)
-    words = translate("Race", "{lane} is faster than {base}")
-    if verdict.ratio < 1.0:
-        words = translate("Race", "{lane} is slower than {base}")
-    return words.format(**names)
+    if not verdict.has_interval:
+        slower = translate("Race", "{lane} was slower than {base} this time")
+        return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} was faster than {base} this time")).format(
+            **names
+        )
+    slower = translate("Race", "{lane} is slower than {base}")
+    return (slower if verdict.ratio < 1.0 else translate("Race", "{lane} is faster than {base}")).format(**names)
 
 
 def _label(kind: str) -> QLabel:

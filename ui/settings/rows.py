@@ -342,7 +342,16 @@ class DevicesRow(LineRow):
         self.button.setMenu(self.menu)
         row.addWidget(super().make_control(), 1)
         row.addWidget(self.button)
+        self.edit.textChanged.connect(self._warn)
         return box
+
+    def _warn(self, text: str) -> None:
+        """Say what a device of another computer means, before anything is loaded there."""
+        has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
+        words = translate(
+            "DevicesRow", "llama.cpp's RPC knows no authentication: use it only in a network that you trust."
+        )
+        self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
         """Offer these in the menu."""
@@ -353,7 +362,7 @@ class DevicesRow(LineRow):
         chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
         self._add_action(sentence(self.field.automatic), "", checked=not chosen)
         self._add_action(translate("DevicesRow", "The processor alone"), NO_DEVICE, checked=chosen == [NO_DEVICE])
-        self.menu.addSection(translate("DevicesRow", "Found on this computer"))
+        self.menu.addSeparator()
         for device in self._devices:
             others = [name for name in chosen if name not in (device.name, NO_DEVICE)]
             is_chosen = device.name in chosen

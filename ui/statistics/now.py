@@ -94,11 +94,9 @@ class NowPage(StatsPage):
         self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self.not_drafted = _sentence()
         self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
-        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
-        self.find_draft_button.clicked.connect(self.find_draft)
         self._lacks_draft = False
         self.details = QToolButton()
-        self._make_fold()
+        self._make_buttons()
         self._of_answer: list[QWidget] = []  # out of sight until there is one
         self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
         self._of_details: list[QWidget] = []  # out of sight while they are folded
@@ -108,7 +106,9 @@ class NowPage(StatsPage):
         self.clear()
         self.set_engine(EngineView())
 
-    def _make_fold(self) -> None:
+    def _make_buttons(self) -> None:
+        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
+        self.find_draft_button.clicked.connect(self.find_draft)
         fold = self.details
         fold.setObjectName("foldHeader")
         fold.setText(translate("StatsPanel", "Details"))

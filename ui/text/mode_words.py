@@ -55,7 +55,7 @@ _WORDS: dict[Mode, ModeWords] = {
     Mode.DRAFT: ModeWords(
         mark("Modes", "Draft model"),
         mark("Modes", "A small model drafts tokens, and the target checks them all in one pass."),
-        mark("Modes", "A draft model with the target's vocabulary, ideally a tenth of its size or less."),
+        mark("Modes", "A draft model, best with the target's vocabulary and a tenth of its size or less."),
         mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HEAD: ModeWords(
@@ -67,7 +67,7 @@ _WORDS: dict[Mode, ModeWords] = {
     Mode.HYBRID: ModeWords(
         mark("Modes", "Hybrid (text and draft model)"),
         mark("Modes", "Drafts from text where it matches well, and with the draft model or head elsewhere."),
-        mark("Modes", "A draft model with the target's vocabulary, or a head."),
+        mark("Modes", "A draft model, best with the target's vocabulary, or a head."),
         mark("Modes", "The same as the draft model, but less time where text matches."),
     ),
 }

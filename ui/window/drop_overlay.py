@@ -45,7 +45,7 @@ class DropOverlay(QFrame):
         hint = QLabel(
             translate(
                 "DropOverlay",
-                "The target writes the answers. A draft is a smaller model with the same vocabulary that "
+                "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
                 "proposes tokens for it.",
             )
         )

@@ -18,6 +18,7 @@ from app.hub.pairs.catalog import CatalogModel, CatalogPair, read_catalog
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.remote_header import KnownModel, read_local_header
 from app.paths import assets_dir, find_paths
+from engine.drafters.translation.comparison import speaks_words
 from engine.errors import EngineError
 
 CATALOG_FILE = "catalog.toml"
@@ -53,7 +54,8 @@ def _target(name: str, library: Library) -> KnownModel:
 def _print_search(search: DraftSearch) -> None:
     for candidate in search.matching:
         share = "" if candidate.cost_share is None else f", {candidate.cost_share:.0%} of the target's cost"
-        print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share})")
+        words = "" if candidate.speaks is None else f". {speaks_words(candidate.speaks)}"
+        print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
     if search.matching and search.rejected:
         print()
     for candidate in search.rejected:
@@ -109,6 +111,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "size_bytes": candidate.size_bytes,
         "cost_share": candidate.cost_share,
         "reason": candidate.reason or None,
+        "speaks": candidate.speaks,
     }
 
 

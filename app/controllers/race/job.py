@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -11,7 +13,8 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from app.domain.errors import RaceStoreError
-from app.domain.model_name import model_name
+from app.domain.model_name import model_name, shown_name
+from app.domain.pair_speed import RaceSpeed
 from app.domain.races import (
     SURE_PERCENT,
     LaneProgress,
@@ -26,6 +29,7 @@ from app.domain.races import (
     RaceSetup,
 )
 from app.domain.sums import summed
+from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.errors import EngineError
 from engine.records import ChatRequest, EngineReady, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
@@ -37,6 +41,8 @@ if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
     from app.benchmark.race_report import Gap, Verdict
     from app.benchmark.runs import Run, Variant
     from engine.session.session import Session
+
+log = logging.getLogger(__name__)
 
 UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
 OTHER_THREADS = said(
@@ -58,9 +64,12 @@ class _Heard:
 class RaceJob:
     """One race, to be given to the engine's thread once."""
 
-    def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore) -> None:
-        """``request`` is the question with the settings of all lanes; mode and depth are each lane's own."""
-        self._setup, self._request, self._store = setup, request, store
+    def __init__(self, setup: RaceSetup, request: ChatRequest, store: RaceStore, speeds: PairSpeeds) -> None:
+        """``request`` is the question with the settings of all lanes; mode and depth are each lane's own.
+
+        What came of it is kept in ``store``, and how fast the pair was in ``speeds``.
+        """
+        self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
         self._heard = [_Heard() for _ in setup.lanes]
 
     def failed(self, problem: Problem) -> Event:
@@ -118,7 +127,30 @@ class RaceJob:
             result = self._store.keep(result)
         except RaceStoreError as error:
             problem = problem or error.problem
+        self._keep_speeds(result, lanes)
         return RaceEnded(result, problem, notices)
+
+    def _keep_speeds(self, result: RaceResult, lanes: Sequence[OpenLane]) -> None:
+        """Note how fast the pair of each lane was against plain decoding of its target."""
+        for verdict in result.verdicts:
+            lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
+            if not verdict.is_complete or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+                continue
+            ready = lanes[verdict.lane].ready
+            speed = RaceSpeed(
+                time.time(),
+                lane.choice.mode.value,
+                verdict.temperature,
+                verdict.ratio,
+                verdict.low if verdict.has_interval else None,
+                verdict.high if verdict.has_interval else None,
+                verdict.num_rounds,
+                lane.stats.tokens,
+            )
+            try:
+                self._speeds.add_race(model_name(ready.target), model_name(ready.draft), speed)
+            except OSError:
+                log.exception("how fast the pair was could not be kept")
 
     def _hear(self, lane: int, number: int, chunk: TextChunk, tell: Tell) -> None:
         heard = self._heard[lane]
@@ -148,8 +180,8 @@ class RaceJob:
             results.append(LaneResult(choice, stats, heard.text, heard.spans))
         return RaceResult(
             setup=self._setup,
-            target=model_name(ready.target),
-            draft=model_name(ready.draft),
+            target=shown_name(ready.target),
+            draft=shown_name(ready.draft),
             target_path=ready.target.path,
             draft_path=ready.draft.path if ready.draft else "",
             machine=_machine_line(report.measured.machine, ready),

@@ -50,7 +50,10 @@ class FoundIn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's."""
+    """One possible draft. ``reason`` says why not; ``cost_share`` is its cost of a token beside the target's.
+
+    ``speaks``, of one with another vocabulary, is the share of the target's tokens that are one token for it, too.
+    """
 
     name: str
     place: FoundIn
@@ -62,6 +65,7 @@ class Candidate:
     quantization: str = ""
     size_bytes: int | None = None
     cost_share: float | None = None
+    speaks: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +327,14 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
                 percent=share * 100,
             )
         return replace(candidate, reason=reason)
-    return replace(candidate, matches=True)
+    return replace(candidate, matches=True, speaks=verdict.speaks)
 
 
 def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
     order = list(FoundIn)
     matching = sorted(
-        (one for one in found.judged if one.matches), key=lambda one: (order.index(one.place), one.cost_share or 0.0)
+        (one for one in found.judged if one.matches),
+        key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),
     )
     rejected = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
     if matching:

@@ -18,7 +18,7 @@ from app.hub.remote_header import KnownModel
 from app.storage.pair_speeds import PairSpeeds
 from engine.forecast.forecast import Forecast, forecast, pair_kind
 from engine.forecast.gain import GainForecast, PairKind
-from engine.forecast.passes import LEAST_BYTES, Asked, Machine, forecast_pass
+from engine.forecast.passes import LEAST_BYTES, Asked, Machine
 from engine.forecast.read_speed import measure_read_speed
 from engine.gguf.token_weights import token_weights, weights_by_size
 from engine.llama.library import physical_cores
@@ -39,6 +39,15 @@ class Conditions:
     threads: int | None = None
     draft_threads: int | None = None
     temperature: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model of a list or a search."""
+
+    size_bytes: int
+    quantization: str
+    name: str
 
 
 class Outlooks:
@@ -67,11 +76,22 @@ class Outlooks:
             measured = self._speeds.get(*names)
         return _outlook(found, measured)
 
-    def of_size(self, size_bytes: int, quantization: str, name: str, *, on_gpu: bool = False) -> SpeedRange | None:
-        """Plain decoding of a model of which only the size is known."""
-        asked = Asked(weights_by_size(size_bytes, quantization, name), physical_cores(), on_gpu)
-        found = forecast_pass(self._machine([asked]), asked)
-        return SpeedRange(*found.tokens_per_second) if found is not None else None
+    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> Outlook | None:
+        """The same of models of which only the size is known; a draft counts as one of the target's family."""
+        first, second = (
+            Asked(
+                weights_by_size(model.size_bytes, model.quantization, model.name),
+                (conditions.threads if model is target else conditions.draft_threads) or physical_cores(),
+                bool(conditions.plan.gpu_layers if model is target else conditions.plan.draft_gpu_layers),
+            )
+            if model is not None
+            else None
+            for model in (target, draft)
+        )
+        if first is None:
+            return None
+        found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
+        return _outlook(found, None) if found is not None else None
 
     def _machine(self, wanted: list[Asked | None]) -> Machine:
         samples = SampleStore(self._cache).samples

@@ -55,6 +55,11 @@ class Roles:
     single: dict[int, tuple[int, ...]] = field(default_factory=dict)
     marks: dict[int, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = field(default_factory=dict)
 
+    @property
+    def longest(self) -> int:
+        """How many of the target's tokens the longest stretch has."""
+        return max((len(own) for each in self.marks.values() for own, _ in each), default=0)
+
     def at(self, ids: Sequence[int], place: int) -> tuple[int, tuple[int, ...]] | None:
         """How many of the target's ``ids`` from ``place`` on are such a stretch, and the draft's tokens for it."""
         for own, theirs in self.marks.get(ids[place], ()):
@@ -111,7 +116,7 @@ def _no_place(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sen
 def _by_text(target: Tokenizer, draft: Tokenizer) -> dict[int, tuple[int, ...]]:
     """Control tokens that both have, and the tokens that end an answer: by their texts, else the usual one."""
     ours, theirs = _ids_by_text(target), _ids_by_text(draft)
-    single = {token_id: (theirs[text],) for text, token_id in ours.items() if text in theirs}
+    single: dict[int, tuple[int, ...]] = {i: (theirs[text],) for text, i in ours.items() if text in theirs}
     end = usual_end(draft)
     if end is not None:
         for token_id in target.eog_ids:

@@ -111,7 +111,7 @@ class TranslatedSequence:
         Raises:
             DecodeError: as for `forward`.
         """
-        row = self.own.forward(self._next(ids), 1)[0]
+        row: Row = self.own.forward(self._next(ids), 1)[0]
         self._num_held = self.own.num_past
         return row
 
@@ -235,14 +235,22 @@ class TranslatedSequence:
         if held != ids[:same]:
             same = next(i for i, (one, other) in enumerate(zip(held, ids, strict=False)) if one != other)
         first = start + same
-        if same < len(ids):
-            while 0 < first < len(self._ends) and self._ends[first] == self._ends[first - 1]:
-                first -= 1  # not in the middle of a stretch that the roles translate as a whole
+        if same < len(ids) or first < len(self._ids):
+            first = self._before_mark(first)
         more = [*self._ids[first:start], *ids[max(0, first - start) :]]
         self._drop_ids(first)
         self._cut(self._end)
         self._take(more)
         self._spell()
+
+    def _before_mark(self, place: int) -> int:
+        """Where to take ids in again so that a stretch that the roles translate as a whole is found at ``place``."""
+        roles, ids, ends = self.translation.roles, self._ids, self._ends
+        reach = range(max(0, place - roles.longest + 1), place)
+        place = next((begin for begin in reach if ids[begin] in roles.marks), place)
+        while 0 < place < len(ends) and ends[place] == ends[place - 1]:
+            place -= 1  # of another one that begins before
+        return place
 
     def _take(self, ids: Sequence[int]) -> None:
         """Append the target's ``ids`` as bytes, and control tokens by their roles."""

@@ -102,14 +102,21 @@ class Speller:
 def _parts(data: bytes) -> Iterator[tuple[bytes, str]]:
     """The stretches of ``data`` that are UTF-8, each with its text, and those that are not, with none."""
     while data:
-        try:
-            yield data, data.decode("utf-8")
-            return
-        except UnicodeDecodeError as error:
-            if error.start:
-                yield data[: error.start], data[: error.start].decode("utf-8")
-            yield data[error.start : error.end], ""
-            data = data[error.end :]
+        begin, end = _broken(data)
+        if begin:
+            yield data[:begin], data[:begin].decode("utf-8")
+        if end > begin:
+            yield data[begin:end], ""
+        data = data[end:]
+
+
+def _broken(data: bytes) -> tuple[int, int]:
+    """Where the first bytes stand that are no UTF-8; at the end where there are none."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start, error.end
+    return len(data), len(data)
 
 
 def whole_characters(data: bytes) -> bytes:
@@ -125,13 +132,17 @@ def whole_characters(data: bytes) -> bytes:
 
 
 def begins_word(data: bytes | bytearray, place: int) -> bool:
-    """Whether tokenizers cut at ``place`` whatever comes before: a space and a letter, or the first of a line."""
+    """Whether tokenizers cut at ``place`` whatever comes before: a space and a letter, or the first of a line.
+
+    Some read the last of several white spaces with what follows them, so after an empty line that is not certain.
+    """
     if place + 1 >= len(data):
         return False
     first = data[place]
     if first == _SPACE:
         return (data[place + 1] | 0x20) in _LETTERS
-    return place > 0 and data[place - 1] == _LINE_END and first not in _WHITE
+    is_first = place > 0 and data[place - 1] == _LINE_END and (place == 1 or data[place - 2] not in _WHITE)
+    return is_first and first not in _WHITE
 
 
 _SPACE, _LINE_END, _WHITE = 0x20, 0x0A, frozenset(b" \t\r\n\v\f")

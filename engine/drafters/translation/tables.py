@@ -14,7 +14,7 @@ from engine.errors import DraftRefusedError
 from engine.interfaces import Candidates, Tokenizer
 from engine.sampling.top_k import Row
 
-MOST = 0.75  # from this share on most of what the target says is one token for the draft, too
+MOST = 0.75  # from this share on tokens are drawn from the draft's distribution, below it writes text
 _NONE = -1
 # Everyday text: which share of its tokens a draft has says more than how many of a vocabulary's words it has, most of
 # which hardly ever occur.
@@ -82,7 +82,8 @@ class Overlap:
 class Translation:
     """All that is needed between a target and a draft of another vocabulary.
 
-    ``speaks`` is the share of the tokens of everyday text that are one token for the draft, too.
+    ``speaks`` is the share of the target's tokens of everyday text that are one token for the draft, too; ``is_heard``
+    that of the draft's which are one token for the target.
     """
 
     target: Speller
@@ -90,14 +91,15 @@ class Translation:
     overlap: Overlap
     roles: Roles
     speaks: float
+    is_heard: float
     draft_ends: frozenset[int]
     start: tuple[int, ...]  # the draft's tokens before a conversation
     stand_in: int  # the draft's token for bytes that it cannot spell
 
     @property
     def has_most(self) -> bool:
-        """Whether the draft has most of the target's tokens, so that its own distribution is worth drawing from."""
-        return self.speaks >= MOST
+        """Whether most of what either says is one token for the other, so that the draft's distribution is worth it."""
+        return min(self.speaks, self.is_heard) >= MOST
 
 
 def translation(target: PromptSide, draft: PromptSide) -> Translation:
@@ -108,15 +110,20 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     """
     roles = compare_roles(target, draft)
     ours, theirs = Speller(target.tokenizer), Speller(draft.tokenizer)
-    overlap = _overlap(ours, theirs, target.tokenizer, draft.tokenizer)
-    speaks = _share(ours, theirs.id_of)
+    overlap = make_overlap(ours, theirs, target.tokenizer, draft.tokenizer)
+    speaks, is_heard = _share(ours, theirs.id_of), _share(theirs, ours.id_of)
     space = theirs.id_of(b" ")
     start = (draft.tokenizer.bos_id,) if draft.tokenizer.add_bos and draft.tokenizer.bos_id is not None else ()
     stand_in = space if space is not None else int(overlap.draft_ids[0])
-    return Translation(ours, theirs, overlap, roles, speaks, draft.tokenizer.eog_ids, start, stand_in)
+    return Translation(ours, theirs, overlap, roles, speaks, is_heard, draft.tokenizer.eog_ids, start, stand_in)
 
 
-def _overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
+def make_overlap(ours: Speller, theirs: Speller, target: Tokenizer, draft: Tokenizer) -> Overlap:
+    """Find the tokens that both have.
+
+    Raises:
+        DraftRefusedError: there are none.
+    """
     of_target = np.full(ours.n_vocab, _NONE, dtype=np.int32)
     of_draft = np.full(theirs.n_vocab, _NONE, dtype=np.int32)
     for token_id, piece in enumerate(ours.pieces):

@@ -13,10 +13,12 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
 from app.cli.run import load_request, make_request
 from app.domain.settings.table import FIELDS
+from app.paths import builtin_target
 from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
-from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
+from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -24,11 +26,17 @@ KEYS = {
     "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
     "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
     "inter_token_ms_p99", "plain_ms", "speedup",
-    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "replayed", "tie_checks",
-    "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
+    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "forced_proposed", "forced_accepted",
+    "replayed", "tie_checks", "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
+
+
+def mute_draft(folder: Path) -> Path:
+    """A draft whose chat template leaves all messages out but the last."""
+    mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
+    return mute.write(folder / "mute.gguf")
 
 
 def words(*more: str, draft: bool = True) -> list[str]:
@@ -186,10 +194,10 @@ def test_a_missing_and_a_broken_model(capsys: Capture, tmp_path: Path) -> None:
         assert set(json.loads(shown.out)["error"]) == {"title", "message", "advice"}
 
 
-def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture) -> None:
-    pair = ["--model", shared_model("stories260K-f16.gguf"), "--draft", shared_model("aidreams260K-f32.gguf")]
+def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture, tmp_path: Path) -> None:
+    pair = ["--model", str(builtin_target()), "--draft", str(mute_draft(tmp_path))]
     assert main(["run", *pair, "--prompt", "x"]) == 1
-    assert "Token 259 is" in capsys.readouterr().err
+    assert "the control token '" in capsys.readouterr().err
 
 
 def test_a_recurrent_model_speculates(capsys: Capture) -> None:
@@ -213,17 +221,27 @@ def test_tie_safe_gives_the_plain_tokens_and_tells_its_cost(capsys: Capture) -> 
     assert any("near ties" in line for line in decisions)
 
 
-def test_check_says_yes_and_no(capsys: Capture) -> None:
+def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
-    no = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
+    no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["compatible"] is False
-    assert "Token 259" in verdict["reason"]
+    assert "control token" in verdict["reason"]
     assert main(["check", yes[0], "/no/such.gguf"]) == 1
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_check_says_how_much_a_draft_with_another_vocabulary_speaks(capsys: Capture) -> None:
+    pair = [shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")]
+    assert main(["check", *pair]) == 0
+    assert "can draft for stories260K-f16.gguf. It has another vocabulary and speaks 92% of" in capsys.readouterr().out
+    assert main(["check", *pair, "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["reason"] is None
+    assert verdict["speaks"] == pytest.approx(0.92, abs=0.01)
 
 
 def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
@@ -277,6 +295,37 @@ def test_the_placement_reaches_the_engine() -> None:
     assert asked.draft_cache_type is CacheType.Q4_0
     plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
     assert plain == LoadRequest("T.gguf")
+
+
+def test_devices_reach_the_engine() -> None:
+    given = "--device CUDA1,CUDA0 --draft-device none --split-mode row --main-gpu 1 --tensor-split 3,1 --n-cpu-moe 7"
+    words = ["run", "--model", "T.gguf", *given.split(), "--override-tensor", "a=CPU", "--override-tensor", "b=CUDA0"]
+    asked = load_request(make_parser().parse_args(words))
+    overrides = (("a", "CPU"), ("b", "CUDA0"))
+    assert asked.placement == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 7, overrides)
+    assert asked.draft_devices == ("none",)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["--tensor-split", "a"], "The shares of the devices must be numbers such as 3,1"),
+        (["--override-tensor", "ffn"], "must be written as a pattern and a device"),
+        (["--device", "CUDA99"], "There is no device CUDA99"),
+        (["--override-tensor", "ffn=CUDA99"], "There is no buffer type or device CUDA99"),
+    ],
+)
+def test_what_no_device_can_be_is_one_sentence(given: list[str], sentence: str, capsys: Capture) -> None:
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "2", *given]) == 1
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_a_draft_on_a_device_that_is_missing_leaves_the_target_without_one(capsys: Capture) -> None:
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "2", "--draft-device", "CUDA99"]) == 0
+    assert "There is no device CUDA99" in capsys.readouterr().err
 
 
 def test_ctrl_c_while_the_model_loads_ends_the_command(

@@ -96,6 +96,9 @@ class NoStates:
     def forget(self, owner: int) -> None:
         """There are none."""
 
+    def forget_guests(self) -> None:
+        """There are none."""
+
 
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.

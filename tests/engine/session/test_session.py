@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.paths import builtin_target
 from engine.errors import DecodeError, EngineError, ModelNotFoundError, ModeUnavailableError, PromptTooLongError
 from engine.records import (
     ChatRequest,
@@ -22,6 +23,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.session import Session
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
 
 GREEDY = SamplingParams(temperature=0.0)
@@ -177,15 +179,16 @@ def test_characters_that_the_vocabulary_cannot_spell_do_not_end_the_process(pair
     assert finished(list(pair.generate(request(Mode.OFF, "Snow ❄ and {fire}", max_tokens=4)))).stats.tokens == 4
 
 
-def test_a_draft_of_another_vocabulary_is_refused_by_name() -> None:
+def test_a_draft_whose_chat_template_has_no_place_for_a_control_token_is_refused_by_name(tmp_path: Path) -> None:
+    mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
     session = Session()
-    ready = session.load(LoadRequest(shared_model("stories260K-f16.gguf"), shared_model("aidreams260K-f32.gguf")))
+    ready = session.load(LoadRequest(str(builtin_target()), str(mute.write(tmp_path / "mute.gguf")), n_ctx=512))
     assert ready.draft is None
-    assert "Token 259 is '▁t' in the target, 'in' in the draft" in ready.notices[0]
-    assert "Token 259" in ready.unavailable[Mode.DRAFT]
+    assert "the control token '" in ready.notices[0]
+    assert "the control token '" in ready.unavailable[Mode.DRAFT]
     end = finished(list(session.generate(request(Mode.DRAFT, max_tokens=5))))
     assert end.stats.mode is Mode.OFF
-    assert any("Token 259" in reason for reason in end.stats.decisions)
+    assert any("the control token '" in reason for reason in end.stats.decisions)
     session.close()
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, SearchQuery
+from app.domain.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -283,15 +284,39 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     assert wanted == [(r.TARGET_REF,)]
 
 
+def test_the_best_pair_that_is_quick_here_is_looked_at_first(place: ModelsPanel) -> None:
+    place.open("recommended")
+    opened = asked(place.requests.catalog_requested)
+    quick, slow = SpeedRange(9.0, 14.0), SpeedRange(1.0, 2.0)
+    rows = [replace(row, plain=quick if row.key == "q3" else slow) for row in r.catalog()]
+    place.recommended.set_rows(rows[::-1])
+    assert opened == [("q3",)]
+    assert place.recommended.list.current_key() == "q3"
+    assert place.recommended.title.text() == "Qwen2.5 3B + 0.5B"
+    titles = [row.title for row in place.recommended.list.rows.rows if row.key]
+    assert titles == [row.name for row in r.catalog()], "by size"
+    place.recommended.list.choose("l8")
+    place.recommended.set_rows(rows)
+    assert place.recommended.list.current_key() == "l8", "what somebody chose stays"
+
+
+def test_what_a_pair_is_good_for_takes_a_second_line_where_one_is_too_short(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("recommended")
+    row = r.catalog()[0]
+    place.recommended.set_rows([row, replace(row, key="long", good_for="Questions and code on a good laptop. " * 3)])
+    listing = place.recommended.list
+    heights = [listing.visualRect(listing.rows.index(line, 0)).height() for line in (1, 2)]
+    assert heights[1] > heights[0]
+
+
 def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     wanted = asked(place.requests.recommendations_requested)
     place.open("recommended")
     assert wanted == [()]
+    opened = asked(place.requests.catalog_requested)
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
     assert headings == ["Fit this computer", "A tight fit", "Too large for this computer"]
-    opened = asked(place.requests.catalog_requested)
-    place.recommended.list.choose_first()
     assert opened == [("q3",)]
     assert "1.3 to 2.2 times on code" in said(place.recommended)
     place.recommended.set_pair("other", r.REFUSED)

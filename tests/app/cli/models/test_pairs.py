@@ -32,15 +32,16 @@ def test_drafts_of_the_library(target: Path, capsys: pytest.CaptureFixture[str])
     assert main(["models", "pairs", str(target), "--offline"]) == 0
     output = capsys.readouterr().out
     assert output.startswith("draft  (on this computer, 0.00 GB, ")
-    assert "not stranger (on this computer): The EOS token is 2 in the target, 9 in the draft." in output
-    assert "1 of 2 can draft for target." in output
+    assert "\nstranger  (on this computer, 0.00 GB, " in output
+    assert "It has another vocabulary and speaks 100% of the target's tokens.\n" in output
+    assert "2 of 2 can draft for target." in output
 
 
 def test_a_model_of_the_library_is_found_by_its_name(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "pairs", target.stem, "--offline", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in answer["matching"]] == ["draft"]
-    assert [one["name"] for one in answer["rejected"]] == ["stranger"]
+    assert [(one["name"], one["speaks"]) for one in answer["matching"]] == [("draft", None), ("stranger", 1.0)]
+    assert answer["rejected"] == []
     assert answer["target"] == str(target)
     assert answer["matching"][0]["cost_share"] < 0.1
     assert answer["words"]

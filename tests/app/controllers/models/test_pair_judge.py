@@ -21,7 +21,7 @@ from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
 from tests.app.hub.pairs.test_outlooks import keep_passes
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 
 
 def judged(folder: Path, draft: Path | None) -> PairView:
@@ -34,7 +34,8 @@ def judged(folder: Path, draft: Path | None) -> PairView:
 
 
 def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> None:
-    refused = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
+    mute = tiny_llama(n_ff=32).with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
+    refused = judged(tmp_path, mute.write(tmp_path / "other.gguf"))
     alone, pair = judged(tmp_path, None), judged(tmp_path, builtin_draft())
     assert (refused.match, alone.match, pair.match) == (Match.NO, Match.UNCHECKED, Match.YES)
     assert refused.draft is not None
@@ -55,6 +56,15 @@ def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     judge = PairJudge(service, Settings)  # type: ignore[arg-type]
     found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
     assert (found.outlook, found.note) == (None, "")
+
+
+def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:
+    pair = judged(tmp_path, tiny_llama(n_ff=32).write(tmp_path / "other.gguf"))
+    assert pair.match is Match.TRANSLATED
+    assert pair.match_words.startswith("It has another vocabulary and speaks ")
+    assert pair.match_words.endswith("% of the target's tokens.")
+    assert pair.fit is not None
+    assert any(part.draft_bytes for part in pair.fit.parts)
 
 
 @pytest.mark.parametrize("used_with", ["this target", "another"])

@@ -67,20 +67,20 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
         here(tmp_path / "gone.gguf", missing=True), here(tmp_path / "mmproj.gguf", FileKind.MMPROJ),
     ]  # fmt: skip
     search = find_drafts(target, Sources(library))
-    assert [candidate.name for candidate in search.matching] == ["draft", "half"]
+    assert [candidate.name for candidate in search.matching] == ["draft", "half", "stranger"]
+    assert [candidate.speaks for candidate in search.matching] == [None, None, 1.0]
     first = search.matching[0]
     assert (first.place, first.path) == (FoundIn.HERE, good)
     assert first.cost_share is not None
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
     told = reasons(search)
-    assert told["stranger"] == "The BOS token is 1 in the target, 7 in the draft."
     assert "as much as with the target itself" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert "a draft head" in told["head"]
     assert told["gone"] == "Its file has been moved or deleted."
     assert told["mmproj"] == "It is the image or sound part of another model."
-    assert search.words.startswith("2 of 8 can draft for Tiny-2.5-7B-Q4_0.")
+    assert search.words.startswith("3 of 8 can draft for Tiny-2.5-7B-Q4_0.")
 
 
 def test_recommended_and_found_drafts_come_after_those_here(
@@ -108,13 +108,14 @@ def test_recommended_and_found_drafts_come_after_those_here(
         ("draft", FoundIn.HERE),
         ("Tiny-2.5-0.1B-Q8_0", FoundIn.RECOMMENDED),
         ("Tiny-2.5-0.2B-Q8_0", FoundIn.HUB),
+        ("Tiny-2.5-0.3B-Q4_0", FoundIn.HUB),
     ]
     assert search.matching[2].file == "Tiny-2.5-0.2B-Q8_0.gguf"
     assert [len(one.matching) for one in seen] == [1, 2]
     assert all("Still looking." in one.words for one in seen)
     told = reasons(search)
     assert told["Such-GGUF"] == "no/Such-GGUF does not exist."
-    assert "BOS token" in told["Tiny-2.5-0.3B-Q4_0"]
+    assert search.matching[3].speaks == 1.0
     assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
     assert "gated" in told["Tiny-2.5-0.4B-GGUF"]
     assert "“Tiny-2.5”" in search.words

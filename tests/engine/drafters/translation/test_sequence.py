@@ -1,0 +1,247 @@
+"""Whatever is read, written, kept and forgotten: the draft's cache holds the target's text, in the draft's tokens."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drafters.translation.comparison import find_translation
+from engine.drafters.translation.roles import Roles
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.drafters.translation.tables import Translation
+from engine.errors import DecodeError
+from engine.interfaces import Rows, TokenIds
+from engine.llama.model import LlamaModel
+from engine.sequence import CachedSequence
+from tests.engine.drafters.translation.vocabularies import PieceTokenizer, translation_of
+from tests.fake_model import MarkovModel, RecurrentModel
+from tests.shared_files import shared_file
+
+WORDS = [b"a", b"b", b" ", b"ab", b" a", b"\xc3", b"\xa9", "é".encode(), b"ba", b" ab", b"\n", b"?", b"aab"]
+TARGET = PieceTokenizer(WORDS, controls=["<turn>", "<end>", "<lost>"], ends=["<end>"])
+DRAFT = PieceTokenizer(
+    [b"b", b"a", b"aa", b" ", b" b", b"\xa9", b"\xc3", b"bab", b" a", b"\n", b"\n\n", b"aaa"],
+    controls=["<s>", "<go>", "<stop>"],
+    ends=["<stop>"],
+    bos="<s>",
+    add_bos=True,
+)
+TURN, END, LOST = (TARGET.control_id(text) for text in TARGET.controls)
+GO, STOP = DRAFT.control_id("<go>"), DRAFT.control_id("<stop>")
+ROLES = Roles({END: (STOP,)}, {TURN: (((TURN, 10), (GO, GO, 9)), ((TURN,), (GO,)))})
+TRANSLATION = translation_of(TARGET, DRAFT, 1.0, ROLES)
+TEXT_IDS = st.integers(0, TARGET.n_vocab - 1)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("read"), st.lists(TEXT_IDS, min_size=1, max_size=5)),
+        st.tuples(st.just("anew"), st.lists(TEXT_IDS, min_size=1, max_size=8)),
+        st.tuples(st.just("write"), st.lists(st.integers(0, len(DRAFT.words) - 1), max_size=4)),
+        st.tuples(st.just("draw"), st.lists(TEXT_IDS, max_size=3)),
+        st.tuples(st.just("back"), st.lists(st.integers(0, 20), min_size=1, max_size=1)),
+    ),
+    max_size=14,
+)
+
+
+def expected(ids: list[int]) -> bytes:
+    """What the draft should have read, control tokens by their texts; bytes that it lacks as its stand-in."""
+    data, place = b"<s>", 0
+    while place < len(ids):
+        mark = ROLES.at(ids, place)
+        if mark is not None:
+            data += b"".join(text_of(i) for i in mark[1])
+            place += mark[0]
+            continue
+        data += {END: b"<stop>", LOST: b""}.get(ids[place], TARGET.piece(ids[place]).replace(b"?", b" "))
+        place += 1
+    return data
+
+
+def text_of(own_id: int) -> bytes:
+    return DRAFT.piece(own_id) or DRAFT.token_text(own_id).encode()
+
+
+def held(own: CachedSequence) -> list[int]:
+    return own._ids[: own.num_past].tolist()
+
+
+def model_of(*, recurrent: bool) -> MarkovModel:
+    logits = np.zeros((DRAFT.n_vocab, DRAFT.n_vocab), dtype=np.float32)
+    return RecurrentModel(logits, n_ctx=512) if recurrent else MarkovModel(logits, n_ctx=512)
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_the_cache_holds_the_text_of_the_target(recurrent: bool) -> None:
+    @given(OPERATIONS)
+    @settings(max_examples=150)
+    def holds(operations: list[tuple[str, list[int]]]) -> None:
+        sequence = TranslatedSequence(CachedSequence(model_of(recurrent=recurrent)), TRANSLATION)
+        ids: list[int] = []
+        for name, values in operations:
+            ids = changed(sequence, ids, name, values)
+            if not ids:
+                continue
+            if sequence.num_past >= len(ids):
+                sequence.rollback(len(ids) - 1)
+            sequence.forward(ids[sequence.num_past :])
+            assert b"".join(map(text_of, held(sequence.own))) == expected(ids)
+            assert sequence.num_past == len(ids)
+            sequence.checkpoint()
+            ids = drafted(sequence, ids, name, values)
+
+    holds()
+
+
+def changed(sequence: TranslatedSequence, ids: list[int], name: str, values: list[int]) -> list[int]:
+    """The target's ids after an operation, and what the sequence is told of it."""
+    if name == "read":
+        return [*ids, *values]
+    if name == "anew":
+        assert sequence.reuse(np.array(values, dtype=np.int32)) <= len(values)
+        return values
+    if name == "back":
+        sequence.rollback(values[0])
+        return ids[: values[0]]
+    return ids
+
+
+def drafted(sequence: TranslatedSequence, ids: list[int], name: str, values: list[int]) -> list[int]:
+    """The target's ids where all that was drafted was kept."""
+    if ids[-1] == TURN:  # an answer does not begin in the middle of what the roles translate as a whole
+        return ids
+    if name == "write":
+        return written(sequence, ids, values)
+    known = [i for i in values if TRANSLATION.overlap.of_target[i] >= 0] if name == "draw" else []
+    for token_id in known:
+        sequence.append(token_id)
+        sequence.forward(())
+    return [*ids, *known]
+
+
+def written(sequence: TranslatedSequence, ids: list[int], values: list[int]) -> list[int]:
+    """Let the draft write; as much of it as the target can say is the target's."""
+    data = b""
+    for own_id in values:
+        sequence.write(own_id)
+        sequence.forward_own()
+        data += DRAFT.piece(own_id)
+    said = list(TRANSLATION.target.spell(data))[:3]
+    sequence.claim(said)
+    return [*ids, *said]
+
+
+def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None:
+    model = model_of(recurrent=False)
+    sequence = TranslatedSequence(CachedSequence(model), TRANSLATION)
+    sequence.forward([0, 4])
+    for own_id in (7, 8):  # "bab", " a"
+        sequence.write(own_id)
+        sequence.forward_own()
+    sequence.claim(TRANSLATION.target.spell(b"bab a"))
+    num_read = model.num_past
+    sequence.rollback(2 + len(TRANSLATION.target.spell(b"bab a")))
+    assert model.num_past == num_read
+    sequence.rollback(3)  # within "bab": the draft's token goes, so the target's first one of it is to be read again
+    assert sequence.num_past == 2
+    first = TRANSLATION.target.spell(b"bab a")[0]
+    sequence.forward([first, 9])
+    assert b"".join(map(text_of, held(sequence.own))) == b"<s>a a" + TARGET.piece(first) + b" ab"
+
+
+def test_a_context_that_is_too_small_for_the_drafts_tokens_is_said() -> None:
+    logits = np.zeros((DRAFT.n_vocab, DRAFT.n_vocab), dtype=np.float32)
+    sequence = TranslatedSequence(CachedSequence(MarkovModel(logits, n_ctx=8)), TRANSLATION)
+    with pytest.raises(DecodeError, match="more than the 8 tokens"):
+        sequence.forward([4] * 12)
+
+
+def test_rows_are_in_the_targets_tokens() -> None:
+    logits = np.arange(DRAFT.n_vocab**2, dtype=np.float32).reshape(DRAFT.n_vocab, DRAFT.n_vocab)
+    own = CachedSequence(MarkovModel(logits, n_ctx=64))
+    sequence = TranslatedSequence(own, TRANSLATION)
+    row = sequence.forward([0])[0]
+    last = held(own)[-1]
+    for token_id, piece in enumerate(WORDS):
+        theirs = [i for i, other in enumerate(DRAFT.words) if other == piece]
+        assert row[token_id] == (logits[last, theirs[0]] if theirs else -np.inf)
+    assert row[END] == logits[last, STOP]
+    assert row[TURN] == row[LOST] == -np.inf
+    few = TRANSLATION.overlap.select(own.forward_candidates([0]))
+    assert few.ids.tolist() == sorted(TRANSLATION.overlap.target_ids.tolist())
+
+
+# ---- real vocabularies ------------------------------------------------------------------------------------------
+
+TEXT = """Here is a function that adds two numbers:
+
+```python
+def add(first: int, second: int) -> int:
+    \"\"\"Return the sum.\"\"\"
+    return first + second  # 1,234.5 naïve café 世界
+```
+
+It wasn't hard, was it?  Try `add(2, 40)`: the answer is 42.
+"""
+NAMES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2")
+
+
+class Silent:
+    """Implements what is used of `LanguageModel`, for a vocabulary of any size: it says nothing."""
+
+    num_snapshots, num_candidates = None, 0
+
+    def __init__(self, n_vocab: int) -> None:
+        self.n_vocab, self.n_ctx, self.num_past, self.num_read = n_vocab, 4096, 0, 0
+        self._row = np.zeros((1, n_vocab), dtype=np.float32)
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        self.num_past += len(ids)
+        self.num_read += len(ids)
+        return self._row[: n_rows + num_padding]
+
+    def rollback(self, num_past: int) -> bool:
+        self.num_past = min(self.num_past, num_past)
+        return True
+
+    def clear(self) -> None:
+        self.num_past = 0
+
+
+@pytest.fixture(name="vocabularies", scope="module")
+def fixture_vocabularies() -> Iterator[dict[str, LlamaModel]]:
+    models = {name: LlamaModel(shared_file(f"vocabs/ggml-vocab-{name}.gguf"), vocab_only=True) for name in NAMES}
+    yield models
+    for model in models.values():
+        model.close()
+
+
+def translations(models: dict[str, LlamaModel]) -> Iterator[tuple[LlamaModel, LlamaModel, Translation]]:
+    for one, other in itertools.permutations(models.values(), 2):
+        found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
+        assert found is not None
+        yield one, other, found
+
+
+def test_a_draft_reads_what_it_would_have_read_of_the_whole_text(vocabularies: dict[str, LlamaModel]) -> None:
+    for target, draft, translation in translations(vocabularies):
+        model = Silent(draft.vocab.n_vocab)
+        own = CachedSequence(model)  # type: ignore[arg-type]
+        sequence = TranslatedSequence(own, translation)
+        ids = [int(i) for i in translation.target.spell(TEXT.encode())]
+        for token_id in ids:  # one after another, as plain decoding gives them
+            sequence.forward([token_id])
+        assert held(own) == [*translation.start, *translation.draft.spell(TEXT.encode())], draft.path.name
+        assert model.num_read < 1.4 * own.num_past, (target.path.name, draft.path.name)
+
+
+def test_real_vocabularies_have_most_tokens_in_common(vocabularies: dict[str, LlamaModel]) -> None:
+    for _, draft, translation in translations(vocabularies):
+        assert translation.speaks > 0.8
+        assert not {int(i) for i in translation.overlap.target_ids} & set(translation.roles.marks)
+        assert translation.has_most
+        assert translation.overlap.draft_ids.max() < draft.vocab.n_vocab

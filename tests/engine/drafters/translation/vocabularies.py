@@ -1,0 +1,87 @@
+"""Scripted vocabularies: a list of pieces, of which the tokenizer takes the longest at each place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.drafters.translation.roles import Roles
+from engine.drafters.translation.spelling import Speller
+from engine.drafters.translation.tables import Translation, make_overlap
+
+
+@dataclass
+class PieceTokenizer:
+    """Implements `Tokenizer`. ``controls`` are the last ids; ``ends`` are those of them that end an answer."""
+
+    words: Sequence[bytes]
+    controls: Sequence[str] = ()
+    ends: Sequence[str] = ()
+    bos: str | None = None
+    add_bos: bool = False
+    add_eos: bool = False
+    type_name: str = "BPE"
+    adds_space: bool = False  # before a text, as SentencePiece does
+
+    @property
+    def n_vocab(self) -> int:
+        return len(self.words) + len(self.controls)
+
+    @property
+    def control_texts(self) -> tuple[str, ...]:
+        return tuple(self.controls)
+
+    @property
+    def eog_ids(self) -> frozenset[int]:
+        return frozenset(self.control_id(text) for text in self.ends)
+
+    @property
+    def eos_id(self) -> int | None:
+        return self.control_id(self.ends[0]) if self.ends else None
+
+    @property
+    def bos_id(self) -> int | None:
+        return self.control_id(self.bos) if self.bos else None
+
+    def control_id(self, text: str) -> int:
+        return len(self.words) + list(self.controls).index(text)
+
+    def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
+        text = f" {text}" if self.adds_space else text
+        ids = [self.bos_id] if add_bos and self.bos_id is not None else []
+        while text:
+            control = next((one for one in self.controls if special and text.startswith(one)), None)
+            if control is not None:
+                ids.append(self.control_id(control))
+                text = text[len(control) :]
+                continue
+            data = text.encode("utf-8", "surrogateescape")
+            found = max((word for word in self.words if data.startswith(word)), key=len, default=None)
+            if found is None:
+                text = text[1:]  # a character that it lacks is left out
+                continue
+            ids.append(list(self.words).index(found))
+            text = data[len(found) :].decode("utf-8", "surrogateescape")
+        return ids
+
+    def piece(self, token_id: int) -> bytes:
+        return self.words[token_id] if token_id < len(self.words) else b""
+
+    def token_text(self, token_id: int) -> str:
+        if token_id >= len(self.words):
+            return self.controls[token_id - len(self.words)]
+        return self.words[token_id].decode("utf-8", "replace")
+
+    def is_eog(self, token_id: int) -> bool:
+        return token_id in self.eog_ids
+
+
+def translation_of(
+    target: PieceTokenizer, draft: PieceTokenizer, speaks: float, roles: Roles | None = None
+) -> Translation:
+    """A translation as it would be found, but for the share of everyday text, which these vocabularies cannot spell."""
+    ours, theirs = Speller(target), Speller(draft)
+    overlap = make_overlap(ours, theirs, target, draft)
+    start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
+    stand_in = theirs.id_of(b" ") or 0
+    return Translation(ours, theirs, overlap, roles or Roles(), speaks, speaks, draft.eog_ids, start, stand_in)

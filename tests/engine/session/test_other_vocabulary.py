@@ -1,0 +1,93 @@
+"""A draft with another vocabulary in a session: same answers, same distribution, and what is told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, Source
+from engine.session.session import Session
+from tests.shared_files import shared_model
+
+PROMPTS = [f"{start} {who}" for start in ("Once upon a time, there was", "The", "One day") for who in ("a girl", "Tom")]
+
+
+# Two that tell the same stories, one of them in letters: what it writes is translated. And two with words of their own.
+PAIRS = {
+    "written": ("stories260K-f16.gguf", "babyllama-tok105-f16.gguf", 0.60),
+    "drawn": ("aidreams260K-f32.gguf", "stories260K-f16.gguf", 0.94),
+}
+
+
+@pytest.fixture(name="pair", scope="module", params=PAIRS)
+def fixture_pair(request: pytest.FixtureRequest) -> Iterator[Session]:
+    target, draft, _ = PAIRS[request.param]
+    session = Session()
+    session.load(LoadRequest(shared_model(target), shared_model(draft), threads=1))
+    yield session
+    session.close()
+
+
+def answer(session: Session, mode: Mode, prompt: str, sampling: SamplingParams, **more: object) -> Finished:
+    request = ChatRequest(raw_prompt=prompt, mode=mode, sampling=sampling, **more)  # type: ignore[arg-type]
+    *_, last = session.generate(request)
+    assert isinstance(last, Finished)
+    return last
+
+
+def test_the_draft_is_taken_and_its_share_told(pair: Session) -> None:
+    ready = pair.ready()
+    assert ready.unavailable == {}
+    assert ready.draft is not None
+    share = next(share for _, draft, share in PAIRS.values() if draft in ready.draft.path)
+    assert ready.draft.speaks == pytest.approx(share, abs=0.01)
+    assert ready.target.speaks is None
+
+
+@pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.HYBRID])
+def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
+    accepted = 0
+    for prompt in PROMPTS:
+        greedy = SamplingParams(temperature=0.0)
+        plain = answer(pair, Mode.OFF, prompt, greedy, max_tokens=60, tie_safe=True)
+        drafted = answer(pair, mode, prompt, greedy, max_tokens=60, depth=3, tie_safe=True)
+        assert drafted.token_ids == plain.token_ids
+        accepted += drafted.stats.provenance.get(Source.DRAFT, 0)
+    assert accepted > (10 if mode is Mode.DRAFT else 0)
+
+
+@pytest.mark.parametrize("temperature", [0.8, 1.0])
+def test_drawn_tokens_are_distributed_as_plain_ones(pair: Session, temperature: float) -> None:
+    """Of the second to fourth token of an answer, in both modes; what is rare is counted together."""
+    number, accepted = 400, 0
+    counts: dict[Mode, list[Counter[int]]] = {mode: [Counter() for _ in range(3)] for mode in (Mode.OFF, Mode.DRAFT)}
+    for mode, places in counts.items():
+        for seed in range(number):
+            sampling = SamplingParams(temperature, 12, 0.95, 0.02, seed=seed + (0 if mode is Mode.OFF else number))
+            ended = answer(pair, mode, "Once upon a time", sampling, max_tokens=4, depth=3, ignore_eos=True)
+            accepted += ended.stats.accepted
+            for place, counter in enumerate(places):
+                counter[ended.token_ids[place + 1]] += 1
+    assert accepted > 20
+    for plain, drafted in zip(*counts.values(), strict=True):
+        common = [token_id for token_id, count in (plain + drafted).items() if count >= 20]
+        table = np.array(
+            [[each[i] for i in common] + [number - sum(each[i] for i in common)] for each in (plain, drafted)]
+        )
+        table = table[:, table.sum(axis=0) > 0]
+        assert stats.chi2_contingency(table).pvalue > 0.001
+
+
+def test_a_conversation_goes_on_from_what_the_draft_has_read(pair: Session) -> None:
+    messages = (Message("user", "Tell me of a dog."),)
+    greedy = SamplingParams(temperature=0.0)
+    for _ in range(3):
+        request = ChatRequest(messages, Mode.DRAFT, depth=3, sampling=greedy, max_tokens=20)
+        *_, last = pair.generate(request)
+        assert isinstance(last, Finished)
+        assert last.stats.proposed > 0
+        messages = (*messages, Message("assistant", "It ran."), Message("user", "And then?"))
