@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import CacheShape, estimate
+from engine.fit.fit import CacheShape, check_head_fit, estimate
 from engine.fit.heads import BATCH, EAGLE3_BATCH, HEAD_ROWS, NUM_FEATURES, TAP_ROWS, head_memory
+from engine.fit.table import ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.header import read_header
 from engine.heads import compatibility, tap
 from engine.heads.loading import open_head_file, open_own_heads
@@ -63,6 +65,29 @@ def test_a_targets_own_heads_count_only_where_they_are_used(tmp_path: Path) -> N
     heads = head_memory(header, CacheSetup(512))
     assert with_heads.weights_bytes - without.weights_bytes == heads.weights.all_bytes
     assert with_heads.needed_bytes - without.needed_bytes == (heads.weights + heads.cache + heads.compute).all_bytes
+
+
+def test_a_head_that_does_not_fit_beside_its_target_is_refused(tmp_path: Path) -> None:
+    target = read_header(tiny_llama().write(tmp_path / "target.gguf"))
+    head = read_header(eagle3_for().write(tmp_path / "head.gguf"))
+    check_head_fit(target, head, CacheShape(512), available_bytes=1 << 24)
+    with pytest.raises(NotEnoughMemoryError, match="are free"):
+        check_head_fit(target, head, CacheShape(512), available_bytes=1 << 20)
+
+
+def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:
+    header = read_header(qwen35_with_mtp().write(tmp_path / "target.gguf"))
+    plain = read_header(tiny_qwen35().write(tmp_path / "plain.gguf"))
+    file = read_header(head_only(qwen35_with_mtp()).write(tmp_path / "head.gguf"))
+    room, setup = Room(1 << 30), CacheSetup(512)
+    bare = fit_table(PairPlan(ModelPlan(plain, setup)), room).needed.main_bytes
+    own = fit_table(PairPlan(ModelPlan(header, setup)), room).needed.main_bytes
+    beside = fit_table(PairPlan(ModelPlan(plain, setup), ModelPlan(file, setup)), room).needed.main_bytes
+    heads = [head_memory(header, setup), head_memory(plain, setup, file)]
+    sums = [(one.weights + one.cache + one.compute).all_bytes for one in heads]
+    assert (own - bare, beside - bare) == tuple(sums)
+    on_gpu = fit_table(PairPlan(ModelPlan(header, setup, gpu_layers=99)), Room(1 << 30, 1 << 30)).needed
+    assert on_gpu.gpu_bytes > heads[0].weights.all_bytes
 
 
 def test_a_quantized_cache_of_heads_is_smaller(tmp_path: Path) -> None:
