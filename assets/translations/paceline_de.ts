@@ -5014,6 +5014,10 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5028,6 +5032,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
         <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
+        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5510,6 +5518,10 @@ Chat-Vorlage: {template_name}
         <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
     </message>
     <message>
+        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
+        <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
+    </message>
+    <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
         <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp dieses Programm.</translation>
     </message>
@@ -5576,6 +5588,62 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as a draft.</source>
+        <translation>Wählen Sie ein kleines Modell derselben Familie als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
+        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+    </message>
+    <message>
+        <source>Name other layers.</source>
+        <translation>Nennen Sie andere Schichten.</translation>
+    </message>
+    <message>
+        <source>The model ends its answers at once, so nothing can be measured.</source>
+        <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model was stopped.</source>
+        <translation>Das Erstellen eines Entwurfsmodells wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen der einfachen Dekodierung.</translation>
+    </message>
+    <message>
+        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
+        <translation>Um sich zu lohnen, müsste es öfter übereinstimmen; damit zu entwerfen bringt also nichts.</translation>
+    </message>
+    <message>
+        <source>The model has {n_layer} layers only, too few to leave any out.</source>
+        <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
+    </message>
+    <message>
+        <source>writing a copy without {number} layers</source>
+        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+    </message>
+    <message>
+        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
+        <translation>Wegzulassen sind einige der Schichten 0 bis {last}, nicht alle.</translation>
+    </message>
+    <message>
+        <source>There is not enough space in {folder} for a copy of the model.</source>
+        <translation>In {folder} ist nicht genug Platz für eine Kopie des Modells.</translation>
+    </message>
+    <message>
+        <source>asking the model</source>
+        <translation>Das Modell wird gefragt</translation>
+    </message>
+    <message>
+        <source>measuring the copy</source>
+        <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
