@@ -5318,6 +5318,10 @@ Chat-Vorlage: {template_name}
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
+        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
