@@ -265,6 +265,20 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n thread</numerusform>
+            <numerusform>%n threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n layer on the GPU</numerusform>
+            <numerusform>%n layers on the GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round).</numerusform>

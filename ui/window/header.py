@@ -54,7 +54,7 @@ def describe(model: ModelInfo) -> str:
     unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = translate("Header", "Not in this version, which gives it text only: {parts}")
+    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
 
 
@@ -334,6 +334,8 @@ class Header(QFrame):
         if view.target is None:
             return translate("Header", "No model")
         draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        if view.own_head:
+            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -347,6 +349,9 @@ class Header(QFrame):
             if view.draft.speaks is not None:
                 speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+        elif view.own_head:
+            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            parts.append(words.format(method=view.own_head.head))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()

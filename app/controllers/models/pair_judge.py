@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
+from engine.gguf.model_title import model_title
 
 from app.controllers.load_requests import asked_placement
 from app.controllers.models.hub_service import HubService
@@ -30,6 +31,7 @@ from app.domain.models import (
 )
 from app.domain.outlook import Outlook
 from app.domain.settings.values import Settings
+from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
@@ -235,10 +237,13 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One half of a pair, named by its file."""
+        """One half of a pair, named by its header where that is known, else by its file."""
         path = self.service.path_of(ref)
-        name = known.name if known else ref.name.removesuffix(".gguf")
-        facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
+        name, facts = ref.name.removesuffix(".gguf"), []
+        if known is not None:
+            name = model_title(known.header.metadata, known.name, known.header.num_params)
+            kind = quantization_of(known.path.name if known.path else ref.file)
+            facts = [kind, known.header.architecture, parameters(known.header.num_params)]
         facts.append(ref.repo)
         return PairSide(
             ref=ModelRef(ref.repo, ref.file, path),

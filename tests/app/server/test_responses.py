@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from app.server.protocol import CompletionRequest
 from app.server.responses import ResponseBuilder, sse, timings
-from engine.records import Finished, FinishReason, RunStats
+from engine.records import ChatRequest, Finished, FinishReason, RunStats
 from tests.app.server.scripted_session import STATS
 
 
@@ -36,7 +37,7 @@ def test_what_is_not_known_is_null() -> None:
     ],
 )
 def test_why_an_answer_ended_is_in_openais_words(reason: FinishReason, word: str) -> None:
-    answer = ResponseBuilder("tiny", chat=True).whole("", Finished(0, reason, STATS))
+    answer = ResponseBuilder("tiny", CompletionRequest(ChatRequest(), chat=True)).whole([], Finished(0, reason, STATS))
     choices = answer["choices"]
     assert isinstance(choices, list)
     assert choices[0]["finish_reason"] == word

@@ -14,6 +14,16 @@ from ui.theme.theme import Theme
 from ui.window.header import Header, describe
 
 
+def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: QtBot) -> None:
+    header = Header(Theme(ASSETS / "icons"))
+    qtbot.addWidget(header)
+    header.set_engine(READY)
+    assert "another vocabulary" not in header.model_button.toolTip()
+    assert READY.draft is not None
+    header.set_engine(replace(READY, draft=replace(READY.draft, speaks=0.898)))
+    assert "It has another vocabulary and speaks 90% of the target's tokens." in header.model_button.toolTip()
+
+
 def test_the_draft_gives_way_to_the_title_as_soon_as_something_beside_them_takes_the_room(qtbot: QtBot) -> None:
     header, indicator = Header(Theme(ASSETS / "icons")), QWidget()
     qtbot.addWidget(header)
