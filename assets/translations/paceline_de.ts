@@ -5838,6 +5838,10 @@ Chat-Vorlage: {template_name}
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
+        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
+    </message>
+    <message>
         <source>The chat template of this model leaves out the text of messages.</source>
         <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>

@@ -120,6 +120,8 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
+    if number == 1:
+        return (said("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
     return (
         said(
             "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
