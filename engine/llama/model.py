@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
-from engine.gguf.model_title import TITLE_KEYS, model_title
+from engine.gguf.title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
@@ -118,7 +118,7 @@ class LlamaModel:
 
     @property
     def name(self) -> str:
-        """What a person calls it, by the header and the file's name; see `engine.gguf.model_title`."""
+        """What a person calls it, by the header and the file's name; see `engine.gguf.title`."""
         parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
         return model_title(parts, self.path.stem, self.num_params)
 

@@ -41,7 +41,7 @@ from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
-from engine.gguf.model_title import model_title
+from engine.gguf.title import model_title
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
 from engine.loading.devices import spread_of
