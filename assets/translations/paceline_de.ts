@@ -1120,7 +1120,7 @@
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
-        <translation type="unfinished"></translation>
+        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>The processor alone</source>
@@ -1957,6 +1957,20 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>nur Prozessor</translation>
     </message>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} Schicht auf {device}</numerusform>
+            <numerusform>{number} Schichten auf {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>Experten von {number} Schicht im Arbeitsspeicher</numerusform>
+            <numerusform>Experten von {number} Schichten im Arbeitsspeicher</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} Schicht auf der GPU</numerusform>
@@ -2072,6 +2086,10 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
+        <source>own head ({method}) ✓</source>
+        <translation>eigener Kopf ({method}) ✓</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -2086,6 +2104,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
         <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Draft: a head in the model&apos;s own file ({method}).</source>
+        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -2884,24 +2906,44 @@ Chat-Vorlage: {template_name}
         <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
-        <source>A draft model, best with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells.</translation>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token; das Zielmodell prüft sie in einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
+        <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Whatever is fastest, pass by pass</source>
@@ -2924,6 +2966,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell rät voraus, das große prüft</translation>
     </message>
     <message>
+        <source>The model&apos;s own extra layers guess ahead</source>
+        <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
+    </message>
+    <message>
         <source>Guesses from the text, else with the small model</source>
         <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
@@ -2942,6 +2988,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft</source>
         <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Hybrid</source>
@@ -4781,19 +4831,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
     </message>
     <message>
         <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
         <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
-    </message>
-    <message>
-        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
-        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
-    </message>
-    <message>
-        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
@@ -5024,6 +5066,10 @@ Chat-Vorlage: {template_name}
         <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
+        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>The lane {lane}: {reason}</source>
         <translation>Bahn {lane}: {reason}</translation>
     </message>
@@ -5070,10 +5116,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
-    </message>
-    <message>
-        <source>llama.cpp uses at most {number} devices.</source>
-        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -5264,6 +5306,18 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>llama.cpp uses at most {most} devices.</source>
+        <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
+        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
+        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5278,6 +5332,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
         <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
+        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5438,6 +5496,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Put {layers} of {most} layers on the GPU.</source>
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
+        <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has a next-token layer (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat eine MTP-Schicht.</translation>
     </message>
     <message>
         <source>it claims {num_tensors:,} tensors</source>
@@ -5724,6 +5798,42 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
+        <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
+    </message>
+    <message>
+        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
+    </message>
+    <message>
+        <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
+        <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
+    </message>
+    <message>
+        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
+    </message>
+    <message>
+        <source>The head does not name the three layers of the target that it reads.</source>
+        <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
+    </message>
+    <message>
+        <source>The head reads layer {layer} of its target, and this one has {most}.</source>
+        <translation>Der Kopf liest Schicht {layer} seines Zielmodells, und dieses hat {most}.</translation>
+    </message>
+    <message>
+        <source>The head uses the target&apos;s embedding or output layer, which has another width than its own.</source>
+        <translation>Der Kopf benutzt die Einbettungs- oder Ausgabeschicht des Zielmodells, die eine andere Breite hat als er.</translation>
+    </message>
+    <message>
+        <source>The head has a vocabulary of its own, but no output layer for it.</source>
+        <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
+    </message>
+    <message>
+        <source>The head cannot forget what it drafted.</source>
+        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
+    </message>
+    <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
@@ -5748,6 +5858,18 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be split that way: {reason}.</source>
+        <translation>{path} lässt sich so nicht aufteilen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another split: layer by layer works everywhere.</source>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -5762,6 +5884,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
         <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
+        <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5858,6 +5984,86 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a rule begins with itself</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its head gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
+        <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own heads cannot be used: {reason}</source>
+        <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
+    </message>
+    <message>
+        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>A head drafts, and no draft model is chosen.</source>
+        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as a draft.</source>
+        <translation>Wählen Sie ein kleines Modell derselben Familie als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
+        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+    </message>
+    <message>
+        <source>Name other layers.</source>
+        <translation>Nennen Sie andere Schichten.</translation>
+    </message>
+    <message>
+        <source>The model ends its answers at once, so nothing can be measured.</source>
+        <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model was stopped.</source>
+        <translation>Das Erstellen eines Entwurfsmodells wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen der einfachen Dekodierung.</translation>
+    </message>
+    <message>
+        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
+        <translation>Um sich zu lohnen, müsste es öfter übereinstimmen; damit zu entwerfen bringt also nichts.</translation>
+    </message>
+    <message>
+        <source>The model has {n_layer} layers only, too few to leave any out.</source>
+        <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
+    </message>
+    <message>
+        <source>writing a copy without {number} layers</source>
+        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+    </message>
+    <message>
+        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
+        <translation>Wegzulassen sind einige der Schichten 0 bis {last}, nicht alle.</translation>
+    </message>
+    <message>
+        <source>There is not enough space in {folder} for a copy of the model.</source>
+        <translation>In {folder} ist nicht genug Platz für eine Kopie des Modells.</translation>
+    </message>
+    <message>
+        <source>asking the model</source>
+        <translation>Das Modell wird gefragt</translation>
+    </message>
+    <message>
+        <source>measuring the copy</source>
+        <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -6526,6 +6732,20 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n Thread</numerusform>
+            <numerusform>%n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n Schicht auf der GPU</numerusform>
+            <numerusform>%n Schichten auf der GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
@@ -6644,12 +6864,12 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
+        <source>the speed of {base}</source>
+        <translation>im Vergleich zu {base}</translation>
     </message>
     <message>
-        <source>times the baseline</source>
-        <translation>mal der Maßstab</translation>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
@@ -6796,6 +7016,14 @@ Chat-Vorlage: {template_name}
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
+        <source>Loaded draft</source>
+        <translation>Geladenes Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Another draft is loaded for this lane alone.</source>
+        <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
     </message>
@@ -6810,6 +7038,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Depth of lane {number}</source>
         <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Draft model of lane {number}</source>
+        <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
@@ -6890,6 +7122,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{lane} was faster than {base} this time</source>
         <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model</source>
+        <translation>Wartet auf das Modell</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>
@@ -7634,6 +7870,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
         <source>Hybrid (text and draft model)</source>
@@ -8691,6 +8931,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
     </message>
     <message>
         <source>Share of the time spent drafting tokens.</source>

@@ -15,6 +15,7 @@ import psutil
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
+from engine.fit.heads import head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.records import CacheType
@@ -38,6 +39,7 @@ class CacheShape:
     n_ctx: int
     cache_type: CacheType = CacheType.F16
     fused: bool = True
+    heads: bool = False  # the target's own are used
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def estimate(
     setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
     wholes = tuple(weights_bytes) or (None,) * len(headers)
     models = [estimate_memory(one, setup, 0, whole) for one, whole in zip(headers, wholes, strict=True)]
+    if shape.heads:
+        models[0] = with_heads(models[0], head_memory(headers[0], setup))
     return FitReport(
         weights_bytes=sum(model.weights.all_bytes for model in models),
         cache_bytes=sum(model.cache.all_bytes for model in models),

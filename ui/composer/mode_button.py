@@ -21,6 +21,13 @@ MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
 
 
+def shown_modes(chosen: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, ...]:
+    """All modes in their order; of draft model and head, of which one drafts at a time, only the one that matters."""
+    runs_head = Mode.DRAFT in unavailable and Mode.HEAD not in unavailable
+    kept = chosen if chosen in (Mode.DRAFT, Mode.HEAD) else Mode.HEAD if runs_head else Mode.DRAFT
+    return tuple(mode for mode in MODE_ORDER if mode is kept or mode not in (Mode.DRAFT, Mode.HEAD))
+
+
 class ModeMenu(ChoicePopup):
     """The modes, each with a line of plain words, and the draft length below them."""
 
@@ -58,6 +65,7 @@ class ModeMenu(ChoicePopup):
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
+                if each in shown_modes(mode, unavailable)
             ],
             mode.value,
         )
@@ -88,7 +96,7 @@ class ModeButton(QToolButton):
         self._menu: ModeMenu | None = None
         self._unavailable: dict[Mode, str] = {}
         self.mode = Mode.OFF
-        self.depth: int | None = None
+        self.draft_length: int | None = None
         self.setObjectName("modeButton")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
@@ -123,7 +131,7 @@ class ModeButton(QToolButton):
 
     def set_depth(self, depth: int | None) -> None:
         """Show a draft length without telling anybody; None is automatic."""
-        self.depth = depth
+        self.draft_length = depth
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
@@ -137,14 +145,15 @@ class ModeButton(QToolButton):
         start = modes.index(self.mode)
         for step in range(1, len(modes)):
             mode = modes[(start + step) % len(modes)]
-            if mode not in self._unavailable:
+            if mode not in self._unavailable and mode in shown_modes(self.mode, self._unavailable):
                 self._take(mode)
                 return
 
     @property
     def reason(self) -> str:
         """Why a mode cannot run, in one line; empty where all can."""
-        return " ".join(dict.fromkeys(self._unavailable.values()))
+        shown = shown_modes(self.mode, self._unavailable)
+        return " ".join(dict.fromkeys(reason for mode, reason in self._unavailable.items() if mode in shown))
 
     def _take(self, mode: Mode) -> None:
         if mode is not self.mode:
@@ -153,11 +162,11 @@ class ModeButton(QToolButton):
 
     def _take_depth(self, _index: int) -> None:
         self.set_depth(self.menu_of_modes.depth_box.currentData())
-        self.depth_chosen.emit(self.depth)
+        self.depth_chosen.emit(self.draft_length)
 
     def _show(self) -> None:
         name = mode_label(self.mode)
-        fixed = self.depth if self.mode is not Mode.OFF else None
+        fixed = self.draft_length if self.mode is not Mode.OFF else None
         length = translate("ModeButton", "{mode}, length {depth}").format(mode=name, depth=fixed)
         self.setText(name if fixed is None else length)
         self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
@@ -171,7 +180,7 @@ class ModeButton(QToolButton):
     def _fill(self) -> None:
         if self._menu is not None:
             self._menu.show_modes(self.mode, self._unavailable)
-            self._menu.show_depth(self.depth)
+            self._menu.show_depth(self.draft_length)
             self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
 
     def _recolor(self) -> None:

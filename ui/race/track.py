@@ -21,7 +21,7 @@ from app.domain.races import (
 )
 from engine.records import Mode, Source
 from ui.race.lane_card import LaneCard
-from ui.race.words import answers_sentence, lane_name, result_line, speed_sentence
+from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
 from ui.text.formatting import UNKNOWN, count, times_plain
 from ui.text.language import translate
@@ -153,7 +153,12 @@ class RaceTrack(QWidget):
     def begin(self, setup: RaceSetup) -> None:
         """A race begins."""
         self._take(setup)
-        self.verdict.say((), setup.lanes, translate("Race", "Measuring what a pass costs, and reading the question"))
+        self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
+
+    def begin_lanes(self) -> None:
+        """The engine has taken the race up: it opens the lanes."""
+        words = translate("Race", "Measuring what a pass costs, and reading the question")
+        self.verdict.say((), self._setup.lanes, words)
 
     def _take(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
@@ -171,7 +176,10 @@ class RaceTrack(QWidget):
             old.hide()
             old.deleteLater()
         base = base_of(choices)
-        self.lanes = [LaneCard(self._theme, choice, is_base=number == base) for number, choice in enumerate(choices)]
+        name = lane_name(choices[base])
+        self.lanes = [
+            LaneCard(self._theme, choice, "" if number == base else name) for number, choice in enumerate(choices)
+        ]
         for lane in self.lanes:
             self._lane_box.addWidget(lane, 1)
             self._theme.apply_density(lane)
@@ -263,7 +271,7 @@ class RaceTrack(QWidget):
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
             lane.show_result(outcome, result.num_rounds, fastest)
         self._show_ratios()
-        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {result.machine}")
+        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
 

@@ -110,6 +110,7 @@ class ModelController:
             state=answering or state,
             target=ready.target if ready else None,
             draft=ready.draft if ready else None,
+            own_head=ready.own_head if ready else None,
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.drafters.pairing import check_pair
-from engine.drafters.translation.roles import PromptSide
+from engine.drafters.translation.roles import PromptSide, template_difference
 from engine.drafters.translation.tables import Translation, translation
 from engine.errors import DraftRefusedError
 from engine.llama.vocab import Vocab
@@ -22,6 +22,11 @@ def find_translation(target: tuple[Vocab, str | None], draft: tuple[Vocab, str |
     except DraftRefusedError:
         return translation(_side(*target), _side(*draft))
     return None
+
+
+def find_template_difference(target: tuple[Vocab, str | None], draft: tuple[Vocab, str | None]) -> Sentence | None:
+    """Where the chat templates of two models of one vocabulary differ; None where they write the same."""
+    return template_difference(_side(*target), _side(*draft))
 
 
 def _side(vocab: Vocab, template: str | None) -> PromptSide:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,20 @@ def test_closing_the_window_ends_all(desk: Desk, qtbot: QtBot) -> None:
     start(desk, qtbot)
     assert desk.controller.close()
     assert desk.engine.is_down
+
+
+def test_drafts_of_the_library_are_looked_for_once_for_a_target(desk: Desk, qtbot: QtBot) -> None:
+    asked: list[str] = []
+
+    def find(target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
+        asked.append(target)
+        show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
+
+    desk.controller.races.find_drafts = find
+    page = open_page(desk, qtbot)
+    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
+    box = page.form.rows[1].draft_box
+    assert [box.itemText(row) for row in range(box.count())] == ["Loaded draft", "Other"]
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert asked == ["models/target.gguf"]
