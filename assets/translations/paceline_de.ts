@@ -925,6 +925,10 @@
         <source>Everything is saved again.</source>
         <translation>Es ist wieder alles gespeichert.</translation>
     </message>
+    <message>
+        <source>This happens when the answer to another program is finished.</source>
+        <translation>Das geschieht, sobald die Antwort an ein anderes Programm fertig ist.</translation>
+    </message>
 </context>
 <context>
     <name>ConversationList</name>
@@ -2486,10 +2490,6 @@ Chat-Vorlage: {template_name}
         <translation>Basis-URL kopieren</translation>
     </message>
     <message>
-        <source>Stop this answer</source>
-        <translation>Diese Antwort anhalten</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
     </message>
@@ -2520,6 +2520,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Stop the program&apos;s answer</source>
+        <translation>Antwort an das Programm anhalten</translation>
     </message>
 </context>
 <context>
