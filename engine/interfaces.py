@@ -1,4 +1,4 @@
-"""What the loop needs of a model and of a tokenizer, as protocols; tests have scripted ones."""
+"""What the loop needs of a model, of a tokenizer and of a grammar, as protocols; tests have scripted ones."""
 
 from __future__ import annotations
 
@@ -136,3 +136,18 @@ class Tokenizer(Protocol):
 
     def is_eog(self, token_id: int) -> bool:
         """Whether this token ends the answer."""
+
+
+class Constraint(Protocol):
+    """Says which tokens may follow a history [num_tokens] and the pending tokens of a proposal.
+
+    None from either where nothing is known, as behind a proposed token that must not be there: then all may.
+    """
+
+    def allows(
+        self, history: NDArray[np.int32], pending: Sequence[int], ids: Sequence[int] | NDArray[np.int64]
+    ) -> NDArray[np.bool_] | None:
+        """Say of each of ``ids`` [n] whether it may follow."""
+
+    def all_allowed(self, history: NDArray[np.int32], pending: Sequence[int]) -> NDArray[np.int64] | None:
+        """The ids of all tokens that may follow, ascending; asking for all of them takes long."""

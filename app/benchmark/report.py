@@ -60,7 +60,8 @@ def machine() -> dict[str, object]:
 
 def models(ready: EngineReady) -> dict[str, object]:
     """The pair that was measured."""
-    return {"target": _model(ready.target), "draft": _model(ready.draft) if ready.draft else None}
+    draft = ready.draft or ready.own_head
+    return {"target": _model(ready.target), "draft": _model(draft) if draft else None}
 
 
 def _model(info: ModelInfo) -> dict[str, object]:

@@ -135,6 +135,8 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "sample_ms": _ms(stats.sample_s),
         "rollback_ms": _ms(stats.rollback_s),
         "rolled_back": stats.rolled_back,
+        "forced_proposed": stats.forced_proposed,
+        "forced_accepted": stats.forced_accepted,
         "replayed": stats.replayed,
         "tie_checks": stats.tie_checks,
         "tie_tokens": stats.tie_tokens,

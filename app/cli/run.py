@@ -18,7 +18,7 @@ from types import FrameType
 from typing import IO
 
 from app.attachments.reading import MAX_CHARS, read_attachment
-from app.cli.layers import apply_layers
+from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.domain.attachments import Attachment
@@ -27,7 +27,8 @@ from app.domain.errors import AppError
 from app.domain.framing import with_attachments
 from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.errors import EngineError, SettingError
+from engine.errors import EngineError, GrammarError, SettingError
+from engine.grammar.json_schema import grammar_of
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -44,6 +45,8 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
+from engine.sandbox.grammar_check import check_grammar
+from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.kernel_check import inspector
 from engine.session.session import Session
 
@@ -58,7 +61,7 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         request = make_request(options)
         _check_trace(options.trace)
-    except AppError as error:
+    except (AppError, GrammarError) as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(_refusal(error), as_json=options.json)
@@ -99,7 +102,12 @@ def open_session(past_folder: Path | None = None) -> Session:
     What was said in earlier sessions is read from ``past_folder`` and kept there.
     """
     cache = find_paths().cache
-    return Session(inspector(cache, builtin_target()), cost_folder=cache, past_folder=past_folder)
+    return Session(
+        inspector(cache, builtin_target()),
+        cost_folder=cache,
+        past_folder=past_folder,
+        inspect_head=head_inspector(cache),
+    )
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
@@ -152,6 +160,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
+        GrammarError: no grammar can be made of what the answer is to follow.
     """
     apply_layers(options)
     text = _prompt_text(options)
@@ -166,7 +175,36 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
         use_past=options.history is not None,
+        grammar=_grammar(options),
     )
+
+
+def _grammar(options: argparse.Namespace) -> str:
+    """What the answer has to follow; empty where it is free.
+
+    Raises:
+        GrammarError: the file has no grammar or schema that can be followed.
+        ValueError: it is no JSON, or the option is not for this.
+        OSError: it cannot be read.
+    """
+    name = options.json_schema or options.grammar
+    if name is None:
+        return ""
+    if options.ignore_eos:
+        raise ValueError("An answer in a given form has an end of its own: leave out --ignore-eos.")
+    if name == "-":
+        text = _bounded(sys.stdin.buffer)
+    else:
+        with Path(name).open("rb") as file:
+            text = _bounded(file)
+    if options.grammar:
+        return check_grammar(text)
+    try:
+        return grammar_of(json.loads(text))
+    except RecursionError as error:
+        raise ValueError(f"{name} is nested too deep.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} is no JSON: {error}.") from error
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
@@ -176,8 +214,8 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
         ValueError: a value is outside its range, or the mode needs a draft that is not there.
     """
     mode = Mode(options.mode)
-    if mode in (Mode.DRAFT, Mode.HYBRID) and options.model is not None and options.draft is None:
-        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
+    if missing := missing_drafter(mode, options.model, options.draft):
+        raise ValueError(f"The {mode.value} mode needs {missing}")
     choose_pace(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")

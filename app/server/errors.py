@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.errors import EngineError, PromptError, PromptTooLongError, SettingError
+from engine.errors import EngineError, GrammarError, PromptError, PromptTooLongError, SettingError
 
 INVALID_REQUEST = "invalid_request_error"
 SERVER_ERROR = "server_error"
@@ -54,7 +54,7 @@ def api_error(error: EngineError, prompt_field: str) -> ApiError:
         return ApiError(400, text, param=prompt_field, code="context_length_exceeded")
     if isinstance(error, PromptError):
         return ApiError(400, text, param=prompt_field)
-    if isinstance(error, SettingError):
+    if isinstance(error, SettingError | GrammarError):
         return ApiError(400, text)
     return ApiError(500, text)
 

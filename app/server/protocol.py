@@ -7,51 +7,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.messages import read_messages, text_of
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
-from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams
+from engine.records import REASONING_TAGS, ChatRequest, EngineReady, Message, Mode, SamplingParams
 
 MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
+MAX_TOP_LOGPROBS = 20
+MAX_BIASES = 1024
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty", "repeat_penalty")
 _INTEGERS = ("top_k", "seed")
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 # They name the user or the request to OpenAI, and would change no answer.
 _WITHOUT_EFFECT = ("user", "metadata", "safety_identifier", "prompt_cache_key")
 # What other values of these ask for is not there.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "n": (1,),
     "best_of": (1,),
-    "echo": (False,),
-    "suffix": ("",),
-    "logprobs": (False,),
-    "top_logprobs": (0,),
-    "logit_bias": ({},),
-    "tools": ([],),
-    "tool_choice": ("none", "auto"),
-    "parallel_tool_calls": (True, False),
     "functions": ([],),
     "function_call": ("none", "auto"),
-    "response_format": ({"type": "text"},),
     "modalities": (["text"],),
     "service_tier": ("auto", "default"),
     "store": (False,),
     "audio": (),
-    "prediction": (),
     "reasoning_effort": (),
     "verbosity": (),
     "web_search_options": (),
-}
-_OF_A_MESSAGE: dict[str, tuple[object, ...]] = {
-    "name": (),
-    "tool_calls": ([],),
-    "tool_call_id": (),
-    "function_call": (),
-    "refusal": (),
-    "audio": (),
-    "annotations": ([],),
 }
 
 
@@ -67,15 +51,27 @@ class ServedModel:
     defaults: ChatRequest
     system: str = ""
 
+    @property
+    def n_vocab(self) -> int:
+        """How many tokens there are."""
+        return self.ready.target.n_vocab
+
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """A request of an endpoint: ``chat`` for messages, else for a text that goes on."""
+    """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
+
+    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer. A grammar that was typed by
+    the client (``is_grammar_typed``) is to be checked before it is used.
+    """
 
     request: ChatRequest
     chat: bool
     stream: bool = False
     include_usage: bool = False
+    tool_names: frozenset[str] = frozenset()
+    echo: str = ""
+    is_grammar_typed: bool = False
 
 
 def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) -> CompletionRequest:
@@ -93,67 +89,108 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
         fields.take(ignored)
     request = replace(
         model.defaults,
-        messages=_messages(fields.take("messages"), model.system) if chat else (),
-        raw_prompt=None if chat else _prompt(fields.take("prompt")),
-        sampling=_sampling(fields, model.defaults.sampling),
+        sampling=_with_bias(_sampling(fields, model.defaults.sampling), fields.take("logit_bias"), model.n_vocab),
         max_tokens=_max_tokens(fields, model.defaults.max_tokens, chat=chat),
         stop=_stop(fields.take("stop")) or model.defaults.stop,
     )
+    form, use, echo = read_form(fields), ToolUse(), False
+    if chat:
+        use = read_tools(fields, model.ready.target)
+        messages = read_messages(fields.take("messages"), model.system)
+        request = replace(
+            request,
+            messages=messages,
+            tools=use.tools,
+            predicted=_prediction(fields),
+            top_logprobs=_logprobs_of_chat(fields),
+        )
+    else:
+        prompt, suffix, echo = _prompt(fields.take("prompt")), fields.text("suffix") or None, fields.flag("echo")
+        request = replace(request, raw_prompt=prompt, suffix=suffix, top_logprobs=_logprobs_of_text(fields))
+        if suffix is not None and not model.ready.target.fills_gaps:
+            message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
+            raise unsupported("suffix", message)
+    request = _constrained(request, form, use, model)
     request = _with_speculation(request, fields, model)
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
     fields.refuse(_NEUTRAL)
     fields.end()
-    return CompletionRequest(request, chat, stream, include_usage)
+    text = (request.raw_prompt or "") if echo else ""
+    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed)
 
 
-def _messages(value: object, system: str) -> tuple[Message, ...]:
-    if value is None:
-        raise ApiError(400, "`messages` is missing.", param="messages", code="missing_required_parameter")
-    if not isinstance(value, list):
-        raise wrong_type("messages", "an array", value)
-    if not value:
-        raise ApiError(400, "`messages` is empty.", param="messages")
-    messages = tuple(_message(one, f"messages[{i}]") for i, one in enumerate(value))
-    if system and all(message.role != "system" for message in messages):
-        return (Message("system", system), *messages)
-    return messages
+def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: ServedModel) -> ChatRequest:
+    """The same with the grammar that the answer follows, if there is one.
+
+    A template may begin the answer inside the model's reasoning, which no grammar knows: it is closed at once.
+    """
+    if form.grammar and use.tools:
+        message = "Together with `tools` the form of the answer cannot be set: it would forbid all calls."
+        raise ApiError(400, message, param="response_format", code="unsupported_value")
+    grammar = form.grammar or use.grammar
+    opened = model.ready.target.opened_tag
+    if not grammar:
+        return request
+    if opened and request.messages and request.messages[-1].role != "assistant":
+        closing = next((end for begin, end in REASONING_TAGS if begin == opened.strip()), "")
+        closed = Message("assistant", f"{opened}{closing}\n\n")
+        request = replace(request, messages=(*request.messages, closed))
+    return replace(request, grammar=grammar)
 
 
-def _message(value: object, param: str) -> Message:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    fields = Fields(value, f"{param}.")
-    role = fields.text("role")
-    if role not in _ROLES:
-        names = ", ".join(_ROLES)
-        raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
-    fields.refuse(_OF_A_MESSAGE)
-    content = _content(fields.take("content"), f"{param}.content")
-    fields.end()
-    return Message(_ROLES[role], content)
-
-
-def _content(value: object, param: str) -> str:
-    if isinstance(value, list):
-        return "\n".join(_part(part, f"{param}[{i}]") for i, part in enumerate(value))
-    if not isinstance(value, str):
-        raise wrong_type(param, "a string or an array of text parts", value)
-    return check_text(param, value)
-
-
-def _part(value: object, param: str) -> str:
-    if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
-    fields = Fields(value, f"{param}.")
-    kind = fields.text("type")
-    if kind != "text":
-        raise unsupported(f"{param}.type", f"`{param}` is no text: this server reads parts of the type `text` only.")
-    text = fields.text("text")
-    if text is None:
-        raise ApiError(400, f"`{param}.text` is missing.", param=f"{param}.text", code="missing_required_parameter")
-    fields.end()
+def _prediction(fields: Fields) -> str:
+    """The text that much of the answer may say: of OpenAI's ``{"type": "content", "content": ...}``."""
+    given = fields.nested("prediction")
+    if given is None:
+        return ""
+    if given.text("type") != "content":
+        raise unsupported("prediction.type", "`prediction.type` must be content.")
+    text = text_of(given.take("content"), "prediction.content")
+    given.end()
     return text
+
+
+def _logprobs_of_chat(fields: Fields) -> int | None:
+    wanted, number = fields.flag("logprobs"), fields.whole("top_logprobs")
+    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
+        message = f"`top_logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
+        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+    if number and not wanted:
+        message = "`top_logprobs` is for answers with `logprobs`: set it to true."
+        raise ApiError(400, message, param="top_logprobs", code="invalid_value")
+    return (number or 0) if wanted else None
+
+
+def _logprobs_of_text(fields: Fields) -> int | None:
+    number = fields.whole("logprobs")
+    if number is not None and not 0 <= number <= MAX_TOP_LOGPROBS:
+        message = f"`logprobs` must be a number from 0 to {MAX_TOP_LOGPROBS}."
+        raise ApiError(400, message, param="logprobs", code="invalid_value")
+    return number
+
+
+def _with_bias(sampling: SamplingParams, value: object, n_vocab: int) -> SamplingParams:
+    """With ``logit_bias``: an object of token ids, and what is added to the logit of each."""
+    if value is None:
+        return sampling
+    if not isinstance(value, dict):
+        raise wrong_type("logit_bias", "an object", value)
+    if len(value) > MAX_BIASES:
+        raise ApiError(400, f"`logit_bias` may have {MAX_BIASES:,} tokens at most.", param="logit_bias")
+    fields = Fields(value, "logit_bias.")
+    biases = list[tuple[int, float]]()
+    for name in value:
+        if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < n_vocab):
+            message = f"`logit_bias` names a token that is not there; this model's are 0 to {n_vocab - 1}."
+            raise ApiError(400, message, param="logit_bias", code="invalid_value")
+        bias = fields.number(name)
+        if bias is not None:
+            biases.append((int(name), bias))
+    try:
+        return replace(sampling, logit_bias=tuple(sorted(biases)))
+    except ValueError as error:
+        raise ApiError(400, str(error), param="logit_bias", code="invalid_value") from error
 
 
 def _prompt(value: object) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from collections.abc import Iterable
 
 import app
-from engine.records import Finished, FinishReason, RunStats, Source
+from app.server.protocol import CompletionRequest
+from app.server.tool_output import Called, ToolOutput
+from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
 _FINISH_REASONS = {
@@ -30,6 +33,10 @@ def usage(stats: RunStats) -> dict[str, object]:
         "completion_tokens": stats.tokens,
         "total_tokens": stats.prompt_tokens + stats.tokens,
         "prompt_tokens_details": {"cached_tokens": stats.prompt_cached_tokens},
+        "completion_tokens_details": {
+            "accepted_prediction_tokens": stats.predicted_accepted,
+            "rejected_prediction_tokens": stats.predicted_proposed - stats.predicted_accepted,
+        },
     }
 
 
@@ -57,7 +64,10 @@ def timings(stats: RunStats) -> dict[str, float | None]:
 
 
 def speculation(stats: RunStats) -> dict[str, object]:
-    """What speculation did for an answer; ``provenance`` counts its tokens by where they came from."""
+    """What speculation did for an answer; ``provenance`` counts its tokens by where they came from.
+
+    ``forced`` are proposed tokens that a grammar left no choice about; they count as text.
+    """
     return {
         "mode": stats.mode.value,
         "passes": stats.passes,
@@ -65,6 +75,7 @@ def speculation(stats: RunStats) -> dict[str, object]:
         "proposed": stats.proposed,
         "accepted": stats.accepted,
         "acceptance_rate": stats.acceptance_rate,
+        "forced": {"proposed": stats.forced_proposed, "accepted": stats.forced_accepted},
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
         "speedup": stats.speedup,
         "decisions": list(stats.decisions),
@@ -77,44 +88,106 @@ class ResponseBuilder:
     Where a stream is to end with its ``usage``, all chunks before have the field, too, with null.
     """
 
-    def __init__(self, model: str, *, chat: bool, include_usage: bool = False) -> None:
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._model = model
-        self._chat = chat
-        self._include_usage = include_usage
-        self._id = f"{'chatcmpl' if chat else 'cmpl'}-{uuid.uuid4().hex}"
+        self._chat = asked.chat
+        self._include_usage = asked.include_usage
+        self._wants_logprobs = asked.request.top_logprobs is not None
+        self._echo = asked.echo
+        self._tools = ToolOutput(asked.tool_names) if asked.tool_names else None
+        self._num_calls = 0
+        self._num_chars = 0  # of a text so far
+        self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
+        self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
 
-    def whole(self, text: str, finished: Finished) -> dict[str, object]:
+    def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
         """The answer in one object."""
-        said: dict[str, object] = (
-            {"message": {"role": "assistant", "content": text, "refusal": None}} if self._chat else {"text": text}
-        )
-        choice = {"index": 0, **said, "logprobs": None, "finish_reason": _FINISH_REASONS[finished.reason]}
+        chunks = list(texts)
+        text = self._echo + "".join(chunk.text for chunk in chunks)
+        logprobs = self._told_logprobs([one for chunk in chunks for one in chunk.logprobs])
+        if self._chat:
+            content, calls = self._split(text)
+            message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
+            if calls:
+                message |= {"content": content or None, "tool_calls": calls}
+            said: dict[str, object] = {"message": message}
+        else:
+            said = {"text": text}
+        choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
         return {**self._head(is_chunk=False), "choices": [choice], **self._figures(finished.stats)} | {
             "usage": usage(finished.stats)
         }
 
     def first_chunks(self) -> list[bytes]:
-        """What comes before the text: in a chat, who speaks."""
-        return [self._chunk({"delta": {"role": "assistant", "content": ""}})] if self._chat else []
+        """What comes before the text: in a chat who speaks, else what is to be repeated."""
+        if self._chat:
+            return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
+        return [self._chunk({"text": self._echo})] if self._echo else []
 
-    def text_chunk(self, text: str) -> bytes:
-        """A piece of the text."""
-        return self._chunk({"delta": {"content": text}} if self._chat else {"text": text})
+    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
+        """A piece of the text, and the calls that it completes."""
+        self._logprobs += chunk.logprobs
+        if self._tools is None:
+            return [self._text(chunk.text)]
+        return self._pieces(self._tools.feed(chunk.text))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         """Why it ended, with the figures; the usage where it was asked for; the mark of the end."""
+        chunks = self._pieces(self._tools.flush()) if self._tools is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
-        reason = _FINISH_REASONS[finished.reason]
-        chunks = [self._chunk(ending, reason, self._figures(finished.stats))]
+        chunks.append(self._chunk(ending, self._reason(finished), self._figures(finished.stats)))
         if self._include_usage:
             chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": usage(finished.stats)}))
         return [*chunks, DONE]
 
+    def _reason(self, finished: Finished) -> str:
+        if self._tools is not None and self._tools.num_calls and finished.reason is not FinishReason.LENGTH:
+            return "tool_calls"
+        return _FINISH_REASONS[finished.reason]
+
+    def _split(self, text: str) -> tuple[str, list[dict[str, object]]]:
+        """What is said, and the calls."""
+        if self._tools is None:
+            return text, []
+        parts = [*self._tools.feed(text), *self._tools.flush()]
+        calls = [part for part in parts if isinstance(part, Called)]
+        return "".join(part for part in parts if isinstance(part, str)), [_as_call(call) for call in calls]
+
+    def _pieces(self, parts: Iterable[str | Called]) -> list[bytes]:
+        chunks = list[bytes]()
+        for part in parts:
+            if isinstance(part, str):
+                chunks.append(self._text(part))
+                continue
+            index = self._num_calls
+            self._num_calls += 1
+            begun = {"index": index, **_as_call(part, arguments="")}
+            rest = {"index": index, "function": {"arguments": part.arguments}}
+            chunks += [self._chunk({"delta": {"tool_calls": [one]}}) for one in (begun, rest)]
+        return chunks
+
+    def _text(self, text: str) -> bytes:
+        logprobs, self._logprobs = self._logprobs, []
+        return self._chunk({"delta": {"content": text}} if self._chat else {"text": text}, logprobs=logprobs)
+
+    def _told_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
+        if not self._wants_logprobs:
+            return None
+        if self._chat:
+            return {"content": [_logprob_of_chat(one) for one in logprobs], "refusal": None}
+        told, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
+        return told
+
     def _chunk(
-        self, said: dict[str, object], reason: str | None = None, figures: dict[str, object] | None = None
+        self,
+        said: dict[str, object],
+        reason: str | None = None,
+        figures: dict[str, object] | None = None,
+        logprobs: list[TokenLogprob] | None = None,
     ) -> bytes:
-        choice = {"index": 0, **said, "logprobs": None, "finish_reason": reason}
+        told = self._told_logprobs(logprobs) if logprobs else None
+        choice = {"index": 0, **said, "logprobs": told, "finish_reason": reason}
         asked = {"usage": None} if self._include_usage else {}
         return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
 
@@ -131,3 +204,32 @@ class ResponseBuilder:
     @staticmethod
     def _figures(stats: RunStats) -> dict[str, object]:
         return {"timings": timings(stats), "speculation": speculation(stats)}
+
+
+def _as_call(call: Called, arguments: str | None = None) -> dict[str, object]:
+    function = {"name": call.name, "arguments": call.arguments if arguments is None else arguments}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def _shown(piece: bytes) -> str:
+    return piece.decode("utf-8", "replace")
+
+
+def _logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
+    top = [{"token": _shown(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
+    return {"token": _shown(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
+
+
+def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dict[str, object], int]:
+    """In the older form; ``num_chars`` stand before them."""
+    tokens = [_shown(one.piece) for one in logprobs]
+    offsets = [num_chars]
+    for token in tokens:
+        offsets.append(offsets[-1] + len(token))
+    told: dict[str, object] = {
+        "tokens": tokens,
+        "token_logprobs": [one.logprob for one in logprobs],
+        "top_logprobs": [{_shown(piece): logprob for piece, logprob in one.top} for one in logprobs],
+        "text_offset": offsets[:-1],
+    }
+    return told, offsets[-1]

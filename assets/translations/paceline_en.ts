@@ -132,6 +132,20 @@
 <context>
     <name>Header</name>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} layer on {device}</numerusform>
+            <numerusform>{number} layers on {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>experts of {number} layer in main memory</numerusform>
+            <numerusform>experts of {number} layers in main memory</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} layer on the GPU</numerusform>

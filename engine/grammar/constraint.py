@@ -31,7 +31,7 @@ class State(Protocol):
 
 
 class GrammarConstraint:
-    """The grammar of one answer. Implements `engine.sampling.constraint.Constraint`.
+    """The grammar of one answer. Implements `engine.interfaces.Constraint`.
 
     States are kept for the tokens since some way back, so that going back to a shorter history, as after a rejection,
     costs nothing, and nobody has to tell of it. A state takes two microseconds to copy.

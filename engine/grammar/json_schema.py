@@ -311,7 +311,7 @@ class SchemaRules:
         if items is not False and (bound is None or bound > len(first)):
             further = None if bound is None else bound - len(first)
             name = self.symbol(items)
-            more = json_text.listed(name, max(least - len(first), 0), further)
+            more = json_text.listed(name, max(least - len(first), 1), further)
             tail = f'({json_text.COMMA} {more} "]" | "]")' if least <= len(first) else f'{json_text.COMMA} {more} "]"'
         elif least > len(first):
             raise GrammarError("An array of the schema must have more items than it may have.")

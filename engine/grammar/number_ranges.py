@@ -38,7 +38,9 @@ def numbers(rules: RuleBook, lowest: float | None, highest: float | None, *, abo
     high = _MOST if highest is None else min(floor(highest), _MOST)
     least = low + 1 if above and low == lowest else low
     most = high - 1 if below and high == highest else high
-    decimals = max(1, MAX_DIGITS - len(str(max(-low, high))))  # more would be rounded, perhaps to the bound
+    # More digits would be rounded, perhaps to a bound.
+    largest = max(abs(low) if lowest is not None else 0, abs(high) if highest is not None else 0)
+    decimals = max(1, MAX_DIGITS - len(str(largest)))
     tail = rules.add(f'"." [0-9]{{1,{decimals}}}', "decimals")
     above_zero = f'"." [0-9]{{0,{decimals - 1}}} [1-9]'
     choices = list[str]()

@@ -1,6 +1,7 @@
 """A grammar in llama.cpp's GBNF over a vocabulary: which tokens may follow, from every place in it.
 
-llama.cpp ends the process where a token is accepted that the grammar refuses, so nothing is accepted unasked here.
+llama.cpp ends the process where a token is accepted that the grammar refuses, so nothing is accepted unasked here. And
+it takes any byte for the rest of a character that began in the token before, so what would be no UTF-8 is refused here.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from numpy.typing import NDArray
 
 from engine.errors import GrammarError
 from engine.llama import library
-from engine.llama.vocab import Vocab
+from engine.llama.vocab import Vocab, rest_of_character
 from engine.sentences import said
 
 ROOT = b"root"  # the rule that a grammar begins with
 TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
-_LARGE = 4096  # of more tokens those that cannot begin here are left out first
+_LARGE = 5000  # of so many tokens what can stand nowhere is known beforehand
+_CONTINUATION = (0x80, 0xBF)  # bytes of UTF-8 that only go on with a character
 
 
 class LlamaGrammar:
-    """A parsed grammar. Implements `engine.grammar.constraint.Grammar`.
+    """A parsed grammar; ``start`` is where an answer begins.
 
     Raises:
         GrammarError: llama.cpp cannot parse it, or it has no rule ``root``.
@@ -43,6 +45,20 @@ class LlamaGrammar:
         if not handle:
             raise GrammarError(said("The grammar cannot be read: {reason}.", reason=reason or said("it has no rules")))
         self.start = GrammarState(self, handle)
+        self._fits_alone: dict[int, bool] = {}
+
+    def fits(self, begun: bytes, token_id: int) -> bool:
+        """Whether a token that writes something may follow a character that has ``begun``, if one has.
+
+        Control tokens never may: the grammar would read their names as text, which the answer does not show.
+        """
+        if begun:
+            return rest_of_character(begun, self.vocab.piece(token_id)) is not None
+        known = self._fits_alone.get(token_id)
+        if known is None:
+            piece = self.vocab.piece(token_id)
+            known = self._fits_alone[token_id] = bool(piece) and rest_of_character(b"", piece) is not None
+        return known
 
     def apply(self, handle: Any, ids: TokenArray) -> NDArray[np.bool_]:  # noqa: ANN401  (the binding ships no types)
         """Ask which of ``ids`` [n] may follow where a sampler stands."""
@@ -57,11 +73,13 @@ class LlamaGrammar:
 
 
 class GrammarState:
-    """A place in a grammar: what was written so far. It never changes; `advanced` gives the next one."""
+    """Implements `engine.grammar.constraint.State`: what was written so far. `advanced` gives another one."""
 
-    def __init__(self, grammar: LlamaGrammar, handle: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+    def __init__(self, grammar: LlamaGrammar, handle: Any, begun: bytes = b"") -> None:  # noqa: ANN401  (the binding)
+        """``begun`` are the first bytes of a character that is not whole yet."""
         self._grammar = grammar
         self._handle = handle
+        self._begun = begun
 
     def __del__(self) -> None:
         """Free the native sampler."""
@@ -70,18 +88,21 @@ class GrammarState:
             self._handle = None
 
     def allows(self, ids: Sequence[int] | TokenArray) -> NDArray[np.bool_]:
-        """Say of each of ``ids`` [n] whether it may follow; what ends an answer may where the grammar is complete.
-
-        Control tokens never do: the grammar would read their names as text, which the answer does not show.
-        """
+        """Say of each of ``ids`` [n] whether it may follow; what ends an answer may where the grammar is complete."""
         asked = np.asarray(ids, dtype=np.int64)
-        allowed = self._grammar.apply(self._handle, asked)
-        textless = self._grammar.vocab.textless_ids
-        for place in allowed.nonzero()[0].tolist() if len(asked) < _LARGE else ():
-            if int(asked[place]) in textless:
+        grammar, begun = self._grammar, self._begun
+        allowed = grammar.apply(self._handle, asked)
+        beginnings = grammar.vocab.beginnings if len(asked) >= _LARGE else None
+        if beginnings is not None and not begun:
+            allowed &= beginnings.fits_alone[asked]
+            return allowed
+        if beginnings is not None:
+            first = beginnings.first[asked]
+            allowed &= (first >= _CONTINUATION[0]) & (first <= _CONTINUATION[1])
+        for place in allowed.nonzero()[0].tolist():
+            token_id = int(asked[place])
+            if not grammar.fits(begun, token_id) and (begun or not grammar.vocab.is_eog(token_id)):
                 allowed[place] = False
-        if len(asked) >= _LARGE:
-            allowed &= ~np.isin(asked, np.fromiter(textless, dtype=np.int64, count=len(textless)))
         return allowed
 
     def all_allowed(self) -> TokenArray:
@@ -94,7 +115,7 @@ class GrammarState:
         single = np.fromiter(beginnings.single, dtype=np.int64, count=len(beginnings.single))
         refused = [beginnings.single[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
         may_begin = ~np.isin(beginnings.first, refused)
-        may_begin[list(self._grammar.vocab.eog_ids)] = True  # their names are no text
+        may_begin[list(self._grammar.vocab.eog_ids)] = True  # they write nothing
         ids = may_begin.nonzero()[0]
         return ids[self.allows(ids)]
 
@@ -105,4 +126,5 @@ class GrammarState:
             return None
         copy = grammar.lib.llama_sampler_clone(self._handle)
         grammar.lib.llama_sampler_accept(copy, token_id)
-        return GrammarState(grammar, copy)
+        begun = rest_of_character(self._begun, grammar.vocab.piece(token_id))
+        return GrammarState(grammar, copy, begun or b"")

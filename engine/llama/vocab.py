@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from engine.llama.long_runs import MAX_RUN, without_long_runs
 from engine.reasoning_tags import markers_among
 from engine.tool_formats import TOOL_MARKERS
 
+_Utf8 = codecs.getincrementaldecoder("utf-8")
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
 _BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the only spelling that llama.cpp looks for
@@ -46,14 +48,26 @@ class _Spelling:
 class Beginnings:
     """How tokens begin, control tokens by their names: the ``first`` byte [n_vocab] of each; `NO_BYTE`: it has none.
 
-    ``single`` are the tokens of one byte, and that byte.
+    ``single`` are the tokens of one byte, and that byte. ``fits_alone`` [n_vocab] says which write text that is UTF-8
+    from their first byte on, or end an answer.
     """
 
     first: NDArray[np.int16]
     single: dict[int, int]
+    fits_alone: NDArray[np.bool_]
 
 
 NO_BYTE = -1
+
+
+def rest_of_character(begun: bytes, piece: bytes) -> bytes | None:
+    """The first bytes of the character that is not whole after ``begun`` and ``piece``; None: they are no UTF-8."""
+    decoder = _Utf8("strict")
+    try:
+        decoder.decode(begun + piece)
+    except UnicodeDecodeError:
+        return None
+    return decoder.getstate()[0]
 
 
 class Vocab:
@@ -133,18 +147,19 @@ class Vocab:
         """How all tokens begin; to find out takes about 3 microseconds for each."""
         to_piece, handle, buffer = self._lib.llama_token_to_piece, self._handle, self._buffer
         first, single = np.full(self._n_vocab, NO_BYTE, dtype=np.int16), dict[int, int]()
+        fits_alone = np.ones(self._n_vocab, dtype=np.bool_)
         for token_id in range(self._n_vocab):
             length = to_piece(handle, token_id, buffer, len(buffer), 0, True)
-            if length < 0:  # longer than the buffer, and not written into it
-                begin = self._read_piece(token_id, special=True)[0]
-            elif length > 0:
-                begin = buffer.raw[0]
-            else:
-                continue
-            first[token_id] = begin
+            # One that is longer than the buffer was not written into it.
+            piece = buffer.raw[:length] if length >= 0 else self._read_piece(token_id, special=True)
+            fits_alone[token_id] = bool(piece) and rest_of_character(b"", piece) is not None
+            if piece:
+                first[token_id] = piece[0]
             if length == 1:
-                single.setdefault(token_id, begin)
-        return Beginnings(first, single)
+                single[token_id] = piece[0]
+        fits_alone[list(self.textless_ids)] = False
+        fits_alone[list(self.eog_ids)] = True
+        return Beginnings(first, single, fits_alone)
 
     @property
     def fill_ids(self) -> tuple[int, int, int] | None:

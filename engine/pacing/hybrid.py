@@ -29,9 +29,11 @@ class ChainedDraft:
         self.sources: list[Source] = []
         self._q: list[Distribution | None] = []
         self._match_length = 0
+        self._predicted: list[int] = []
 
     def add(self, draft: Draft, count: int) -> None:
         """Go on with the first ``count`` tokens of ``draft``."""
+        self._predicted += [len(self.ids) + place for place in draft.predicted if place < count]
         self.ids += draft.ids[:count]
         self.sources += [draft.source] * count
         self._q += draft.q[:count] if draft.q is not None else [None] * count
@@ -43,7 +45,15 @@ class ChainedDraft:
             return _EMPTY
         q = [point_mass(token_id) if q is None else q for token_id, q in zip(self.ids, self._q, strict=True)]
         drawn = any(one is not None for one in self._q)
-        return Draft(self.ids, self.sources[0], q if drawn else None, None, self._match_length, self.sources)
+        return Draft(
+            self.ids,
+            self.sources[0],
+            q if drawn else None,
+            None,
+            self._match_length,
+            self.sources,
+            predicted=self._predicted,
+        )
 
 
 class HybridDrafter:
@@ -95,7 +105,7 @@ class HybridDrafter:
         if self._model_ran:
             self._model.observe(num_accepted)
         for i, kind in enumerate(self._kinds[: num_accepted + 1]):
-            of_model = self._chain.sources[i] is Source.DRAFT
+            of_model = self._chain.sources[i] is self._model.source
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
-from engine.interfaces import Candidates
+from engine.interfaces import Candidates, Constraint
 from engine.records import SamplingParams
-from engine.sampling.constraint import Constraint
 from engine.sampling.distribution import Distribution, point_mass
 from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
 

@@ -28,7 +28,7 @@ from app.hub.opening import open_library
 from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
 from app.paths import Paths
 from engine.errors import EngineError
-from engine.gguf.model_title import model_title
+from engine.gguf.title import model_title
 from engine.records import Problem
 from engine.sentences import said
 

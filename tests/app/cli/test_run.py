@@ -26,8 +26,8 @@ KEYS = {
     "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
     "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
     "inter_token_ms_p99", "plain_ms", "speedup",
-    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "replayed", "tie_checks",
-    "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
+    "draft_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "forced_proposed", "forced_accepted",
+    "replayed", "tie_checks", "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -225,6 +225,8 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
+    assert main(["check", *yes, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["template_difference"] is None
     no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)

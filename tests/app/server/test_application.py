@@ -49,6 +49,7 @@ def test_a_whole_answer_has_the_text_the_usage_and_the_figures(server: ScriptedS
     assert answer["choices"] == [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}]
     assert answer["usage"] == {
         "prompt_tokens": 10, "completion_tokens": 9, "total_tokens": 19, "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
     }  # fmt: skip
     assert answer["timings"]["draft_n_accepted"] == 6
     assert answer["speculation"]["provenance"] == {"target": 0, "ngram": 2, "draft": 4, "recovered": 3, "bonus": 0}

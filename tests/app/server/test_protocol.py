@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.server.errors import ApiError
 from app.server.protocol import ServedModel, parse_request
-from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams
+from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ToolCall, ToolFormat
 from tests.app.server.scripted_session import HELLO, info, served
 
 
@@ -86,19 +89,11 @@ def test_a_prompt_is_one_text(prompt: object) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("tools", [{"type": "function", "function": {"name": "f"}}]),
-        ("tool_choice", "required"),
+        ("tools", [{"type": "function", "function": {"name": "f"}}]),  # the template of this model takes none
         ("functions", [{"name": "f"}]),
-        ("logprobs", True),
-        ("logprobs", 0),  # of a text: probabilities, with no alternatives
-        ("top_logprobs", 3),
-        ("response_format", {"type": "json_object"}),
         ("n", 2),
         ("n", True),
         ("best_of", 2),
-        ("echo", True),
-        ("suffix", "end"),
-        ("logit_bias", {"5": -100}),
         ("modalities", ["text", "audio"]),
         ("reasoning_effort", "high"),
         ("store", True),
@@ -150,7 +145,24 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"messages": []}, "messages"),
         ({"messages": "Hello"}, "messages"),
         ({"messages": ["Hello"]}, "messages[0]"),
-        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "critic", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "user", "content": "x", "tool_calls": [{}]}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0].tool_calls[0].function.name"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"logprobs": 2}, "logprobs"),
+        ({"top_logprobs": 3}, "top_logprobs"),
+        ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
+        ({"logit_bias": {"word": 1}}, "logit_bias"),
+        ({"logit_bias": {"100": 1}}, "logit_bias"),
+        ({"logit_bias": {"5": 101}}, "logit_bias"),
+        ({"logit_bias": {"5": "much"}}, "logit_bias.5"),
+        ({"prediction": {"type": "guess", "content": "x"}}, "prediction.type"),
+        ({"prediction": {"type": "content"}}, "prediction.content"),
+        ({"response_format": {"type": "xml"}}, "response_format.type"),
+        ({"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"not": {}}}}}, "response_format"),
+        ({"response_format": {"type": "json_object"}, "grammar": 'root ::= "a"'}, "grammar"),
+        ({"echo": True}, "echo"),  # of a text only
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": "a", "name": "Ann"}]}, "messages[0].name"),
         ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
@@ -176,3 +188,100 @@ def test_a_mode_that_cannot_run_here_is_refused_with_the_reason() -> None:
     error = refused(served(draft="No draft model is chosen."), speculation={"mode": "draft"})
     assert (error.param, error.code) == ("speculation.mode", "unsupported_value")
     assert "No draft model is chosen." in error.message
+
+
+# ---- the form of the answer, tools, predictions ---------------------------------------------------------------------
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather in a city.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+
+
+def with_facts(**facts: object) -> ServedModel:
+    target = replace(info("tiny"), **facts)  # type: ignore[arg-type]
+    return ServedModel("tiny", EngineReady(target), ChatRequest(mode=Mode.AUTO))
+
+
+def test_a_schema_becomes_a_grammar() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
+    assert chat(response_format=named).grammar == grammar_of(schema)
+    assert chat(response_format={"type": "json_object"}).grammar == any_object_grammar()
+    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema)
+    assert chat(response_format={"type": "text"}).grammar == ""
+
+
+def test_a_grammar_that_was_typed_is_to_be_checked() -> None:
+    asked = parse_request({**HELLO, "grammar": 'root ::= "a"'}, served(), chat=True)
+    assert (asked.request.grammar, asked.is_grammar_typed) == ('root ::= "a"', True)
+    assert not parse_request(
+        {**HELLO, "response_format": {"type": "json_object"}}, served(), chat=True
+    ).is_grammar_typed
+
+
+def test_where_the_template_opens_the_reasoning_a_grammar_begins_behind_it() -> None:
+    request = chat(with_facts(opened_tag="<think>\n"), response_format={"type": "json_object"})
+    assert request.messages[-1] == Message("assistant", "<think>\n</think>\n\n")
+    assert chat(with_facts(opened_tag="<think>\n")).messages[-1].role == "user"
+
+
+def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    asked = parse_request({**HELLO, "tools": [WEATHER]}, model, chat=True)
+    assert (asked.request.tools, asked.request.grammar, asked.tool_names) == ((WEATHER,), "", {"weather"})
+    assert chat(model, tools=[WEATHER], tool_choice="none").tools == ()
+    required = chat(model, tools=[WEATHER], tool_choice="required").grammar
+    named = chat(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "weather"}}).grammar
+    assert "tool_call" in required
+    assert len(named) < len(required)  # one call only
+    assert (
+        refused(model, tools=[WEATHER], tool_choice={"type": "function", "function": {"name": "x"}}).param
+        == "tool_choice"
+    )
+    assert refused(model, tools=[WEATHER, WEATHER]).param == "tools"
+    assert refused(model, tools=[WEATHER], response_format={"type": "json_object"}).param == "response_format"
+
+
+def test_calls_and_what_the_tools_said_come_back() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+    messages = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+    ]
+    assert chat(messages=messages).messages == (
+        Message("user", "Weather?"),
+        Message("assistant", "", tool_calls=(ToolCall("c1", "weather", '{"city": "Rome"}'),)),
+        Message("tool", "sunny", tool_call_id="c1", name="weather"),
+    )
+
+
+def test_a_prediction_may_come_in_parts() -> None:
+    assert chat(prediction={"type": "content", "content": "old file"}).predicted == "old file"
+    parts = [{"type": "text", "text": "old"}, {"type": "text", "text": "file"}]
+    assert chat(prediction={"type": "content", "content": parts}).predicted == "old\nfile"
+
+
+def test_probabilities_are_asked_for_in_two_ways() -> None:
+    assert chat().top_logprobs is None
+    assert chat(logprobs=True).top_logprobs == 0
+    assert chat(logprobs=True, top_logprobs=5).top_logprobs == 5
+    assert parse_request({"prompt": "a", "logprobs": 3}, served(), chat=False).request.top_logprobs == 3
+
+
+def test_biases_are_sorted_by_token() -> None:
+    assert chat(logit_bias={"7": 2, "5": -100}).sampling.logit_bias == ((5, -100.0), (7, 2.0))
+
+
+def test_a_gap_is_filled_where_the_model_can() -> None:
+    body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
+    asked = parse_request(body, with_facts(fills_gaps=True), chat=False)
+    assert (asked.request.raw_prompt, asked.request.suffix, asked.echo) == ("def f(", "return x", "def f(")
+    with pytest.raises(ApiError) as caught:
+        parse_request(body, served(), chat=False)
+    assert (caught.value.status, caught.value.param) == (400, "suffix")

@@ -135,6 +135,11 @@ class Stage:
         """The time on the clock that counts now: each way through a pass begins with the same."""
         return self.clock()
 
+    def kind_of(self, speculation: Speculation) -> str:
+        """What the last pass verified."""
+        draft: Draft = speculation._drafter._draft  # type: ignore[attr-defined]
+        return draft.source.value if draft.ids else "nothing"
+
     def shares(self, speculation: Speculation, kinds: Counter[str]) -> dict[tuple[int, ...], float]:
         """How often the next pass gives each block of tokens; ``kinds`` counts what was proposed."""
         clock, ways = self.clock, list[list[int]]([[]])
@@ -143,8 +148,7 @@ class Stage:
             self.clock, self.outcomes = deepcopy(clock), Outcomes(ways.pop())
             mine = deepcopy(speculation)
             block = mine.step(DEPTH, LENGTH)
-            draft = mine._drafter._draft  # type: ignore[attr-defined]
-            kinds[draft.source.value if draft.ids else "nothing"] += 1
+            kinds[self.kind_of(mine)] += 1
             last = self.outcomes.last
             assert last is not None
             for token_id in range(N_VOCAB):

@@ -101,7 +101,7 @@ def test_an_answer_hands_them_on() -> None:
     answer = Answer.__new__(Answer)
     answer._tokenizer = TinyTokenizer()
     answer._detokenizer = Detokenizer(TinyTokenizer())
-    answer._ids = []
+    answer._ids, answer._logprobs = [], []
     answer.stats = Run(NoDrafter(), OPEN, [1, 2]).stats
     answer.stats.count_pass(1, 1, 0.1)
     odds = PassOdds(((0.5, None),), 0.125)

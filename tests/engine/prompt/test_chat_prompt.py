@@ -103,7 +103,7 @@ def test_two_questions_in_a_row_are_joined_for_a_template_that_wants_turns() -> 
     assert readable(CHATML, ids) == "one\n\ntwo;"
 
 
-@pytest.mark.parametrize("messages", [(), (Message("tool", "x"),)])
+@pytest.mark.parametrize("messages", [(), (Message("critic", "x"),)])
 def test_messages_without_a_prompt(messages: tuple[Message, ...]) -> None:
     with pytest.raises(PromptError):
         PromptBuilder(CHATML, None).build(messages)

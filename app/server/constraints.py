@@ -1,0 +1,167 @@
+"""What a request demands of the answer's form: a JSON schema, a grammar, or a tool that has to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.server.errors import ApiError
+from app.server.fields import Fields, check_text, unsupported, wrong_type
+from engine.errors import GrammarError
+from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.grammar.tool_calls import calls_grammar
+from engine.records import ModelInfo, ToolFormat
+
+MAX_TOOLS = 128
+Tool = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """The ``tools`` that the model is told of, the ``names`` that it may call, and the ``grammar`` where it must."""
+
+    tools: tuple[Tool, ...] = ()
+    names: frozenset[str] = frozenset()
+    grammar: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """The ``grammar`` of the answer; one that the client wrote itself has to be checked before it is used."""
+
+    grammar: str = ""
+    is_typed: bool = False
+
+
+def read_form(fields: Fields) -> AnswerForm:
+    """Read `response_format` and `grammar`.
+
+    Raises:
+        ApiError: 400: it is not known, or no grammar can be made of the schema.
+    """
+    schema_grammar = _response_format(fields.nested("response_format"))
+    grammar = fields.text("grammar")
+    if grammar and schema_grammar:
+        message = "`grammar` and `response_format` both say what the answer must be; give one of them."
+        raise ApiError(400, message, param="grammar", code="invalid_value")
+    return AnswerForm(grammar, is_typed=True) if grammar else AnswerForm(schema_grammar)
+
+
+def _response_format(given: Fields | None) -> str:
+    if given is None:
+        return ""
+    kind, schema = given.text("type"), given.take("schema")
+    named = given.nested("json_schema")
+    given.end()
+    if kind == "text":
+        return ""
+    if kind == "json_object" and named is None:
+        return any_object_grammar() if schema is None else _grammar_of(schema, "response_format.schema")
+    if kind != "json_schema":
+        message = "`response_format.type` must be text, json_object or json_schema."
+        raise ApiError(400, message, param="response_format.type", code="invalid_value")
+    if named is not None:
+        schema = named.take("schema")
+        for name in ("name", "description"):
+            named.text(name)
+        named.flag("strict")
+        named.end()
+    if schema is None:
+        param = "response_format.json_schema.schema"
+        raise ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
+    return _grammar_of(schema, "response_format")
+
+
+def _grammar_of(schema: object, param: str) -> str:
+    try:
+        return grammar_of(schema)
+    except GrammarError as error:
+        raise ApiError(400, f"{error.message} {error.advice}", param=param, code="invalid_value") from error
+
+
+def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`.
+
+    Raises:
+        ApiError: 400: they are wrong, or the model's template takes no tools.
+    """
+    given, choice = fields.take("tools"), fields.take("tool_choice")
+    many = fields.take("parallel_tool_calls")
+    if many is not None and not isinstance(many, bool):
+        raise wrong_type("parallel_tool_calls", "a boolean", many)
+    tools = _tools(given)
+    names = [str(_function(tool)["name"]) for tool in tools]
+    wanted = _wanted(choice, names)
+    if wanted is None or not tools:
+        return ToolUse()
+    if model.tool_format is ToolFormat.NONE:
+        raise unsupported("tools", "This model takes no `tools`: its chat template has none, or in no known way.")
+    if not wanted:
+        return ToolUse(tools, frozenset(names))
+    functions = [_function(tool) for tool in tools if _function(tool)["name"] in wanted]
+    is_one = isinstance(choice, dict) or many is False
+    try:
+        grammar = calls_grammar(model.tool_format, functions, many=not is_one)
+    except GrammarError as error:
+        raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
+    return ToolUse(tools, frozenset(names), grammar)
+
+
+def _tools(value: object) -> tuple[Tool, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise wrong_type("tools", "an array", value)
+    if len(value) > MAX_TOOLS:
+        raise ApiError(400, f"`tools` may have {MAX_TOOLS} tools at most.", param="tools", code="invalid_value")
+    tools = tuple(_tool(one, f"tools[{i}]") for i, one in enumerate(value))
+    if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
+        raise ApiError(400, "Two of `tools` have one name.", param="tools", code="invalid_value")
+    return tools
+
+
+def _tool(value: object, param: str) -> Tool:
+    """A tool as OpenAI's API has it, without what is not known."""
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    kind = fields.text("type")
+    if kind != "function":
+        raise unsupported(f"{param}.type", f"`{param}` is no function: this server knows tools of the type `function`.")
+    function = fields.nested("function")
+    fields.end()
+    name = None if function is None else function.text("name")
+    if function is None or not name:
+        raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
+    described: dict[str, object] = {"name": name}
+    if (description := function.text("description")) is not None:
+        described["description"] = description
+    parameters = function.take("parameters")
+    if parameters is not None and not isinstance(parameters, dict):
+        raise wrong_type(f"{param}.function.parameters", "an object", parameters)
+    described["parameters"] = parameters or {"type": "object", "properties": {}}
+    function.flag("strict")
+    function.end()
+    return {"type": "function", "function": described}
+
+
+def _function(tool: Tool) -> Mapping[str, object]:
+    function = tool["function"]
+    assert isinstance(function, Mapping)  # noqa: S101  (`_tool` has made it)
+    return function
+
+
+def _wanted(choice: object, names: list[str]) -> frozenset[str] | None:
+    """The names of which one has to be called: none of them where the model may choose; None where no tool is used."""
+    if choice == "none":
+        return None
+    if choice in (None, "auto"):
+        return frozenset()
+    if choice == "required" and names:
+        return frozenset(names)
+    function = choice.get("function") if isinstance(choice, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if name is not None and check_text("tool_choice", name) in names:
+        return frozenset({name})
+    message = "`tool_choice` must be none, auto, required or the name of one of `tools`."
+    raise ApiError(400, message, param="tool_choice", code="invalid_value")

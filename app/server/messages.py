@@ -1,0 +1,118 @@
+"""The messages of a chat: texts, calls of tools, and what the tools said."""
+
+from __future__ import annotations
+
+from app.server.errors import ApiError
+from app.server.fields import Fields, check_text, unsupported, wrong_type
+from engine.records import Message, ToolCall
+
+MAX_CALLS = 128  # of one message
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_NEUTRAL: dict[str, tuple[object, ...]] = {
+    "function_call": (),
+    "refusal": (),
+    "audio": (),
+    "annotations": ([],),
+}
+
+
+def read_messages(value: object, system: str) -> tuple[Message, ...]:
+    """Read `messages`; ``system`` is put before those that bring no system prompt.
+
+    Raises:
+        ApiError: they are none.
+    """
+    if value is None:
+        raise ApiError(400, "`messages` is missing.", param="messages", code="missing_required_parameter")
+    if not isinstance(value, list):
+        raise wrong_type("messages", "an array", value)
+    if not value:
+        raise ApiError(400, "`messages` is empty.", param="messages")
+    messages = tuple(_message(one, f"messages[{i}]") for i, one in enumerate(value))
+    messages = _with_names_of_tools(messages)
+    if system and all(message.role != "system" for message in messages):
+        return (Message("system", system), *messages)
+    return messages
+
+
+def text_of(value: object, param: str) -> str:
+    """A text, or parts of the type ``text``.
+
+    Raises:
+        ApiError: it is neither.
+    """
+    if isinstance(value, list):
+        return "\n".join(_part(part, f"{param}[{i}]") for i, part in enumerate(value))
+    if not isinstance(value, str):
+        raise wrong_type(param, "a string or an array of text parts", value)
+    return check_text(param, value)
+
+
+def _message(value: object, param: str) -> Message:
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    role = fields.text("role")
+    if role not in _ROLES:
+        names = ", ".join(_ROLES)
+        raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
+    fields.refuse(_NEUTRAL)
+    calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
+    call_id = (fields.text("tool_call_id") or "") if role == "tool" else ""
+    name = (fields.text("name") or "") if role == "tool" else ""
+    content = fields.take("content")
+    text = "" if content is None and calls else text_of(content, f"{param}.content")
+    fields.refuse({"name": (), "tool_calls": ([],), "tool_call_id": ()})
+    fields.end()
+    return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name)
+
+
+def _part(value: object, param: str) -> str:
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    kind = fields.text("type")
+    if kind != "text":
+        raise unsupported(f"{param}.type", f"`{param}` is no text: this server reads parts of the type `text` only.")
+    text = fields.text("text")
+    if text is None:
+        raise ApiError(400, f"`{param}.text` is missing.", param=f"{param}.text", code="missing_required_parameter")
+    fields.end()
+    return text
+
+
+def _calls(value: object, param: str) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise wrong_type(param, "an array", value)
+    if len(value) > MAX_CALLS:
+        raise ApiError(400, f"`{param}` may have {MAX_CALLS} calls at most.", param=param, code="invalid_value")
+    return tuple(_call(one, f"{param}[{i}]") for i, one in enumerate(value))
+
+
+def _call(value: object, param: str) -> ToolCall:
+    if not isinstance(value, dict):
+        raise wrong_type(param, "an object", value)
+    fields = Fields(value, f"{param}.")
+    fields.refuse({"type": ("function",)})
+    fields.take("index")  # as a stream had it
+    call_id = fields.text("id") or ""
+    function = fields.nested("function")
+    fields.end()
+    name, arguments = (None, None) if function is None else (function.text("name"), function.text("arguments"))
+    if function is None or not name:
+        raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
+    function.end()
+    return ToolCall(call_id, name, arguments or "{}")
+
+
+def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Templates may want the name of the tool that answered; a message of a tool brings the id of its call only."""
+    names = {call.call_id: call.name for message in messages for call in message.tool_calls}
+    return tuple(
+        Message(m.role, m.content, tool_call_id=m.tool_call_id, name=m.name or names.get(m.tool_call_id, ""))
+        if m.role == "tool"
+        else m
+        for m in messages
+    )

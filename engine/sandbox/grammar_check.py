@@ -1,0 +1,76 @@
+"""Has a child process read a stranger's grammar first: llama.cpp's parser calls itself for every parenthesis.
+
+Grammars that `engine.grammar` makes of schemas are bounded by themselves and need no such look.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+from engine.errors import GrammarError
+from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
+from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sentences import said
+
+MAX_GRAMMAR_CHARS = 65_536
+_LIMIT_S = 20.0  # most of it for starting, on a busy machine
+_COMPUTING_S, _MEMORY_BYTES = 10, 2**29
+_GOOD, _BAD = b"good", b"bad"
+
+
+@functools.lru_cache(maxsize=64)
+def check_grammar(text: str) -> str:
+    """Return the same text, once it is known that llama.cpp can read it.
+
+    Raises:
+        GrammarError: it cannot; the message says why as far as llama.cpp does.
+    """
+    if not text.strip() or "\0" in text or len(text) > MAX_GRAMMAR_CHARS:
+        raise GrammarError(said("A grammar must have rules, and {most:,} characters at most.", most=MAX_GRAMMAR_CHARS))
+    try:
+        child = subprocess.run(  # noqa: S603  (our own interpreter and module)
+            child_command("grammar"),
+            input=text.encode("utf-8", "replace"),
+            capture_output=True,
+            env=child_environment(bare=True),
+            creationflags=creation_flags(),
+            timeout=_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GrammarError("The grammar could not be read in time.", "Make it simpler.") from error
+    if child.stdout.strip() == _GOOD:
+        return text
+    if child.stdout.strip() == _BAD:
+        raise GrammarError(said("The grammar cannot be read: {reason}.", reason=_reason(child.stderr)))
+    raise GrammarError("llama.cpp crashed over this grammar.", "Make it simpler: fewer groups in each other.")
+
+
+def _reason(complaints: bytes) -> str:
+    """The first line that names a reason, without what it quotes."""
+    for line in complaints.decode("utf-8", "replace").splitlines():
+        _, found, reason = line.partition("error parsing grammar: ")
+        if found:
+            return reason[:200].rstrip(" .")
+        if "left recursion" in line:
+            return said("a rule begins with itself")
+    return said("it has no rule called root, or one that is not there")
+
+
+def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
+    """Be the helper: read a grammar from standard input, have llama.cpp parse it, and answer in one word."""
+    quiet_crashes()
+    limit_time(_COMPUTING_S)
+    write_no_files()
+    text = sys.stdin.buffer.read()
+    from engine.llama import library  # noqa: PLC0415  (who only asks for a check need not load it)
+
+    lib = library.start()
+    limit_memory(0, _MEMORY_BYTES)
+    sampler = lib.llama_sampler_init_grammar(None, text, b"root")
+    sys.stdout.buffer.write(_GOOD if sampler else _BAD)
+    sys.stdout.flush()
+    sys.stderr.write(f"\n{library.last_error()}\n")
+    return 0

@@ -1,0 +1,143 @@
+"""What a schema's grammar allows is valid by the schema; what a grammar cannot promise is refused by name."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from engine.errors import GrammarError
+from engine.grammar.json_schema import any_object_grammar, grammar_of
+from tests.engine.grammar.validator import Json, is_valid
+from tests.engine.grammar.walks import accepts, random_text
+from tests.scripts import load_script
+
+random_schema = load_script("measure/server/random_schemas.py").random_schema
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "tags": {"type": "array", "items": {"enum": ["a", 1, None, True]}, "maxItems": 2},
+    },
+    "required": ["name", "tags"],
+    "additionalProperties": False,
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_whatever_the_grammar_allows_is_valid_by_the_schema(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    schema = random_schema(rng)
+    try:
+        grammar = grammar_of(schema)
+    except GrammarError:
+        assume(False)  # a range of numbers that is too narrow, say
+    for _ in range(3):
+        text = random_text(grammar, rng)
+        assert is_valid(json.loads(text), schema), (schema, text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        (
+            PERSON,
+            ['{"name": "A", "age": 120, "tags": ["a", 1]}', '{"name": "Ü\\n\\u00e9", "tags": []}'],
+            [
+                '{"name": "", "tags": []}', '{"name": "A", "age": 121, "tags": []}', '{"tags": [], "name": "A"}',
+                '{"name": "A"}', '{"name": "A", "tags": [2]}', '{"name": "A", "tags": [1, 1, 1]}',
+                '{"name":"A","tags":[]}', '{"name": "A", "tags": [], "more": 1}', '{"name": "A", "tags": []} ',
+            ],
+        ),
+        ({"type": ["string", "null"], "maxLength": 2}, ['"ab"', "null", '""'], ['"abc"', "1"]),
+        ({"type": "number", "minimum": 0, "maximum": 1}, ["0", "1", "0.25"], ["1.5", "-0.5", "2", "1.0"]),
+        ({"type": "number", "exclusiveMinimum": 0}, ["0.5", "3.25", "1"], ["0", "0.0", "-1"]),
+        ({"type": "integer", "exclusiveMaximum": -9}, ["-10", "-99"], ["-9", "0", "-09"]),
+        ({"type": "string", "pattern": "^[A-Z]{2}-\\d{3}$"}, ['"AB-123"'], ['"AB-12"', '"xAB-123"']),
+        ({"type": "string", "format": "date"}, ['"2024-02-28"'], ['"2024-02-30"', '"2024-13-01"']),
+        ({"const": {"a": [1, None]}}, ['{"a": [1, null]}'], ['{"a":[1,null]}']),
+        ({"prefixItems": [{"type": "string"}, {"type": "null"}], "items": False, "minItems": 1},
+         ['["a"]', '["a", null]'], ["[]", '["a", null, 1]', "[null]"]),
+        ({"prefixItems": [{"type": "null"}], "items": {"type": "integer"}, "minItems": 3, "maxItems": 4},
+         ["[null, 1, 2]", "[null, 1, 2, 3]"], ["[null, 1]", "[null, 1, 2, 3, 4]"]),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, ['{"x": 1, "y": 2}', "{}"], ['{"x": "1"}']),
+        ({"type": "object", "properties": {}, "additionalProperties": False}, ["{}"], ['{"a": 1}']),
+        (True, ["[1, {}]", "null", "-1.5e3"], ["{1}", ""]),
+        ({"$defs": {"n": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/n"}}]}},
+          "$ref": "#/$defs/n"}, ["[[null], []]", "null"], ["[1]"]),
+        ({"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                    {"properties": {"a": {"minimum": 5}, "b": {"type": "null"}}}]},
+         ['{"a": 5}', '{"a": 17, "b": null}'], ['{"a": 4}', '{"b": null}']),
+    ],
+)  # fmt: skip
+def test_texts_are_allowed_or_not(schema: Json, good: list[str], bad: list[str]) -> None:
+    grammar = grammar_of(schema)
+    assert [text for text in good if not accepts(grammar, text)] == []
+    assert [text for text in bad if accepts(grammar, text)] == []
+
+
+def test_any_object_is_an_object() -> None:
+    assert accepts(any_object_grammar(), '{"a": {"b": [1, "two", null]}}')
+    assert not accepts(any_object_grammar(), "[]")
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"not": {}}, "not"),
+        ({"type": "array", "uniqueItems": True}, "uniqueItems"),
+        ({"type": "number", "multipleOf": 0.5}, "multipleOf"),
+        ({"patternProperties": {"a": True}}, "patternProperties"),
+        ({"type": "widget"}, "type"),
+        ({"$ref": "https://example.org/schema"}, "$ref"),
+        ({"$ref": "#/$defs/missing"}, "#/$defs/missing"),
+        ({"allOf": [{"$ref": "#"}]}, "without an end"),
+        ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, "oneOf"),
+        ({"type": "integer", "minimum": 0.2, "maximum": 0.8}, "whole number"),
+        ({"type": "string", "pattern": "(?=a)b"}, "question mark"),
+        ({"type": "string", "minLength": 5, "maxLength": 4}, "longer"),
+        ({"enum": ["a"], "type": "integer"}, "enum"),
+        ({"required": ["a"], "properties": {}, "additionalProperties": False}, "required"),
+        (False, "false"),
+        (7, "object"),
+        ({"properties": 3}, "wrong type"),
+    ],
+)
+def test_what_cannot_be_promised_is_refused_by_name(schema: Json, word: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        grammar_of(schema)
+    assert word in caught.value.message
+
+
+def test_a_schema_cannot_grow_without_a_bound() -> None:
+    wide = {"type": "object", "properties": {f"p{i}": {"const": "x" * 200 + str(i)} for i in range(5000)}}
+    with pytest.raises(GrammarError):
+        grammar_of(wide)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    schema=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just("string"),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["type", "properties", "items", "anyOf", "allOf", "$ref", "enum", "required", "pattern"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_nonsense_gives_a_grammar_or_a_refusal(schema: Json) -> None:
+    with contextlib.suppress(GrammarError):
+        assert grammar_of(schema).startswith("root ::= ")

@@ -1,0 +1,63 @@
+"""Walks through grammars over the built-in vocabulary, byte by byte: a given text, or a random one."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from app.paths import builtin_target
+from engine.llama.grammar import LlamaGrammar
+from engine.llama.model import LlamaModel
+
+_CLOSING, _LETTERS = b'"]}', b"abc"
+LONGEST = 4000
+
+
+@cache
+def model() -> LlamaModel:
+    """The vocabulary alone."""
+    return LlamaModel(builtin_target(), vocab_only=True)
+
+
+@cache
+def byte_tokens() -> dict[int, int]:
+    """A token for each byte."""
+    return {byte: token_id for token_id, byte in model().vocab.beginnings.single.items()}
+
+
+def grammar_of_text(text: str) -> LlamaGrammar:
+    return LlamaGrammar(model().vocab, text)
+
+
+def accepts(grammar: str, text: str) -> bool:
+    """Whether a whole text is allowed."""
+    state = grammar_of_text(grammar).start
+    for byte in text.encode():
+        following = state.advanced(byte_tokens()[byte])
+        if following is None:
+            return False
+        state = following
+    return bool(state.allows([min(model().vocab.eog_ids)])[0])
+
+
+def random_text(grammar: str, rng: np.random.Generator, patience: int = 60) -> str:
+    """Some text that the grammar allows; from ``patience`` bytes on what closes is preferred."""
+    tokens = byte_tokens()
+    bytes_of = {token_id: byte for byte, token_id in tokens.items()}
+    ids = np.array([*bytes_of, min(model().vocab.eog_ids)])
+    state, text = grammar_of_text(grammar).start, b""
+    while len(text) < LONGEST:
+        allowed = ids[state.allows(ids)]
+        assert len(allowed), f"a dead end after {text!r}"
+        ends = [one for one in allowed if one not in bytes_of]
+        if ends and (len(allowed) == 1 or len(text) > patience or rng.random() < 0.3):
+            return text.decode()
+        choices = [int(one) for one in allowed if one in bytes_of]
+        liked = [one for one in choices if bytes_of[one] in (_CLOSING if rng.random() < 0.6 else _LETTERS)]
+        chosen = int(rng.choice(liked if liked and len(text) > patience else choices))
+        text += bytes([bytes_of[chosen]])
+        following = state.advanced(chosen)
+        assert following is not None
+        state = following
+    raise AssertionError(f"no end: {text[:200]!r}")
