@@ -64,6 +64,7 @@ EngineEvent = LoadProgress | EngineReady | TokensCounted | AnswerEvent
 SHUTDOWN_S = 5.0
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 
+AFTER_THE_PROGRAM = mark("Controller", "This happens when the answer to another program is finished.")
 AFTER_THE_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
 
 
@@ -232,6 +233,8 @@ class Controller(QObject):
         def act(*arguments: object) -> None:
             if of_models and self.answers.state is not None:
                 self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
+            elif of_models and self.server.is_answering:
+                self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
             intention(*arguments)
             self._show_engine()
 

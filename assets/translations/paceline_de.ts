@@ -925,6 +925,10 @@
         <source>Everything is saved again.</source>
         <translation>Es ist wieder alles gespeichert.</translation>
     </message>
+    <message>
+        <source>This happens when the answer to another program is finished.</source>
+        <translation>Das geschieht, sobald die Antwort an ein anderes Programm fertig ist.</translation>
+    </message>
 </context>
 <context>
     <name>ConversationList</name>
@@ -2486,10 +2490,6 @@ Chat-Vorlage: {template_name}
         <translation>Basis-URL kopieren</translation>
     </message>
     <message>
-        <source>Stop this answer</source>
-        <translation>Diese Antwort anhalten</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
     </message>
@@ -2520,6 +2520,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Stop the program&apos;s answer</source>
+        <translation>Antwort an das Programm anhalten</translation>
     </message>
 </context>
 <context>
@@ -5318,6 +5322,10 @@ Chat-Vorlage: {template_name}
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
+        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5610,12 +5618,32 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>Open that model, and choose this file as its draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
         <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
     </message>
     <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head (EAGLE-3) of another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the next-token heads (MTP) of another model</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -5672,130 +5700,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a text in it claims {length:,} bytes</source>
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
-    </message>
-    <message>
-        <source>The schema needs more than {most:,} rules.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema needs a grammar of more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The JSON schema is none: a value in it is of the wrong type.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A JSON schema must be an object, true or false.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema refers to itself without an end.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Nothing is valid by a schema that is false.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An enum of the schema has no value that is valid.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts optional properties, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have more items than it may have.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of the schema must be longer than it may be.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts properties that it does not name, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a format beside a length, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have items, and none is allowed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} of the schema must be a number.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name} beside an enum, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of at least {least:,} items cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of at least {least:,} characters cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name}, which a grammar cannot promise.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} is required, and not allowed, by the schema.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no whole number from {lowest} to {highest}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pattern has more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The pattern {pattern} cannot be followed: {what}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A type of the schema is none of JSON&apos;s.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once have different types.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once both have {name}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has no {reference}.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
@@ -6244,14 +6148,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a part of a speech model</source>
         <translation>ein Teil eines Sprachausgabemodells</translation>
-    </message>
-    <message>
-        <source>a draft head that works only inside its own target</source>
-        <translation>ein Entwurfskopf, der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
-        <source>the next-token heads (MTP) of another model, which work only inside it</source>
-        <translation>die Köpfe eines anderen Modells für die nächsten Token (MTP), die nur in ihm arbeiten</translation>
     </message>
     <message>
         <source>a text encoder ({architecture}): it turns texts into numbers, for searching</source>

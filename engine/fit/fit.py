@@ -117,6 +117,20 @@ def check_fit(
     return report
 
 
+def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, available_bytes: int | None = None) -> None:
+    """Refuse a head in a file of its own that cannot fit beside its target, which is loaded.
+
+    Raises:
+        NotEnoughMemoryError: it needs more than is free.
+    """
+    free = psutil.virtual_memory().available if available_bytes is None else available_bytes
+    setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
+    memory = head_memory(target, setup, head)
+    report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
+    if report.verdict is Verdict.TOO_LARGE:
+        raise NotEnoughMemoryError(report.sentence)
+
+
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
     """Bytes of the weights in all parts of a model; None where ``header`` is that of the whole."""
     parts = all_parts(path)

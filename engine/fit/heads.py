@@ -45,7 +45,7 @@ def head_memory(
     outputs = (HEAD_ROWS * num_tokens(header) + given + kept) * _FLOAT
     if not gpu_layers:
         return ModelMemory(Share(weights), Share(cache), Share(graph + outputs), Share())
-    return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share())
+    return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share(), (weights + cache + graph,))
 
 
 def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
@@ -61,9 +61,12 @@ def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -
 
 
 def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
-    """Both together."""
+    """Both together; on several devices the heads lie on the last, with the output layer."""
+    on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
+    devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
     return replace(
         memory,
+        devices_bytes=devices,
         weights=memory.weights + heads.weights,
         cache=memory.cache + heads.cache,
         compute=memory.compute + heads.compute,

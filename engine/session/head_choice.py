@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
+from engine.fit.fit import CacheShape, check_head_fit
 from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
 from engine.gguf.header import read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
 from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
-from engine.records import LoadRequest
+from engine.records import FlashAttention, LoadRequest
 from engine.sandbox.head_probe import InspectHead
 from engine.sentences import said
 
@@ -85,9 +86,14 @@ class HeadChoice:
         """
         if not is_head_file(path):
             return None
-        check_head_file(read_header(target.model.path), read_header(Path(path)))
+        options = draft_options(request, target.context.n_ctx)
+        headers = read_header(target.model.path), read_header(Path(path))
+        check_head_file(*headers)
+        if not target.model.gpu_layers:
+            fused = options.flash_attention is not FlashAttention.OFF
+            check_head_fit(*headers, CacheShape(target.context.n_ctx, options.cache_type, fused=fused))
         self._inspect(target.model.path, Path(path), should_stop)
-        return open_head_file(path, target, draft_options(request, target.context.n_ctx), progress)
+        return open_head_file(path, target, options, progress)
 
 
 @contextmanager

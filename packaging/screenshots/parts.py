@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.domain.context import ContextParts
 from app.domain.engine_view import EngineState, EngineView
-from app.domain.local_server import ServerView
+from app.domain.local_server import Activity, ServerView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode, Problem, Source
 from tests.ui import filled_window
@@ -258,11 +259,14 @@ class Pictures:
 
     def dialogs(self) -> None:
         """All other dialogs."""
+        self._window.dialogs.set_values({"server": True})
+        self._window.local_server.set_view(replace(content.SERVER, activity=Activity(), yours_waits=False))
         for number, name in enumerate(SETTINGS):
             with self.dialog(filled_window.open_settings(self._window, number)) as dialog:
                 if name == "server":
                     dialog.resize(SERVER_SIZE)
                 self.shoot(f"settings-{name}", dialog)
+        self._window.local_server.set_view(ServerView())
         for name in ("chat_settings", "shortcuts", "attachment", "link"):
             with self.dialog(filled_window.open_dialog(self._window, name)) as dialog:
                 self.shoot(name.replace("_", "-"), dialog)

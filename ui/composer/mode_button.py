@@ -21,13 +21,6 @@ MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
 
 
-def shown_modes(chosen: Mode, unavailable: Mapping[Mode, str]) -> tuple[Mode, ...]:
-    """All modes in their order; of draft model and head, of which one drafts at a time, only the one that matters."""
-    runs_head = Mode.DRAFT in unavailable and Mode.HEAD not in unavailable
-    kept = chosen if chosen in (Mode.DRAFT, Mode.HEAD) else Mode.HEAD if runs_head else Mode.DRAFT
-    return tuple(mode for mode in MODE_ORDER if mode is kept or mode not in (Mode.DRAFT, Mode.HEAD))
-
-
 class ModeMenu(ChoicePopup):
     """The modes, each with a line of plain words, and the draft length below them."""
 
@@ -65,7 +58,6 @@ class ModeMenu(ChoicePopup):
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
-                if each in shown_modes(mode, unavailable)
             ],
             mode.value,
         )
@@ -145,15 +137,17 @@ class ModeButton(QToolButton):
         start = modes.index(self.mode)
         for step in range(1, len(modes)):
             mode = modes[(start + step) % len(modes)]
-            if mode not in self._unavailable and mode in shown_modes(self.mode, self._unavailable):
+            if mode not in self._unavailable:
                 self._take(mode)
                 return
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line; empty where all can."""
-        shown = shown_modes(self.mode, self._unavailable)
-        return " ".join(dict.fromkeys(reason for mode, reason in self._unavailable.items() if mode in shown))
+        """Why a mode cannot run, in one line; empty where all can, but for draft model or head: one of them drafts."""
+        reasons = self._unavailable
+        if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
+            reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}
+        return " ".join(dict.fromkeys(reason for mode, reason in reasons.items() if mode is not Mode.HEAD))
 
     def _take(self, mode: Mode) -> None:
         if mode is not self.mode:

@@ -360,7 +360,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         side,
         translate("HubPairs", candidate.place.value),
         _match(candidate.matches, candidate.speaks),
-        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks)),
+        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)),
     )
 
 

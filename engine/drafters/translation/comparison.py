@@ -33,6 +33,11 @@ def _side(vocab: Vocab, template: str | None) -> PromptSide:
     return PromptSide(vocab, PromptBuilder(vocab, template).build)
 
 
-def speaks_words(speaks: float) -> Sentence:
-    """What is told of a draft with another vocabulary; ``speaks`` as `Translation` has it."""
+def speaks_words(speaks: float, *, is_listed: bool = False) -> Sentence:
+    """What is told of a draft with another vocabulary; ``speaks`` as `Translation` has it.
+
+    ``is_listed``: among others of which that it has another one is said already.
+    """
+    if is_listed:
+        return said("Speaks {percent:.0f}% of the target's tokens", percent=100.0 * speaks)
     return said("It has another vocabulary and speaks {percent:.0f}% of the target's tokens.", percent=100.0 * speaks)

@@ -88,8 +88,9 @@ def test_where_llama_cpp_refuses_such_a_file_the_reason_is_told(tmp_path: Path) 
 def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
     for number, head in enumerate((eagle3_for(), head_only(qwen35_with_mtp()))):
         path = head.write(tmp_path / f"head{number}.gguf")
-        with pytest.raises(ModelFileError, match=r"head\d\.gguf is .*does not write text"):
+        with pytest.raises(ModelFileError, match=r"head\d\.gguf is .* of another model, and does not") as raised:
             probe(path)
+        assert raised.value.advice == "Open that model, and choose this file as its draft."
 
 
 def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -> None:

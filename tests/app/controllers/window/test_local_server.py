@@ -187,6 +187,7 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
     waiting = served.ask("waiting")
     served.until(lambda: served.running() == (1, 1))
     served.desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert served.desk.window.notices[-1] == "This happens when the answer to another program is finished."
     refused = served.wait(served.ask("too early"))
     assert (refused.status, refused.code) == (503, "no_model")
     served.session.gate.set()
