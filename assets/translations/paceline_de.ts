@@ -7016,6 +7016,10 @@ Chat-Vorlage: {template_name}
         <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
+        <source>{lane}: {times} so far</source>
+        <translation>{lane}: bisher {times}</translation>
+    </message>
+    <message>
         <source>{lane} was slower than {base} this time</source>
         <translation>{lane} war diesmal langsamer als {base}</translation>
     </message>

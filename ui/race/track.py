@@ -58,18 +58,23 @@ class RaceVerdictBox(QFrame):
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show what is known by now; ``state`` is the line below it."""
         first = main_verdict(tuple(verdicts), list(lanes))
-        self.show_ratio(first.ratio if first is not None else None)
+        self.headline.setText(UNKNOWN if first is None or first.ratio is None else times_plain(first.ratio))
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
         self.words.setText("\n".join(sentences))
-        self.words.setVisible(bool(sentences))
+        # A line for each verdict, said or to be said: the lanes below stay where they are.
+        self.words.setMinimumHeight(ceil(self._theme.text_height()) * max(len(lanes) - 1, 1))
         self.state.setText(state)
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
-    def show_ratio(self, ratio: float | None) -> None:
-        """The figure; before the first round is over that of this moment."""
-        self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
+    def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
+        """Before the first round is over: speeds over the baseline's by now; that of `AUTO_LANE` is the figure."""
+        words = translate("Race", "{lane}: {times} so far")
+        lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
+        self.words.setText("\n".join(lines))
+        main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
+        self.headline.setText(UNKNOWN if main is None else times_plain(main))
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -231,9 +236,8 @@ class RaceTrack(QWidget):
         ratios = [own / base if own and base else None for own in speeds]
         for lane, ratio in zip(self.lanes, ratios, strict=True):
             lane.show_ratio(ratio)
-        others = {choice: ratio for choice, ratio in zip(choices, ratios, strict=True) if choice != choices[number]}
-        best = max((ratio for ratio in others.values() if ratio is not None), default=None)
-        self.verdict.show_ratio(others.get(AUTO_LANE, best))
+        pairs = zip(choices, ratios, strict=True)
+        self.verdict.show_live([(choice, ratio) for choice, ratio in pairs if ratio and choice != choices[number]])
 
     def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
         """A round is complete."""

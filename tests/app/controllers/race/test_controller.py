@@ -107,6 +107,7 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(desk: Desk, qtbot: QtBot
     assert track.lanes[1].text.text == "Water flows"
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "2.00×"]
     assert track.verdict.headline.text() == "2.00×"
+    assert track.verdict.words.text() == "Auto: 2.00× so far"
     assert track.lanes[1].lines["accepted"].value == "33% of 3"
     tell(LaneProgress(1, 0, RunStats(tokens=20, passes=9, decode_s=2.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)
