@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
+from engine.errors import DeviceError, EngineError, LoadCancelledError, ModelLoadError, ModelNotFoundError
 from engine.gguf.title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
-from engine.records import ANYWHERE, Placement
+from engine.records import ANYWHERE, Placement, SplitMode
 from engine.sentences import said
 
 _FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
@@ -92,7 +92,16 @@ class LlamaModel:
             return int(handle)
         if cancelled:
             raise LoadCancelledError(said("Loading {path} was cancelled.", path=self.path.name))
-        raise ModelLoadError(
+        raise self._refusal(reason)
+
+    def _refusal(self, reason: str) -> EngineError:
+        """What llama.cpp's ``reason`` is about: the file, or how it was to be shared."""
+        if self.placement.split_mode in (SplitMode.ROW, SplitMode.TENSOR) and "split" in reason.lower():
+            return DeviceError(
+                said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
+                said("Choose another split: layer by layer works everywhere."),
+            )
+        return ModelLoadError(
             said(
                 "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")
             )

@@ -24,7 +24,16 @@ from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts
 from engine.loading.memory_use import estimated_memory, reported_memory
-from engine.records import ANYWHERE, CacheType, FlashAttention, LoadRequest, ModelInfo, Placement, SamplingParams
+from engine.records import (
+    ANYWHERE,
+    CacheType,
+    FlashAttention,
+    LoadRequest,
+    ModelInfo,
+    Placement,
+    SamplingParams,
+    SplitMode,
+)
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
@@ -111,6 +120,8 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
+    if number == 1:
+        return (said("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
     return (
         said(
             "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
@@ -237,7 +248,10 @@ def _open_with(
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = _describe(model, context, options)
-        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) or estimated_memory(info)
+        # Of tensors that all devices share, llama.cpp reports what the one has that has most.
+        is_told = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
+        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) if is_told else None
+        memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, try_rollback(sequence))

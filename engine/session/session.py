@@ -240,7 +240,7 @@ class Session:
         other = Session()
         other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
         other._request = self._request if with_draft else replace(self._request, draft=None)
-        other._prompt = self._prompt
+        other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
         other.states.attach("target", other._target.sequence, _identity(other._target))
         if with_draft and self._draft is not None:
@@ -282,6 +282,15 @@ class Session:
         """Free all models, and write what is kept for the next start."""
         self._close_models()
         self.states.flush()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a target."""
+        return self._target is not None
+
+    def unload(self) -> None:
+        """Free all models; another `load` may follow."""
+        self._close_models()
 
     def _close_models(self) -> None:
         self._close_draft(_NO_DRAFT)

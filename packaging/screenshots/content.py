@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.context import ContextParts, SummaryView
 from app.domain.conversations import ConversationRow, FolderRow, SearchHit
+from app.domain.local_server import Activity, ServerState, ServerView
 from app.domain.messages import MessageView
 from app.domain.models import LibraryRow, PickerView
 from app.domain.settings.layers import Prompt
@@ -32,6 +33,8 @@ FILES = (
     Attachment(2, "rivers of Europe.csv", AttachmentKind.CSV, 1830, "name,length\nRhine,1233\nDanube,2850", 512),
     Attachment(3, "boat.py", AttachmentKind.CODE, 310, "class Boat:\n    pass", 96),
 )
+SERVER = ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(28, 2, 1), yours_waits=True)
+SERVER_KEY = "example-key-that-opens-nothing-0123456789ab"
 PROMPTS = (
     Prompt("explain-code", "Explain step by step what this code does, and name what could go wrong: {code}"),
     Prompt("proofread", "Correct spelling and grammar, change nothing else, and list what you changed: {text}"),

@@ -107,6 +107,11 @@ class LocalServerController(QObject):
         self._server = BackgroundServer(self._worker, self._current, where, key, self._report)
         self._server.start()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer to a program is in the making."""
+        return self._server is not None and bool(self._server.activity.num_running)
+
     def close(self, timeout_s: float) -> bool:
         """End it: the app closes. False where it did not end in so many seconds."""
         server, self._server = self._server, None
@@ -204,7 +209,7 @@ class LocalServerController(QObject):
     def show_waiting(self) -> None:
         """Say in the chat whether its question waits for a program's answer."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self._server is not None and bool(self._server.activity.num_running))
+            self._window.transcript.show_waiting(self.is_answering)
 
     def _stop_answer(self) -> None:
         if self._server is not None:

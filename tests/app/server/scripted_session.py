@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -103,7 +103,7 @@ class NoStates:
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
-    ``echo``: the answer is the question instead.
+    ``echo``: the answer is the question instead, each character a token.
     """
 
     def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
@@ -123,6 +123,8 @@ class ScriptedSession:
         self.has_idle_work = self.is_closed = False
         self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(info("tiny"), info("tinier"))
+        self.loads: list[str] = []
+        self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
         self.measured = threading.Semaphore(0)
@@ -137,8 +139,18 @@ class ScriptedSession:
         while not should_stop() and not self.interrupt.event.wait(0.005):
             pass
 
+    @property
+    def is_loaded(self) -> bool:
+        return self.loads[-1:] != ["unloaded"]
+
+    def unload(self) -> None:
+        self.loads.append("unloaded")
+
     def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
         """Have another target."""
+        if self.load_failure is not None:
+            raise self.load_failure
+        self.loads.append(Path(request.target).stem)
         self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
         return self.loaded
 
@@ -160,7 +172,8 @@ class ScriptedSession:
         try:
             if self.failure is not None:
                 raise self.failure
-            for piece in request.messages[-1].content if self.echo else self.pieces:
+            pieces = request.messages[-1].content[: request.max_tokens] if self.echo else self.pieces
+            for piece in pieces:
                 while not self.gate.wait(0.005) and not should_stop() and not self.one_more.acquire(blocking=False):
                     pass
                 if should_stop():
@@ -171,7 +184,8 @@ class ScriptedSession:
             if self.late_failure is not None:
                 raise self.late_failure
             self.reasons.append(FinishReason.END)
-            yield Finished(request.request_id, FinishReason.END, STATS)
+            tokens = len(request.messages[-1].content[: request.max_tokens]) if self.echo else STATS.tokens
+            yield Finished(request.request_id, FinishReason.END, replace(STATS, tokens=tokens))
         finally:
             self.ended.release()
 
