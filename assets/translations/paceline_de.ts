@@ -2915,7 +2915,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -5619,7 +5619,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Open that model, and choose this file as its draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie jenes Modell, und wählen Sie diese Datei als dessen Entwurfsmodell.</translation>
     </message>
     <message>
         <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
@@ -5631,19 +5631,19 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (DFlash) eines anderen Modells, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>a draft head (EAGLE-3) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (EAGLE-3) eines anderen Modells</translation>
     </message>
     <message>
         <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf von Gemma 4, der dessen Cache mitbenutzt, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>the next-token heads (MTP) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>die MTP-Köpfe eines anderen Modells</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
