@@ -22,6 +22,7 @@ from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
 from engine.tool_formats import ToolFormat as ToolFormat
 
+FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
 
 
@@ -32,7 +33,8 @@ class Mode(StrEnum):
     NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
-    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere
+    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or an EAGLE-3 head
+    HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
@@ -142,8 +144,9 @@ class ChatRequest:
     overflow: Overflow = Overflow.STOP
     tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
     request_id: int = 0
+    completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
-    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's
+    conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's; below: in memory only
     grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
     suffix: str | None = None
     predicted: str = ""
@@ -321,9 +324,17 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
+
+    @property
+    def has_template(self) -> bool:
+        """Whether the file has a chat template: without one it was most likely made to continue texts."""
+        return self.template_name == FROM_MODEL
+
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
@@ -439,10 +450,11 @@ class EngineReady:
     """A target is loaded. ``unavailable`` gives, for each mode that cannot run now, the reason in one sentence."""
 
     target: ModelInfo
-    draft: ModelInfo | None = None
+    draft: ModelInfo | None = None  # a draft model, or a head of a file of its own
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
+    own_head: ModelInfo | None = None  # in the target's file, and in use
 
 
 @dataclass(frozen=True, slots=True)

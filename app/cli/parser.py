@@ -100,7 +100,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -328,7 +328,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf")
+    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -357,6 +357,11 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     _add_models_command(commands, "import", "add a GGUF file where it lies, without copying").add_argument(
         "path", metavar="PATH"
     )
+    own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
+    own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
+    what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
+    own.add_argument("--layers", type=_layer_numbers, default=(), metavar="N,N,...", help=what)
+    own.set_defaults(module="models.self_draft")
 
 
 def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
@@ -400,6 +405,10 @@ def _layers(text: str) -> int | None:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
     return min(int(text), ALL_LAYERS)
+
+
+def _layer_numbers(text: str) -> list[int]:
+    return [_whole(part, 0, ALL_LAYERS) for part in text.split(",")]
 
 
 def _context(text: str) -> int:

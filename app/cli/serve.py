@@ -121,8 +121,7 @@ def _serve(
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:
             model = models.current()
-            draft = "" if model.ready.draft is None else f", drafted by {model.ready.draft.name}"
-            notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            notify(f"{model.name}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
             Server(app, scheduler.close).run([listener])
@@ -132,6 +131,12 @@ def _serve(
             while not worker.shutdown(ENGINE_ENDS_S):
                 notify("waiting for the engine to end a pass")
     return 0
+
+
+def _drafted_by(ready: EngineReady) -> str:
+    if ready.draft is not None:
+        return f", drafted by {ready.draft.name}"
+    return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head})"
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ def device_names(text: str) -> tuple[str, ...]:
     if NO_DEVICE in names and len(names) > 1:
         raise ValueError(said("“none” stands for the processor alone: name it without other devices."))
     if len(names) > MOST_PARTS:
-        raise ValueError(said("llama.cpp uses at most {number} devices.", number=MOST_PARTS))
+        raise ValueError(said("llama.cpp uses at most {most} devices.", most=MOST_PARTS))
     return names
 
 
@@ -37,7 +37,7 @@ def tensor_split(text: str) -> tuple[float, ...]:
         ValueError: what stands there are no proportions.
     """
     if _SPLIT.fullmatch(text) is None:
-        raise ValueError(said("The tensor split must be numbers such as 3,1, one for each device."))
+        raise ValueError(said("The shares of the devices must be numbers such as 3,1, one for each."))
     return tuple(float(part) for part in re.split(r"[,/]", text) if part.strip())
 
 

@@ -11,7 +11,7 @@ _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
 def shown_name(info: ModelInfo | None) -> str:
-    """Give the name that a person reads, as header and file tell it (`engine.gguf.model_title`); empty without one."""
+    """Give the name that a person reads, as header and file tell it (`engine.gguf.title`); empty without one."""
     return (info.name or model_name(info)) if info else ""
 
 

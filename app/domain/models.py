@@ -227,7 +227,7 @@ class CatalogRow:
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
     plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
-    expected: str = ""  # the same in words
+    expected: str = ""  # of the pair, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +288,14 @@ class LibraryRow:
     in_use: str = ""  # "target", "draft" or nothing
     licence: str = ""
     source: str = ""  # the repository or package that it came from
+
+
+@dataclass(frozen=True, slots=True)
+class PickerView:
+    """What the header offers: the library's models that can answer, the last used first, and those that can draft."""
+
+    targets: tuple[LibraryRow, ...] = ()
+    drafts: tuple[LibraryRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

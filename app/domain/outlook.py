@@ -85,6 +85,16 @@ class Outlook:
         return tuple(part for part in parts if part)
 
     @property
+    def advice(self) -> Sentence:
+        """What to expect of a draft that is offered, in a sentence or two."""
+        if self.gain.draft_pays or self.gain.draft_share is None:
+            return self.headline
+        return said(
+            "It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.",
+            percent=self.gain.draft_share * 100,
+        )
+
+    @property
     def words(self) -> Sentence:
         """All sentences after one another."""
         return joined(self.sentences)
@@ -99,9 +109,9 @@ class Outlook:
                 low=low, high=high,
             )  # fmt: skip
         return said(
-            "Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about "
-            "{slow:.0f}–{fast:.0f} tokens per second.",
-            low=self.gain.low, high=self.gain.high, slow=low, fast=high,
+            "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that "
+            "with drafting.",
+            slow=low, fast=high, low=self.gain.low, high=self.gain.high,
         )  # fmt: skip
 
     @property
@@ -169,8 +179,8 @@ def measured_words(speed: PairSpeed) -> Sentence:
     elif answers is not None:
         parts.append(
             said(
-                "Measured here: {speedup:.2f}× plain decoding over the last {number} answers.",
-                speedup=answers, number=speed.num_compared,
+                "Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.",
+                speedup=answers, num_answers=speed.num_compared,
             )
         )  # fmt: skip
     return joined(parts)
@@ -181,8 +191,8 @@ def losing_words(speed: PairSpeed) -> Sentence:
     if not speed.is_losing:
         return said("")
     lost = said(
-        "The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.",
-        number=speed.num_compared, speedup=speed.speedup or 0.0,
+        "The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.",
+        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
     )  # fmt: skip
     if not speed.draft:
         return joined(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
+from app.domain.settings.table import COMPLETES
 from app.domain.settings.values import Settings
 from app.domain.thinking import without_thinking
 from engine.records import (
@@ -32,6 +33,7 @@ def chat_request(
         overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
         use_past=bool(settings.values["learn_past"]),
+        completes=settings.text("prompt_format") == COMPLETES,
     )
 
 

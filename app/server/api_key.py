@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,6 +40,8 @@ def new_key(file: Path) -> str:
     Raises:
         AppError: it cannot be written.
     """
+    import secrets  # noqa: PLC0415  (it brings hashlib, which the window's start has no use for)
+
     key = secrets.token_urlsafe(_NUM_BYTES)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from app.domain.local_server import Activity
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
+BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
 JobEvent = TextChunk | Finished | EngineReady | ApiError
 
 
@@ -34,10 +36,21 @@ class Interrupt(Protocol):
         """Let passes go on again."""
 
 
+class States(Protocol):
+    """The kept caches of conversations; `engine.cache.states`."""
+
+    def forget_guests(self) -> None:
+        """Lose those of requests."""
+
+
 class InferenceSession(Protocol):
     """What is needed of `engine.session.session.Session`. Only the engine's thread calls it."""
 
     on_trace: OnTrace | None
+
+    @property
+    def states(self) -> States:
+        """The kept caches."""
 
     @property
     def interrupt(self) -> Interrupt:
@@ -157,6 +170,7 @@ class Scheduler:
         self.stop_running()
         for job in waiting:
             job.on_event(closing_error())
+        self._engine.lend(lambda session, _between: session.states.forget_guests(), lambda: None)
         self.on_change()
 
     def _full(self) -> ApiError:
@@ -189,6 +203,8 @@ class Scheduler:
         session.on_trace = self.on_pass
         try:
             request = self._checked(session, job)
+            if request is not None:
+                request = replace(request, conversation_id=_guest(request))
             for event in () if request is None else session.generate(request, job.cancelled.is_set):
                 if isinstance(event, Finished):
                     self.on_answer(event.stats)
@@ -239,3 +255,9 @@ class Scheduler:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
         return job.request
+
+
+def _guest(request: ChatRequest) -> int:
+    """A number for the conversation of a request, by its beginning: its cache is kept while others are answered."""
+    first = [message.content for message in request.messages[:2]]
+    return -1 - (hash((request.raw_prompt or "")[:BEGINNING_CHARS] + "\0".join(first)) & 0x7FFFFFFF)

@@ -107,7 +107,7 @@ class SingleInstance(QObject):
 
     def _on_words(self, socket: QLocalSocket) -> None:
         """What the other start said before it left: nothing, or the path of a file."""
-        words = os.fsdecode(socket.readAll().data()[:MAX_PATH_BYTES])
+        words = os.fsdecode(bytes(socket.readAll().data()[:MAX_PATH_BYTES]))
         socket.deleteLater()
         if words and Path(words).is_file():
             self.file_requested.emit(words)

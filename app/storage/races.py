@@ -106,15 +106,6 @@ class RaceStore:
                     "Check the disk, then try again.",
                 ) from error
 
-    def measured(self, target_path: str, draft_path: str) -> RaceSummary | None:
-        """The newest race of a pair that says how much faster a lane was than plain decoding; the paths as loaded."""
-        for summary in self.all():
-            same = (summary.target_path, summary.draft_path) == (target_path, draft_path)
-            verdict = summary.verdict
-            if same and verdict is not None and verdict.is_complete and summary.lanes[verdict.base].mode is Mode.OFF:
-                return summary
-        return None
-
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def _file(self, race_id: str) -> Path:
@@ -192,7 +183,9 @@ _PLAIN_FIELDS = {
     "draft": str,
     "target_path": str,
     "draft_path": str,
-    "machine": str,
+    "processor": str,
+    "threads": int,
+    "gpu_layers": int,
     "created": str,
     "num_rounds": int,
     "is_complete": bool,
@@ -246,7 +239,7 @@ def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
 
 
 def _choice_from(data: Mapping[str, Any]) -> LaneChoice:
-    return LaneChoice(Mode(data["mode"]), None if data["depth"] is None else int(data["depth"]))
+    return LaneChoice(Mode(data["mode"]), None if data["depth"] is None else int(data["depth"]), str(data["draft"]))
 
 
 def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:

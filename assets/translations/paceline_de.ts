@@ -32,7 +32,7 @@
     </message>
     <message>
         <source>Another program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines anderen Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source> Continue</source>
@@ -98,13 +98,6 @@
     <message>
         <source>Only the last answer can be continued, if it was cut off.</source>
         <translation>Nur die letzte Antwort kann fortgesetzt werden, wenn sie abgebrochen wurde.</translation>
-    </message>
-</context>
-<context>
-    <name>AnswerFooter</name>
-    <message>
-        <source>The model that wrote this answer.</source>
-        <translation>Das Modell, das diese Antwort geschrieben hat.</translation>
     </message>
 </context>
 <context>
@@ -231,6 +224,18 @@
 </context>
 <context>
     <name>Catalog</name>
+    <message>
+        <source>short questions and rewriting on a computer with few cores</source>
+        <translation>kurze Fragen und Umformulieren auf einem Rechner mit wenigen Kernen</translation>
+    </message>
+    <message>
+        <source>reasoning where an 8B model would be too slow</source>
+        <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
+        <source>everyday chat in many languages where a 7B model would be too slow</source>
+        <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
+    </message>
     <message>
         <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
         <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
@@ -627,7 +632,7 @@
     </message>
     <message>
         <source>Turn the local server on or off</source>
-        <translation type="unfinished"></translation>
+        <translation>Den lokalen Server ein- oder ausschalten</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -714,7 +719,7 @@
     </message>
     <message>
         <source>Find a draft</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurfsmodell finden</translation>
     </message>
     <message>
         <source>Attach text, code, Markdown, CSV or PDF files (Ctrl+Shift+A)</source>
@@ -920,6 +925,10 @@
         <source>Everything is saved again.</source>
         <translation>Es ist wieder alles gespeichert.</translation>
     </message>
+    <message>
+        <source>This happens when the answer to another program is finished.</source>
+        <translation>Das geschieht, sobald die Antwort an ein anderes Programm fertig ist.</translation>
+    </message>
 </context>
 <context>
     <name>ConversationList</name>
@@ -1114,12 +1123,12 @@
         <translation>aus den gefundenen Geräten auswählen</translation>
     </message>
     <message>
-        <source>The processor alone</source>
-        <translation>Nur der Prozessor</translation>
+        <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
+        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
-        <source>Found on this computer</source>
-        <translation>Auf diesem Computer gefunden</translation>
+        <source>The processor alone</source>
+        <translation>Nur der Prozessor</translation>
     </message>
     <message>
         <source>No GPU that this llama.cpp can use</source>
@@ -1439,6 +1448,110 @@
         <translation>Write a short story about a fox.</translation>
     </message>
     <message>
+        <source>Have something explained</source>
+        <translation>Etwas erklären lassen</translation>
+    </message>
+    <message>
+        <source>Explain how a refrigerator works, in five short sentences.</source>
+        <translation>Erkläre in fünf kurzen Sätzen, wie ein Kühlschrank funktioniert.</translation>
+    </message>
+    <message>
+        <source>Make a plan</source>
+        <translation>Einen Plan machen</translation>
+    </message>
+    <message>
+        <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
+        <translation>Plane ein Wochenende in einer Stadt, die ich noch nicht kenne, als Tabelle mit Uhrzeiten.</translation>
+    </message>
+    <message>
+        <source>Improve a text</source>
+        <translation>Einen Text verbessern</translation>
+    </message>
+    <message>
+        <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
+        <translation>Korrigiere diesen Text und liste auf, was du geändert hast: Gestern sind mein Bruder und mich in die Biblothek gegangen, weil die Bücher seit langen fällig wahren.</translation>
+    </message>
+    <message>
+        <source>Write a function</source>
+        <translation>Eine Funktion schreiben</translation>
+    </message>
+    <message>
+        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
+        <translation>Schreibe eine Python-Funktion, die alle Primzahlen bis n findet, mit Docstring und Tests.</translation>
+    </message>
+    <message>
+        <source>Add types</source>
+        <translation>Typen ergänzen</translation>
+    </message>
+    <message>
+        <source>Add type annotations to this function and return all of it:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</source>
+        <translation>Ergänze in dieser Funktion Typannotationen und gib sie ganz zurück:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</translation>
+    </message>
+    <message>
+        <source>Turn data into JSON</source>
+        <translation>Daten in JSON umwandeln</translation>
+    </message>
+    <message>
+        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
+        <translation>Mache daraus JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</translation>
+    </message>
+    <message>
+        <source>Understand an error</source>
+        <translation>Einen Fehler verstehen</translation>
+    </message>
+    <message>
+        <source>What does “IndexError: list index out of range” mean, and how do I find its cause?</source>
+        <translation>Was bedeutet „IndexError: list index out of range“, und wie finde ich die Ursache?</translation>
+    </message>
+    <message>
+        <source>A story</source>
+        <translation>Eine Geschichte</translation>
+    </message>
+    <message>
+        <source>Once upon a time, in a small village by the sea, there lived</source>
+        <translation>Es war einmal, in einem kleinen Dorf am Meer, da lebte</translation>
+    </message>
+    <message>
+        <source>An article</source>
+        <translation>Ein Artikel</translation>
+    </message>
+    <message>
+        <source>The three most important inventions of the nineteenth century were</source>
+        <translation>Die drei wichtigsten Erfindungen des neunzehnten Jahrhunderts waren</translation>
+    </message>
+    <message>
+        <source>A function</source>
+        <translation>Eine Funktion</translation>
+    </message>
+    <message>
+        <source>A letter</source>
+        <translation>Ein Brief</translation>
+    </message>
+    <message>
+        <source>Dear Ms Miller,
+
+thank you for your letter of</source>
+        <translation>Sehr geehrte Frau Müller,
+
+vielen Dank für Ihren Brief vom</translation>
+    </message>
+    <message>
         <source> Try the speed demo</source>
         <translation> Tempo-Demo ausprobieren</translation>
     </message>
@@ -1507,8 +1620,28 @@
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
     </message>
     <message>
+        <source>Answer my messages instead</source>
+        <translation>Stattdessen meine Nachrichten beantworten</translation>
+    </message>
+    <message>
+        <source>Continue my texts instead</source>
+        <translation>Stattdessen meine Texte fortsetzen</translation>
+    </message>
+    <message>
+        <source>Continue a text</source>
+        <translation>Einen Text fortsetzen</translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text below; the model goes on with it.</source>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
+        <translation>Dieses Modell kam ohne Chat-Vorlage, ist also wohl dafür gemacht, Texte fortzusetzen, statt zu antworten. Sie können in einem üblichen Format damit chatten oder es fortsetzen lassen, was Sie schreiben.</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1586,12 +1719,12 @@
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>No tokens were proposed: every pass gave one token of the target.</source>
-        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
+        <source>{share} of {number} drafted tokens accepted</source>
+        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
     </message>
     <message>
-        <source>{share} of {number} drafts accepted</source>
-        <translation>{share} von {number} Entwürfen akzeptiert</translation>
+        <source>No tokens were proposed: every pass gave one token of the target.</source>
+        <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
         <source>How many of the drafted tokens the target accepted.</source>
@@ -1828,6 +1961,20 @@
         <translation>nur Prozessor</translation>
     </message>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} Schicht auf {device}</numerusform>
+            <numerusform>{number} Schichten auf {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>Experten von {number} Schicht im Arbeitsspeicher</numerusform>
+            <numerusform>Experten von {number} Schichten im Arbeitsspeicher</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} Schicht auf der GPU</numerusform>
@@ -1845,6 +1992,10 @@ Chat template: {template_name}
 Kontext {used} von {trained} Token, {threads} Threads, {where}
 Chat-Vorlage: {template_name}
 {path}</translation>
+    </message>
+    <message>
+        <source>Not used in chats, which are text only: {parts}</source>
+        <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
     </message>
     <message>
         <source>Show the sidebar (Ctrl+B)</source>
@@ -1875,16 +2026,8 @@ Chat-Vorlage: {template_name}
         <translation>Laden abbrechen</translation>
     </message>
     <message>
-        <source>Open a GGUF as target…</source>
-        <translation>GGUF als Zielmodell öffnen …</translation>
-    </message>
-    <message>
         <source>Open a GGUF as draft…</source>
         <translation>GGUF als Entwurfsmodell öffnen …</translation>
-    </message>
-    <message>
-        <source>Remove the draft</source>
-        <translation>Entwurfsmodell entfernen</translation>
     </message>
     <message>
         <source>Quick demo</source>
@@ -1901,6 +2044,18 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Frees the disk space; it can be made again at any time.</source>
         <translation>Gibt den Speicherplatz frei; sie kann jederzeit neu erzeugt werden.</translation>
+    </message>
+    <message>
+        <source>pictures</source>
+        <translation>Bilder</translation>
+    </message>
+    <message>
+        <source>tools (function calls)</source>
+        <translation>Werkzeuge (Funktionsaufrufe)</translation>
+    </message>
+    <message>
+        <source>Open a GGUF file…</source>
+        <translation>GGUF-Datei öffnen …</translation>
     </message>
     <message>
         <source>Try the speed demo (200 MB)</source>
@@ -1935,6 +2090,10 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
+        <source>own head ({method}) ✓</source>
+        <translation>eigener Kopf ({method}) ✓</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -1949,6 +2108,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
         <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Draft: a head in the model&apos;s own file ({method}).</source>
+        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -1997,9 +2160,9 @@ Chat-Vorlage: {template_name}
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n Antwort langsamer als einfaches Dekodieren</numerusform>
+            <numerusform>%n Antworten langsamer als einfaches Dekodieren</numerusform>
         </translation>
     </message>
 </context>
@@ -2024,6 +2187,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} is downloaded and in the library: Models, or Ctrl+M.</source>
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
+    </message>
+    <message>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
     </message>
 </context>
 <context>
@@ -2278,81 +2449,81 @@ Chat-Vorlage: {template_name}
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} Anfrage beantwortet</numerusform>
+            <numerusform>{number} Anfragen beantwortet</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{number} wartet</numerusform>
+            <numerusform>{number} warten</numerusform>
         </translation>
     </message>
     <message>
         <source>The server is off.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist aus.</translation>
     </message>
     <message>
         <source>The server is starting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered; yours is next.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet; Ihre ist die nächste.</translation>
     </message>
     <message>
         <source>A program&apos;s request is being answered.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anfrage eines Programms wird beantwortet.</translation>
     </message>
     <message>
         <source>The server is ready.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server ist bereit.</translation>
     </message>
     <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Copy the base URL</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL kopieren</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished">Erneut versuchen</translation>
+        <translation>Erneut versuchen</translation>
     </message>
     <message>
         <source>Server settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>Einstellungen des Servers …</translation>
     </message>
     <message>
         <source>Turn the server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server ausschalten</translation>
     </message>
     <message>
         <source>Server off</source>
-        <translation type="unfinished"></translation>
+        <translation>Server aus</translation>
     </message>
     <message>
         <source>Server answering</source>
-        <translation type="unfinished"></translation>
+        <translation>Server antwortet</translation>
     </message>
     <message>
         <source>Server on</source>
-        <translation type="unfinished"></translation>
+        <translation>Server an</translation>
     </message>
     <message>
         <source>Local server: {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server: {state}</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Stop the program&apos;s answer</source>
+        <translation>Antwort an das Programm anhalten</translation>
     </message>
 </context>
 <context>
@@ -2364,6 +2535,21 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
+    </message>
+</context>
+<context>
+    <name>MarksLegend</name>
+    <message>
+        <source>Mark {name} tokens</source>
+        <translation>Token markieren: {name}</translation>
+    </message>
+    <message>
+        <source>Marked tokens</source>
+        <translation>Markierte Token</translation>
+    </message>
+    <message>
+        <source>Hide all marks</source>
+        <translation>Alle Markierungen ausblenden</translation>
     </message>
 </context>
 <context>
@@ -2482,7 +2668,7 @@ Chat-Vorlage: {template_name}
     <name>ModeButton</name>
     <message>
         <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vorgeschlagene Token pro Durchlauf. „Automatisch“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
     </message>
     <message>
         <source>How tokens are proposed</source>
@@ -2498,11 +2684,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>in use</source>
-        <translation type="unfinished"></translation>
+        <translation>in Gebrauch</translation>
     </message>
     <message>
         <source>{mode}, length {depth}</source>
-        <translation type="unfinished"></translation>
+        <translation>{mode}, Länge {depth}</translation>
     </message>
     <message>
         <source>Mode: {name}</source>
@@ -2510,7 +2696,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{words}. Press Ctrl+D for the next mode.</source>
-        <translation type="unfinished"></translation>
+        <translation>{words}. Strg+D wählt den nächsten Modus.</translation>
     </message>
 </context>
 <context>
@@ -2522,6 +2708,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Choose another draft, or continue without one.</source>
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
+    </message>
+    <message>
+        <source>{name} can also read pictures; this version gives it text only.</source>
+        <translation>{name} kann auch Bilder lesen; diese Version gibt ihm nur Text.</translation>
+    </message>
+    <message>
+        <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
+        <translation>{name} kam ohne Chat-Vorlage. Ein neuer Chat bietet an, dass es stattdessen Ihre Texte fortsetzt.</translation>
     </message>
     <message>
         <source>The quick demo is used until you choose another model.</source>
@@ -2549,6 +2743,37 @@ Chat-Vorlage: {template_name}
     <message>
         <source>browse for a folder</source>
         <translation>Ordner suchen</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>draft: {name}</source>
+        <translation>Entwurf: {name}</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft for {name}</source>
+        <translation>Entwurfsmodell für {name}</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
     </message>
 </context>
 <context>
@@ -2685,48 +2910,72 @@ Chat-Vorlage: {template_name}
         <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
-        <source>A draft model, best with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells.</translation>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
-        <source>Hybrid (text and draft model)</source>
-        <translation>Hybrid (Text und Entwurfsmodell)</translation>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
+        <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token; das Zielmodell prüft sie in einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
+        <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
+    </message>
+    <message>
+        <source>Hybrid (text and draft model)</source>
+        <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
     </message>
     <message>
+        <source>head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
         <source>Whatever is fastest, pass by pass</source>
-        <translation type="unfinished"></translation>
+        <translation>Was gerade am schnellsten ist, Durchlauf für Durchlauf</translation>
     </message>
     <message>
         <source>No drafting: the speed to compare with</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe: die Geschwindigkeit zum Vergleich</translation>
     </message>
     <message>
         <source>Guesses from words used before in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach früheren Worten in diesem Chat</translation>
     </message>
     <message>
         <source>Guesses what most often followed the same words</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät, was denselben Worten meist folgte</translation>
     </message>
     <message>
         <source>A small model guesses ahead, the large one checks</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein kleines Modell rät voraus, das große prüft</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own extra layers guess ahead</source>
+        <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
     </message>
     <message>
         <source>Guesses from the text, else with the small model</source>
-        <translation type="unfinished"></translation>
+        <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
     <message>
         <source>Off</source>
@@ -2743,6 +2992,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft</source>
         <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Hybrid</source>
@@ -2775,6 +3028,53 @@ Chat-Vorlage: {template_name}
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+</context>
+<context>
+    <name>NothingDrafted</name>
+    <message>
+        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
+        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+    </message>
+    <message>
+        <source>the draft length is 0</source>
+        <translation>die Entwurfslänge ist 0</translation>
+    </message>
+    <message>
+        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
+        <translation>Stellen Sie die Entwurfslänge auf „Automatisch“, damit Token entworfen werden.</translation>
+    </message>
+    <message>
+        <source>the draft would not pay off</source>
+        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
+    </message>
+    <message>
+        <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
+        <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
+    </message>
+    <message>
+        <source>drafts from the text were rejected too often</source>
+        <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
+    </message>
+    <message>
+        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
+        <translation>Aus dem bisherigen Text ließ sich zu wenig vorhersagen. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
+    </message>
+    <message>
+        <source>the answer was short</source>
+        <translation>die Antwort war kurz</translation>
+    </message>
+    <message>
+        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
+        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
+    </message>
+    <message>
+        <source>no text repeated</source>
+        <translation>kein Text wiederholte sich</translation>
+    </message>
+    <message>
+        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
+        <translation>Entwürfe kamen nur aus dem Gespräch, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell suchen“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -4534,6 +4834,18 @@ Chat-Vorlage: {template_name}
         <translation>Geben Sie einen Wert im erlaubten Bereich.</translation>
     </message>
     <message>
+        <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
+        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
+    </message>
+    <message>
+        <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
+        <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
+    </message>
+    <message>
+        <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
+    </message>
+    <message>
         <source>{label} must be text.</source>
         <translation>{label} muss Text sein.</translation>
     </message>
@@ -4758,6 +5070,10 @@ Chat-Vorlage: {template_name}
         <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
+        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>The lane {lane}: {reason}</source>
         <translation>Bahn {lane}: {reason}</translation>
     </message>
@@ -4783,35 +5099,27 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
     <message>
         <source>Turn it on again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schalten Sie ihn wieder ein.</translation>
     </message>
     <message>
         <source>Choose another port in the settings, under Local server.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in den Einstellungen unter „Lokaler Server“ einen anderen Port.</translation>
     </message>
     <message>
         <source>Another program uses port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Port {port} wird von einem anderen Programm benutzt.</translation>
     </message>
     <message>
         <source>The system does not let it listen at port {port}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das System lässt ihn Port {port} nicht benutzen.</translation>
     </message>
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
-    </message>
-    <message>
-        <source>llama.cpp uses at most {number} devices.</source>
-        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
-        <source>The tensor split must be numbers such as 3,1, one for each device.</source>
-        <translation>Die Anteile müssen Zahlen wie 3,1 sein, eine für jedes Gerät.</translation>
     </message>
     <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
@@ -4834,84 +5142,72 @@ Chat-Vorlage: {template_name}
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>The last {number} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs des Zielmodells.</translation>
     </message>
     <message>
         <source>That does not pay off here: a draft that costs less than {percent:.0f}% would, or next-token heads (an MTP file). Text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das lohnt sich hier nicht. Lohnen würden sich ein Entwurfsmodell, das weniger als {percent:.0f} % kostet, oder Vorhersageköpfe (eine MTP-Datei). Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory and arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch Speicher und Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers and higher temperatures gain less.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
     </message>
     <message>
         <source>Estimated from the speed of the memory, which was measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen.</translation>
     </message>
     <message>
         <source>Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {low:.0f}–{high:.0f} Token je Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
     </message>
     <message>
         <source>No draft model would pay off here; text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier lohnt sich kein Entwurfsmodell; Text, der sich wiederholt, wird auch ohne eines entworfen.</translation>
     </message>
     <message>
         <source>Passes are limited by memory here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch den Speicher begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Passes are limited by arithmetic here: checking four tokens takes {cost:.1f} times as long as one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe sind hier durch die Rechenleistung begrenzt: Vier Token zu prüfen dauert {cost:.1f}-mal so lange wie eines.</translation>
     </message>
     <message>
         <source>Short answers gain less; a temperature of 0 gains more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
     </message>
     <message>
         <source>Estimated from this model&apos;s passes, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in one answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einer Antwort.</translation>
     </message>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Measured here: {speedup:.2f}× plain decoding over the last {number} answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit Vorhersageköpfen (MTP).</translation>
     </message>
     <message>
         <source>Choose plain decoding as the mode, or Auto, which rests where drafting does not pay.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
@@ -5014,6 +5310,22 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>llama.cpp uses at most {most} devices.</source>
+        <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
+        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
+        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5028,6 +5340,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
         <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
+        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5190,6 +5506,22 @@ Chat-Vorlage: {template_name}
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
+        <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
+        <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has a next-token layer (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat eine MTP-Schicht.</translation>
+    </message>
+    <message>
         <source>it claims {num_tensors:,} tensors</source>
         <translation>sie behauptet, {num_tensors:,} Tensoren zu haben</translation>
     </message>
@@ -5286,8 +5618,32 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
+        <source>Open that model, and choose this file as its draft.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
+    </message>
+    <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head (EAGLE-3) of another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the next-token heads (MTP) of another model</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -5346,128 +5702,40 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
-        <source>The schema needs more than {most:,} rules.</source>
-        <translation type="unfinished"></translation>
+        <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
+        <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
     </message>
     <message>
-        <source>The schema needs a grammar of more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
+        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>The JSON schema is none: a value in it is of the wrong type.</source>
-        <translation type="unfinished"></translation>
+        <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
+        <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
     </message>
     <message>
-        <source>A JSON schema must be an object, true or false.</source>
-        <translation type="unfinished"></translation>
+        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
     </message>
     <message>
-        <source>The schema refers to itself without an end.</source>
-        <translation type="unfinished"></translation>
+        <source>The head does not name the three layers of the target that it reads.</source>
+        <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
     </message>
     <message>
-        <source>Nothing is valid by a schema that is false.</source>
-        <translation type="unfinished"></translation>
+        <source>The head reads layer {layer} of its target, and this one has {most}.</source>
+        <translation>Der Kopf liest Schicht {layer} seines Zielmodells, und dieses hat {most}.</translation>
     </message>
     <message>
-        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
+        <source>The head uses the target&apos;s embedding or output layer, which has another width than its own.</source>
+        <translation>Der Kopf benutzt die Einbettungs- oder Ausgabeschicht des Zielmodells, die eine andere Breite hat als er.</translation>
     </message>
     <message>
-        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
-        <translation type="unfinished"></translation>
+        <source>The head has a vocabulary of its own, but no output layer for it.</source>
+        <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
     </message>
     <message>
-        <source>An enum of the schema has no value that is valid.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts optional properties, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have more items than it may have.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of the schema must be longer than it may be.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts properties that it does not name, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a format beside a length, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have items, and none is allowed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} of the schema must be a number.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name} beside an enum, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of at least {least:,} items cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of at least {least:,} characters cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name}, which a grammar cannot promise.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} is required, and not allowed, by the schema.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no whole number from {lowest} to {highest}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pattern has more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The pattern {pattern} cannot be followed: {what}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A type of the schema is none of JSON&apos;s.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once have different types.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once both have {name}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has no {reference}.</source>
-        <translation type="unfinished"></translation>
+        <source>The head cannot forget what it drafted.</source>
+        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -5494,6 +5762,18 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be split that way: {reason}.</source>
+        <translation>{path} lässt sich so nicht aufteilen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another split: layer by layer works everywhere.</source>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -5506,8 +5786,12 @@ Chat-Vorlage: {template_name}
         <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
     </message>
     <message>
-        <source>The tensor split has {parts} parts, and there are {num_devices} devices.</source>
-        <translation>Angegeben sind {parts} Anteile, aber es gibt {num_devices} Geräte.</translation>
+        <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
+        <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
+        <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5558,6 +5842,10 @@ Chat-Vorlage: {template_name}
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
+        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
+    </message>
+    <message>
         <source>The chat template of this model leaves out the text of messages.</source>
         <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
@@ -5576,6 +5864,114 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed over this grammar.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler: fewer groups in each other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The grammar could not be read in time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rule called root, or one that is not there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A grammar must have rules, and {most:,} characters at most.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a rule begins with itself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its head gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
+        <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own heads cannot be used: {reason}</source>
+        <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
+    </message>
+    <message>
+        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>A head drafts, and no draft model is chosen.</source>
+        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as a draft.</source>
+        <translation>Wählen Sie ein kleines Modell derselben Familie als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
+        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+    </message>
+    <message>
+        <source>Name other layers.</source>
+        <translation>Nennen Sie andere Schichten.</translation>
+    </message>
+    <message>
+        <source>The model ends its answers at once, so nothing can be measured.</source>
+        <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model was stopped.</source>
+        <translation>Das Erstellen eines Entwurfsmodells wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen der einfachen Dekodierung.</translation>
+    </message>
+    <message>
+        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
+        <translation>Um sich zu lohnen, müsste es öfter übereinstimmen; damit zu entwerfen bringt also nichts.</translation>
+    </message>
+    <message>
+        <source>The model has {n_layer} layers only, too few to leave any out.</source>
+        <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
+    </message>
+    <message>
+        <source>writing a copy without {number} layers</source>
+        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+    </message>
+    <message>
+        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
+        <translation>Wegzulassen sind einige der Schichten 0 bis {last}, nicht alle.</translation>
+    </message>
+    <message>
+        <source>There is not enough space in {folder} for a copy of the model.</source>
+        <translation>In {folder} ist nicht genug Platz für eine Kopie des Modells.</translation>
+    </message>
+    <message>
+        <source>asking the model</source>
+        <translation>Das Modell wird gefragt</translation>
+    </message>
+    <message>
+        <source>measuring the copy</source>
+        <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -5752,14 +6148,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a part of a speech model</source>
         <translation>ein Teil eines Sprachausgabemodells</translation>
-    </message>
-    <message>
-        <source>a draft head that works only inside its own target</source>
-        <translation>ein Entwurfskopf, der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
-        <source>the next-token heads (MTP) of another model, which work only inside it</source>
-        <translation>die Köpfe eines anderen Modells für die nächsten Token (MTP), die nur in ihm arbeiten</translation>
     </message>
     <message>
         <source>a text encoder ({architecture}): it turns texts into numbers, for searching</source>
@@ -6049,6 +6437,18 @@ Chat-Vorlage: {template_name}
         <source>{name} is gone.</source>
         <translation>{name} ist weg.</translation>
     </message>
+    <message>
+        <source>Make another key in the settings, under Local server.</source>
+        <translation>Erzeugen Sie in den Einstellungen unter „Lokaler Server“ einen neuen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The key in {file} cannot be used, or other users may read it.</source>
+        <translation>Der Schlüssel in {file} ist nicht brauchbar, oder andere Benutzer können ihn lesen.</translation>
+    </message>
+    <message>
+        <source>The local server could not start</source>
+        <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -6232,6 +6632,20 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n Thread</numerusform>
+            <numerusform>%n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n Schicht auf der GPU</numerusform>
+            <numerusform>%n Schichten auf der GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
@@ -6350,12 +6764,12 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
+        <source>the speed of {base}</source>
+        <translation>im Vergleich zu {base}</translation>
     </message>
     <message>
-        <source>times the baseline</source>
-        <translation>mal der Maßstab</translation>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
@@ -6502,6 +6916,14 @@ Chat-Vorlage: {template_name}
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
+        <source>Loaded draft</source>
+        <translation>Geladenes Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Another draft is loaded for this lane alone.</source>
+        <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
     </message>
@@ -6516,6 +6938,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Depth of lane {number}</source>
         <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Draft model of lane {number}</source>
+        <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
@@ -6588,6 +7014,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{lane} is slower than {base}</source>
         <translation>{lane} ist langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>{lane}: {times} so far</source>
+        <translation>{lane}: bisher {times}</translation>
+    </message>
+    <message>
+        <source>{lane} was slower than {base} this time</source>
+        <translation>{lane} war diesmal langsamer als {base}</translation>
+    </message>
+    <message>
+        <source>{lane} was faster than {base} this time</source>
+        <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model</source>
+        <translation>Wartet auf das Modell</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>
@@ -6696,6 +7138,10 @@ Chat-Vorlage: {template_name}
         <source>Export the race</source>
         <translation>Rennen exportieren</translation>
     </message>
+    <message>
+        <source>Paceline race</source>
+        <translation>Paceline-Rennen</translation>
+    </message>
 </context>
 <context>
     <name>ReadmeView</name>
@@ -6751,26 +7197,26 @@ Chat-Vorlage: {template_name}
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in der letzten Antwort; die Linie ist einfaches Dekodieren selbst.</numerusform>
+            <numerusform>Tempo gegenüber einfachem Dekodieren in jeder der letzten %n Antworten; die Linie ist einfaches Dekodieren selbst.</numerusform>
         </translation>
     </message>
     <message>
         <source>Last answers of {pair}</source>
-        <translation type="unfinished"></translation>
+        <translation>Letzte Antworten: {pair}</translation>
     </message>
     <message>
         <source>Speed-up, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Beschleunigung, letzte Antworten</translation>
     </message>
     <message>
         <source>Acceptance, last answers</source>
-        <translation type="unfinished"></translation>
+        <translation>Akzeptanz, letzte Antworten</translation>
     </message>
     <message>
         <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
     </message>
 </context>
 <context>
@@ -6782,10 +7228,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
-    </message>
-    <message>
-        <source>about {low}–{high} tokens per second here, before any drafting</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{first} and {second}</source>
@@ -6855,8 +7297,12 @@ Chat-Vorlage: {template_name}
         <translation>Lizenz</translation>
     </message>
     <message>
-        <source>Speed-up</source>
-        <translation>Beschleunigung</translation>
+        <source>On this computer</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Speed-up elsewhere</source>
+        <translation>Beschleunigung anderswo</translation>
     </message>
     <message>
         <source>Source</source>
@@ -7033,59 +7479,59 @@ Chat-Vorlage: {template_name}
     <name>ServerAccess</name>
     <message>
         <source>Base URL</source>
-        <translation type="unfinished"></translation>
+        <translation>Basis-URL</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">Modell</translation>
+        <translation>Modell</translation>
     </message>
     <message>
         <source>Key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Show the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel anzeigen</translation>
     </message>
     <message>
         <source>Make another key; programs with the old one are let go</source>
-        <translation type="unfinished"></translation>
+        <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
         <source>Example for</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel für</translation>
     </message>
     <message>
         <source>Example</source>
-        <translation type="unfinished"></translation>
+        <translation>Beispiel</translation>
     </message>
     <message>
         <source>Use it from other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>In anderen Programmen verwenden</translation>
     </message>
     <message>
         <source>In the program, choose an “OpenAI-compatible” provider and enter these.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie in dem Programm einen „OpenAI-kompatiblen“ Anbieter, und geben Sie diese Werte ein.</translation>
     </message>
     <message>
         <source>The server starts when you save.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Server startet, wenn Sie speichern.</translation>
     </message>
     <message>
         <source>Hide the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel verbergen</translation>
     </message>
     <message>
         <source>Copy: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren: {what}</translation>
     </message>
     <message>
         <source>Copy the example, with the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
     </message>
     <message>
         <source>Copied</source>
-        <translation type="unfinished">Kopiert</translation>
+        <translation>Kopiert</translation>
     </message>
 </context>
 <context>
@@ -7330,6 +7776,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
@@ -7550,40 +8000,56 @@ Chat-Vorlage: {template_name}
         <translation>Aussehen</translation>
     </message>
     <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
+        <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
+    </message>
+    <message>
+        <source>is answered</source>
+        <translation>wird beantwortet</translation>
+    </message>
+    <message>
+        <source>is continued as a text</source>
+        <translation>wird als Text fortgesetzt</translation>
+    </message>
+    <message>
         <source>Local server</source>
-        <translation type="unfinished"></translation>
+        <translation>Lokaler Server</translation>
     </message>
     <message>
         <source>Other programs</source>
-        <translation type="unfinished"></translation>
+        <translation>Andere Programme</translation>
     </message>
     <message>
         <source>Lets editors and other programs use the loaded model while Paceline is open, as they would use OpenAI&apos;s API.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lässt Editoren und andere Programme das geladene Modell wie die API von OpenAI nutzen, solange Paceline geöffnet ist.</translation>
     </message>
     <message>
         <source>Reachable from</source>
-        <translation type="unfinished"></translation>
+        <translation>Erreichbar von</translation>
     </message>
     <message>
         <source>The connection is not encrypted: let other computers in only where you trust the network.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung ist unverschlüsselt: Lassen Sie andere Computer nur in einem Netz zu, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>This computer only</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur diesem Computer</translation>
     </message>
     <message>
         <source>Other computers, too</source>
-        <translation type="unfinished"></translation>
+        <translation>Auch anderen Computern</translation>
     </message>
     <message>
         <source>Port</source>
-        <translation type="unfinished"></translation>
+        <translation>Port</translation>
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>
@@ -8160,7 +8626,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Times of tokens, time of a pass, memory</source>
-        <translation type="unfinished"></translation>
+        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -8224,7 +8690,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Without drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>Ohne Entwürfe</translation>
     </message>
     <message>
         <source>answers</source>
@@ -8276,11 +8742,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Tokens per second of this answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde in dieser Antwort.</translation>
     </message>
     <message>
         <source>Tokens per second of plain decoding with this model and as much context: what its passes of one token take on this computer, measured while the window is idle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Token pro Sekunde ohne Entwürfe mit diesem Modell und ebenso viel Kontext: nach der Zeit, die seine Durchläufe mit einem Token auf diesem Rechner brauchen, gemessen, während das Fenster ruht.</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -8371,6 +8837,14 @@ Chat-Vorlage: {template_name}
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
     </message>
     <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
+    </message>
+    <message>
         <source>Share of the time spent drafting tokens.</source>
         <translation>Anteil der Zeit, in der Token entworfen wurden.</translation>
     </message>
@@ -8392,15 +8866,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>As fast as plain</source>
-        <translation type="unfinished"></translation>
+        <translation>So schnell wie ohne</translation>
     </message>
     <message>
         <source>{times} faster</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} schneller</translation>
     </message>
     <message>
         <source>{times} slower</source>
-        <translation type="unfinished"></translation>
+        <translation>{times} langsamer</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>
@@ -8812,6 +9286,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>A small real model</source>
         <translation>Ein kleines echtes Modell</translation>
+    </message>
+    <message>
+        <source>Other pairs</source>
+        <translation>Weitere Paare</translation>
     </message>
     <message>
         <source>Skip</source>

@@ -132,6 +132,20 @@
 <context>
     <name>Header</name>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} layer on {device}</numerusform>
+            <numerusform>{number} layers on {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>experts of {number} layer in main memory</numerusform>
+            <numerusform>experts of {number} layers in main memory</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} layer on the GPU</numerusform>
@@ -143,9 +157,9 @@
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n answer slower than plain decoding</numerusform>
+            <numerusform>%n answers slower than plain decoding</numerusform>
         </translation>
     </message>
 </context>
@@ -174,15 +188,15 @@
     <message numerus="yes">
         <source>{number} requests answered</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} request answered</numerusform>
+            <numerusform>{number} requests answered</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
         <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+            <numerusform>{number} waiting</numerusform>
+            <numerusform>{number} waiting</numerusform>
         </translation>
     </message>
 </context>
@@ -251,6 +265,20 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n thread</numerusform>
+            <numerusform>%n threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n layer on the GPU</numerusform>
+            <numerusform>%n layers on the GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round).</numerusform>
@@ -269,9 +297,9 @@
     <name>RecentSpeed</name>
     <message numerus="yes">
         <source>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Speed over plain decoding in the last answer; the line is plain decoding itself.</numerusform>
+            <numerusform>Speed over plain decoding in each of the last %n answers; the line is plain decoding itself.</numerusform>
         </translation>
     </message>
 </context>

@@ -1,6 +1,7 @@
 """Keeps the caches of conversations that were left, and brings them back where that is quicker than decoding again.
 
-In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds.
+In memory at once, on the disk when there is time; both bounded. Whether it pays is decided by measured speeds. Those of
+guests, the conversations of other programs, stay in memory, a few of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from engine.sequence import CachedSequence, SequenceState, shared_tokens
 
 log = logging.getLogger(__name__)
 
-NO_OWNER = 0  # an answer that belongs to no conversation
+NO_OWNER = 0  # an answer that belongs to no conversation; numbers below are guests
+MOST_GUESTS = 8  # caches of targets and of drafts
 LEAST_TOKENS = 32  # fewer are not worth the trouble
 MOST_MEMORY_BYTES = 2 << 30
 _MEMORY_SHARE = 4  # at most this part of the free memory
@@ -62,7 +64,7 @@ class _Match:
 
 
 class StateCache:
-    """One for a session. Keeps nothing until `set_limit` allows it."""
+    """One for a session. Keeps nothing but guests' until `set_limit` allows it."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -103,6 +105,12 @@ class StateCache:
         if self._files is not None:
             self._files.forget(owner)
 
+    def forget_guests(self) -> None:
+        """Lose what is kept of other programs' conversations."""
+        self._kept = {key: kept for key, kept in self._kept.items() if key.owner >= NO_OWNER}
+        for slot in self._slots.values():
+            slot.owner = max(slot.owner, NO_OWNER)
+
     def drop_memory(self) -> None:
         """Free what is on the disk as well."""
         self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
@@ -122,12 +130,12 @@ class StateCache:
     def detach(self, role: str) -> None:
         """Keep what a sequence holds that is about to be closed."""
         slot = self._slots.pop(role, None)
-        if slot is not None and slot.owner != NO_OWNER and self._disk_bytes:
+        if slot is not None and slot.owner > NO_OWNER and self._disk_bytes:
             self._keep(slot, slot.owner)
 
     def begin(self, owner: int, stats: StatsRecorder) -> None:
         """An answer begins; ``stats`` is told what was brought back for it."""
-        self._owner = owner if self._disk_bytes else NO_OWNER
+        self._owner = owner if self._disk_bytes else min(owner, NO_OWNER)
         self._stats = stats
 
     # ---- idle time ----------------------------------------------------------------------------------------------
@@ -180,7 +188,7 @@ class StateCache:
     # ---- leaving and coming back ----------------------------------------------------------------------------------
 
     def _before_reuse(self, slot: _Slot, ids: History, canonical: bool) -> None:
-        if not self._disk_bytes:
+        if not self._disk_bytes and self._owner == slot.owner == NO_OWNER and not self._kept:
             return
         left, slot.owner = slot.owner, self._owner
         identity = slot.identity()
@@ -258,7 +266,10 @@ class StateCache:
             oldest = next(iter(self._kept))
             total -= self._kept.pop(oldest).state.num_bytes
         if state.num_bytes <= limit:
-            self._kept[key] = _MemoryEntry(state, dirty=True)
+            self._kept[key] = _MemoryEntry(state, dirty=key.owner > NO_OWNER)
+        guests = [other for other in self._kept if other.owner < NO_OWNER]
+        for other in guests[:-MOST_GUESTS]:
+            del self._kept[other]
 
     def _restore(self, slot: _Slot, found: _Match) -> None:
         started = time.perf_counter()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+
 from engine.errors import ModelFileError
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
@@ -22,8 +26,9 @@ _ENCODERS = (
 _OTHERS = {
     "clip": said("a projector, the image or sound part of another model"),
     "wavtokenizer-dec": said("a part of a speech model"),
-    "dflash": said("a draft head that works only inside its own target"),
-    "eagle3": said("a draft head that works only inside its own target"),
+    "dflash": said("a draft head (DFlash) of another model, of a kind that Paceline does not use"),
+    "eagle3": said("a draft head (EAGLE-3) of another model"),
+    "gemma4-assistant": said("a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use"),
 }
 _TYPES = {
     "adapter": said("an adapter (LoRA) for another model"),
@@ -32,6 +37,28 @@ _TYPES = {
     "vocab": said("a vocabulary without weights"),
 }
 _ADVICE = said("Choose a GGUF file of a chat or text model.")
+_OF_HEADS = said("Open that model, and choose this file as its draft.")
+_NO_PICTURES = said("Pictures and sound are not in this version: choose the model itself, which reads and writes text.")
+PICTURES, TOOLS = "pictures", "tools"
+# Architectures whose models see, or hear, by a projector in a file of its own.
+_SEEING = frozenset(
+    {
+        "qwen2vl",
+        "qwen3vl",
+        "qwen3vlmoe",
+        "mllama",
+        "llama4",
+        "cogvlm",
+        "glm4v",
+        "glm4v_moe",
+        "gemma3n",
+        "gemma4",
+    }
+)
+_VISION_KEYS = ("vision.block_count", "vision.embedding_length", "vision.image_size")
+_WORD = re.compile(r"[a-z0-9.]+")
+_NO_MODEL = frozenset({"mmproj", "model", "gguf", "f16", "bf16", "f32", "fp16", "q8_0", "q8", "0", "vision"})
+_TOOLS_IN_TEMPLATE = re.compile(r"\btools\b")
 
 
 def check_writes_text(header: GgufHeader, name: str) -> None:
@@ -41,23 +68,45 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         ModelFileError: it is something else; the sentence says what.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
-    if reason is None and _is_head_only(header):
-        reason = said("the next-token heads (MTP) of another model, which work only inside it")
+    if reason is None and head_method(header):
+        reason = said("the next-token heads (MTP) of another model")
     if reason is None and _is_encoder(header):
         reason = said(
             "a text encoder ({architecture}): it turns texts into numbers, for searching",
             architecture=header.architecture,
         )
     if reason is not None:
-        raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), _ADVICE)
+        advice = _NO_PICTURES if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
+        if head_method(header):
+            advice = _OF_HEADS
+        raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
-def _is_head_only(header: GgufHeader) -> bool:
-    """Heads that predict several tokens ahead, in a file without the layers that they belong to."""
-    names = [tensor.name for tensor in header.tensors]
-    has_heads = any("nextn" in name for name in names)
-    is_part = header.metadata.get("split.count", 1) != 1
-    return has_heads and not is_part and not any(name.startswith("blk.0.") for name in names)
+def unused_parts(
+    architecture: str, template: str | None, metadata: Callable[[str], str | None], name: str, siblings: Iterable[str]
+) -> tuple[str, ...]:
+    """What a model has and this version does not use. ``siblings`` are the names of the GGUF files beside ``name``.
+
+    Templates of text models often speak of pictures, so they do not count for these.
+    """
+    sees = (
+        architecture in _SEEING
+        or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
+        or _has_projector(name.lower(), [other.lower() for other in siblings])
+    )
+    calls = template is not None and _TOOLS_IN_TEMPLATE.search(template) is not None
+    return (*((PICTURES,) if sees else ()), *((TOOLS,) if calls else ()))
+
+
+def _has_projector(name: str, siblings: list[str]) -> bool:
+    """Whether a projector beside a model is its own: it names it, or names none where there is no other model."""
+    own, projectors = _words(name), [_words(other) for other in siblings if "mmproj" in other]
+    alone = len(projectors) == len(siblings)
+    return any(words <= own if words else alone for words in projectors)
+
+
+def _words(name: str) -> set[str]:
+    return {word for word in _WORD.findall(name.removesuffix(".gguf")) if word not in _NO_MODEL}
 
 
 def _is_encoder(header: GgufHeader) -> bool:

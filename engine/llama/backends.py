@@ -25,10 +25,16 @@ _OURS = {NARROW: "zen4", ORDERED: "zen5"}
 _DEVICES = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends beside the processor's
 
 
-def load_backends(library: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
-    """Have ``library``, the loaded libllama, use the backends that lie in ``folder``. Nothing where it has some."""
-    ggml = ggml_of(library)
-    if ggml is None or ggml.ggml_backend_reg_count() > 0:
+def load_backends(ggml: Any, folder: Path) -> None:  # noqa: ANN401  (the binding ships no types)
+    """Have ``ggml``, the one of libllama, load the backends in ``folder``; nothing where it has some, or is None.
+
+    Loaded once more by its own file, ggml could be a second one, with backends of its own.
+    """
+    if ggml is None or not hasattr(ggml, "ggml_backend_load"):
+        return
+    ggml.ggml_backend_reg_count.restype = ctypes.c_size_t
+    ggml.ggml_backend_load.argtypes, ggml.ggml_backend_load.restype = [ctypes.c_char_p], ctypes.c_void_p
+    if ggml.ggml_backend_reg_count() > 0:
         return
     chosen = find_variant(folder)
     if chosen is not None and ggml.ggml_backend_load(os.fsencode(chosen)):
@@ -37,6 +43,8 @@ def load_backends(library: Any, folder: Path) -> None:  # noqa: ANN401  (the bin
             if (file := folder / file_name(f"ggml-{name}")).is_file() and not ggml.ggml_backend_load(os.fsencode(file)):
                 log.info("%s has nothing to work with here", file.name)
         return
+    ggml.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
+    ggml.ggml_backend_load_all_from_path.restype = None
     ggml.ggml_backend_load_all_from_path(os.fsencode(folder))
 
 
@@ -55,28 +63,3 @@ def file_name(library: str) -> str:
     if sys.platform == "win32":
         return f"{library}.dll"
     return f"lib{library}.dylib" if sys.platform == "darwin" else f"lib{library}.so"
-
-
-def ggml_of(library: Any) -> Any:  # noqa: ANN401
-    """The part of ``library`` that knows backends and devices: the one that libllama uses; None where it is hidden.
-
-    Loaded once more by its own file, ggml could be a second one, with devices of its own.
-    """
-    ggml = library if hasattr(library, "ggml_backend_reg_count") else _separate()
-    if ggml is None:
-        return None
-    ggml.ggml_backend_reg_count.restype = ctypes.c_size_t
-    ggml.ggml_backend_load.argtypes = [ctypes.c_char_p]
-    ggml.ggml_backend_load.restype = ctypes.c_void_p
-    ggml.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
-    ggml.ggml_backend_load_all_from_path.restype = None
-    return ggml
-
-
-def _separate() -> Any:  # noqa: ANN401
-    """Ggml by its own file: on Windows a library does not hand out what it uses of others."""
-    try:
-        from llama_cpp._ggml import libggml  # noqa: PLC0415
-    except (ImportError, OSError, RuntimeError):
-        return None
-    return libggml if hasattr(libggml, "ggml_backend_reg_count") else None

@@ -97,7 +97,7 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     with _starting:
         if not _started:
             lib.llama_log_set(_on_log, ctypes.c_void_p(0))
-            load_backends(lib._lib, _folder())  # noqa: SLF001  (its only name for the library)
+            load_backends(_find_ggml(), _folder())
             lib.llama_backend_init()
             _started.append(lib)
     return lib
@@ -146,10 +146,14 @@ def last_error() -> str:
     return ""
 
 
-@cache
 def ggml() -> Any:  # noqa: ANN401  (the binding ships no types)
     """The part of ggml that knows devices, beside the libllama in use; None where it cannot be found there."""
     start()
+    return _find_ggml()
+
+
+@cache
+def _find_ggml() -> Any:  # noqa: ANN401
     for source in (_ggml_of_llama, _ggml_of_package):
         try:
             found = source()

@@ -7,15 +7,21 @@ words (`ggml-rpc.cpp`), with a limit on the time. A server serves one client at 
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
+import logging
 import re
 import socket
 import struct
+import sys
 from collections.abc import Iterable
+from typing import Any
 
 from engine.errors import DeviceError
 from engine.llama import library
 from engine.sentences import Sentence, said
+
+log = logging.getLogger(__name__)
 
 PREFIX = "rpc:"
 _ENDPOINT = re.compile(r"([A-Za-z0-9._-]+):([0-9]{1,5})")
@@ -28,6 +34,9 @@ WARNING = said(
     "llama.cpp's RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and "
     "use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program."
 )
+
+_BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."
+_AbortCallback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
 _devices: dict[str, tuple[int, ...]] = {}  # by endpoint, as long as the process lives
 _in_use: collections.Counter[str] = collections.Counter()  # models that are loaded there now
@@ -74,6 +83,7 @@ def connect(name: str) -> tuple[int, ...]:
     if not _in_use[endpoint]:  # a server that serves us answers nobody else, not even us
         _greet(name, endpoint)
     if endpoint not in _devices:
+        _explain_aborts(ggml)
         address = ggml.ggml_backend_reg_get_proc_address(
             ggml.ggml_backend_reg_by_name(b"RPC"), b"ggml_backend_rpc_add_server"
         )
@@ -83,6 +93,24 @@ def connect(name: str) -> tuple[int, ...]:
         number = ggml.ggml_backend_reg_dev_count(server)
         _devices[endpoint] = tuple(int(ggml.ggml_backend_reg_dev_get(server, index)) for index in range(number))
     return _devices[endpoint]
+
+
+@_AbortCallback  # type: ignore[untyped-decorator]
+def _on_abort(message: bytes) -> None:
+    """Say why the program ends: after this, ggml ends it."""
+    text = message.decode("utf-8", "replace")
+    if "RPC" in text or "rpc" in text:
+        text = f"{text}\n{_BROKE}"
+    log.critical("%s", text)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"paceline: {text}\n")
+        sys.stderr.flush()
+
+
+def _explain_aborts(ggml: Any) -> None:  # noqa: ANN401
+    """Have the reason written by us, which ggml writes where a window's user does not look."""
+    with contextlib.suppress(AttributeError):
+        ggml.ggml_set_abort_callback(_on_abort)
 
 
 def hold(names: Iterable[str]) -> None:

@@ -16,14 +16,13 @@ from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
-from engine.records import ChatRequest, Message
+from engine.records import FROM_MODEL, JOINT, ChatRequest, Message
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 from engine.tool_formats import ToolFormat, tool_format_of
 
 # With these a template may begin the answer of a model that reasons first.
 _OPENED = opens_reasoning()
-FROM_MODEL = "from the model"
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 _PROBE = "Zyxwvut"  # no template contains it
@@ -113,10 +112,29 @@ class PromptBuilder:
             TemplateError: the template is broken, refuses the messages, or took too long.
         """
         if request.raw_prompt is None:
-            return self.build(request.messages, request.tools)
+            return self.of_messages(request, request.messages)
         if request.suffix is not None:
             return self.between(request.raw_prompt, request.suffix)
         return self.raw(request.raw_prompt)
+
+    def of_messages(self, request: ChatRequest, messages: Sequence[Message]) -> list[int]:
+        """Ids of ``messages`` as ``request`` wants them: through the template, or as text that goes on.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+            TemplateError: the template is broken, refuses the messages, or took too long.
+        """
+        return self.complete(messages) if request.completes else self.build(messages, request.tools)
+
+    def complete(self, messages: Sequence[Message]) -> list[int]:
+        """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
+
+        Raises:
+            PromptError: there are no messages, or one has an unknown role.
+        """
+        self._check(messages)
+        text = JOINT.join(message.content for message in messages)
+        return self._with_bos(self._tokenizer.tokenize(text, special=False))
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""

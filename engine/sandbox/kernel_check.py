@@ -64,17 +64,17 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
     return works
 
 
-def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[[Path, Callable[[], bool]], ProbeReport]:
+def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
     """A look at a file before it is opened in this process: the kernels first, once, then the file itself."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path, should_stop: Callable[[], bool]) -> ProbeReport:
+    def inspect(path: Path, should_stop: Callable[[], bool], may_lie_elsewhere: bool = False) -> ProbeReport:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if should_stop():  # without a verdict: before the next file
                 break
             unchecked.pop()
-        return probe(path, cache_dir, should_stop=should_stop)
+        return probe(path, cache_dir, should_stop=should_stop, may_lie_elsewhere=may_lie_elsewhere)
 
     return inspect
 

@@ -10,7 +10,7 @@ from engine.errors import LibraryError
 from engine.sandbox.limits import end_with_parent, quiet_crashes
 
 
-def main(_arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
     """Print the facts of the library as one line of JSON, or ``error`` with the loader's own words."""
     end_with_parent()
     quiet_crashes()
@@ -40,7 +40,8 @@ def library_facts() -> dict[str, Any]:
         "libraries": [loaded.description for loaded in library.loaded_libraries()],
         "supports_gpu": library.supports_gpu(),
         "gpus": [
-            {"name": gpu.name, "total_bytes": gpu.total_bytes, "free_bytes": gpu.free_bytes} for gpu in find_gpus()
+            {"name": f"{gpu.name}, {gpu.description}", "total_bytes": gpu.total_bytes, "free_bytes": gpu.free_bytes}
+            for gpu in find_gpus()
         ],
         "notices": [str(notice) for notice in library.library_notices()],
     }

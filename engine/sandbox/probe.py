@@ -34,6 +34,7 @@ from engine.sentences import from_json, said
 
 log = logging.getLogger(__name__)
 
+ELSEWHERE = "--may-lie-elsewhere"  # the child's option
 CACHE_FILE = "probed-models.json"
 _FORMAT = 1  # of the reports in it; another number forgets them
 _MAX_CACHED = 200
@@ -72,11 +73,14 @@ def probe(
     cache_dir: Path | None = None,
     timeout_s: float | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    *,
+    may_lie_elsewhere: bool = False,
 ) -> ProbeReport:
     """Try ``path`` in a child process, unless this very file was good before.
 
     ``cache_dir`` keeps good verdicts; bad ones are found again, since they may be due to little memory or an old
-    program. ``timeout_s`` None allows for the time to read a file of this size.
+    program. ``timeout_s`` None allows for the time to read a file of this size. ``may_lie_elsewhere``: it is for
+    devices, whose memory the child does not see, so that the main memory need not hold all of it.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
@@ -88,7 +92,8 @@ def probe(
     if key in known:
         return known[key]
     limit_s = _START_LIMIT_S + size / _SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
-    report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop)["report"])
+    options = (ELSEWHERE,) if may_lie_elsewhere else ()
+    report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop, options)["report"])
     if _identity(path)[0] == key:
         _write_cache(cache_dir, {**known, key: report})
     return report
@@ -112,9 +117,15 @@ def _identity(path: Path) -> tuple[str, int]:
 
 
 def ask_child(
-    helper: str, paths: Sequence[Path], limit_s: float, should_stop: Callable[[], bool] = lambda: False
+    helper: str,
+    paths: Sequence[Path],
+    limit_s: float,
+    should_stop: Callable[[], bool] = lambda: False,
+    words: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
+
+    ``words`` are what else it is told. ``should_stop`` is asked a few times a second.
 
     Raises:
         ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
@@ -123,7 +134,8 @@ def ask_child(
     name = paths[0].name
     its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
     child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        child_command(helper, *(str(path.absolute()) for path in paths)),  # parts are found by their links' names
+        # Parts are found by their links' names.
+        child_command(helper, *(str(path.absolute()) for path in paths), *words),
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -21,6 +21,7 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.sandbox.limits import end_with_parent, limit_memory, quiet_crashes
+from engine.sandbox.probe import ELSEWHERE
 from engine.sentences import said, to_json
 
 N_CTX = 64  # tokens; enough to run one
@@ -36,8 +37,8 @@ _ONE_FOR_EACH_FIRST_BYTE = (
 
 def main(arguments: list[str]) -> int:
     """Open the file that ``arguments`` name; the status is 0 also where the answer is an error."""
-    path = Path(arguments[0])
-    return answer_as_json(lambda: {"report": examine(path)}, path.name)
+    path, may_lie_elsewhere = Path(arguments[0]), ELSEWHERE in arguments[1:]
+    return answer_as_json(lambda: {"report": examine(path, may_lie_elsewhere=may_lie_elsewhere)}, path.name)
 
 
 def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
@@ -60,15 +61,17 @@ def _error_to_json(error: EngineError) -> dict[str, Any]:
     return {"error": {"kind": type(error).__name__, **told}}
 
 
-def examine(path: Path) -> dict[str, Any]:
+def examine(path: Path, *, may_lie_elsewhere: bool = False) -> dict[str, Any]:
     """Open ``path`` and run one token; return the facts of a report.
+
+    The file is mapped here, so that it is read through even where the main memory could not hold it.
 
     Raises:
         EngineError: it cannot be used; the message says why.
     """
     header = read_checked_header(path)
     whole = [all_parts_bytes(path, header)]
-    if not library.supports_gpu():  # with one, the weights may lie there
+    if not may_lie_elsewhere:
         check_fit([header], N_CTX, weights_bytes=whole)
     num_bytes = sum(part.stat().st_size for part in all_parts(path))
     limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * num_bytes)

@@ -68,7 +68,7 @@ class Answer:
         self._drafter = drafter
         self._request = request
         self._prompt = prompt
-        needed = prompt.stop_texts if request.raw_prompt is None else ()
+        needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
         self._ids: list[int] = []
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
@@ -155,7 +155,7 @@ class Answer:
         return len(self._tokenizer.tokenize(text, special=False))
 
     def _fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.build(kept.messages, self._request.tools)
+        ids = self._prompt.of_messages(self._request, kept.messages)
         return ids if len(ids) <= room else None
 
     def _note_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:

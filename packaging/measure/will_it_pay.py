@@ -38,7 +38,6 @@ from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header
 from app.paths import builtin_draft
 from engine.llama.library import physical_cores
-from engine.prompt.chat_prompt import FROM_MODEL
 from engine.records import CacheType, LoadRequest, SamplingParams
 from engine.session.session import Session
 from engine.storage.atomic import write_atomically
@@ -144,7 +143,7 @@ def measured(one: Combination, options: argparse.Namespace, cache: Path) -> tupl
     session = Session(cost_folder=cache)
     ready = session.load(one.load)
     session.measure(MEASURE_S)
-    raw = ready.target.template_name != FROM_MODEL
+    raw = not ready.target.has_template
     plan = Plan((one.temperature,), SamplingParams(seed=0), options.max_tokens, options.rounds, raw=raw)
     facts = {"combination": one.key, "max_tokens": options.max_tokens, "prompts": options.per_kind}
     journal = Journal(cache / f"{one.key}.jsonl", facts)

@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.context import ContextParts, SummaryView
 from app.domain.conversations import ConversationRow, FolderRow, SearchHit
+from app.domain.local_server import Activity, ServerState, ServerView
 from app.domain.messages import MessageView
+from app.domain.models import LibraryRow, PickerView
 from app.domain.settings.layers import Prompt
 from app.domain.sums import PairSums, Sums
 from engine.records import RunStats, Source, TokenSpan
@@ -31,6 +33,8 @@ FILES = (
     Attachment(2, "rivers of Europe.csv", AttachmentKind.CSV, 1830, "name,length\nRhine,1233\nDanube,2850", 512),
     Attachment(3, "boat.py", AttachmentKind.CODE, 310, "class Boat:\n    pass", 96),
 )
+SERVER = ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(28, 2, 1), yours_waits=True)
+SERVER_KEY = "example-key-that-opens-nothing-0123456789ab"
 PROMPTS = (
     Prompt("explain-code", "Explain step by step what this code does, and name what could go wrong: {code}"),
     Prompt("proofread", "Correct spelling and grammar, change nothing else, and list what you changed: {text}"),
@@ -98,3 +102,19 @@ def messages() -> list[MessageView]:
     text = THOUGHT + ANSWER
     answer = MessageView(2, "assistant", text, stats=STATS, spans=spans(text), thinking_ms=2400, target=TARGET)
     return [MessageView(1, "user", QUESTION, attachments=(WORDS,)), replace(answer, versions=(2, 3))]
+
+
+def _library(name: str, size_bytes: int, quantization: str, paired_with: str = "") -> LibraryRow:
+    """A model of the library in the pictures."""
+    path = f"/models/{name}.gguf"
+    return LibraryRow(path, path, name, size_bytes, "qwen3", quantization, paired_with=paired_with)
+
+
+PICKER = PickerView(
+    (
+        _library(TARGET, 2_500_000_000, "Q4_K_M", DRAFT),
+        _library("Qwen2.5 Coder 7B Instruct", 4_680_000_000, "Q4_K_M", "Qwen2.5 Coder 0.5B"),
+        _library("SmolLM2 135M Instruct", 92_000_000, "Q4_1"),
+    ),
+    (_library(DRAFT, 639_000_000, "Q8_0"),),
+)

@@ -12,18 +12,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import content
 from files import THEMES, at_each_scale, ending, picture, save
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.domain.context import ContextParts
 from app.domain.engine_view import EngineState, EngineView
+from app.domain.local_server import Activity, ServerView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode, Problem, Source
 from tests.ui import filled_window
@@ -39,7 +41,8 @@ from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 20.0
-SETTINGS = ("models", "modes", "sampling", "chat", "engine", "appearance", "prompts")
+SETTINGS = ("models", "modes", "sampling", "chat", "engine", "devices", "server", "appearance", "prompts")
+SERVER_SIZE = QSize(800, 920)  # its whole page
 GERMAN = ("window", "empty", "statistics-all", "settings-modes")
 
 
@@ -80,11 +83,14 @@ class Pictures:
         self._meter = ContextMeter(window.theme)
         window.header.add_indicator(self._meter)
         self._meter.set_parts(content.CONTEXT)
+        window.local_server.set_key(content.SERVER_KEY)
         window.chat_settings.set_prompts(content.PROMPTS)
         window.set_mode(Mode.AUTO)
         window.set_engine(
             EngineView(
-                EngineState.READY, model(path=f"/models/{content.TARGET}.gguf"), model(path=f"/{content.DRAFT}.gguf")
+                EngineState.READY,
+                model(content.TARGET, path=f"/models/{content.TARGET}.gguf"),
+                model(content.DRAFT, path=f"/models/{content.DRAFT}.gguf"),
             )
         )
         rows, folders = content.conversations()
@@ -218,14 +224,19 @@ class Pictures:
         actions.popup(sidebar.help_button.mapToGlobal(QPoint(0, -actions.sizeHint().height() - 4)))
         self.shoot("help", over=(actions,), area=QRect(0, window.height() - 260, 460, 260))
         actions.close()
-        menu = window.header.menu
-        menu.popup(window.header.model_button.mapToGlobal(window.header.model_button.rect().bottomLeft()))
+        window.header.set_models(content.PICKER)
+        window.header.open_models()
+        picker = window.header.picker
         self.shoot(
             "models-menu",
-            over=(menu,),
-            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -420),
+            over=(picker,),
+            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -180),
         )
-        menu.close()
+        picker.close()
+        window.composer.modes.open_menu()
+        modes = window.composer.modes.menu_of_modes
+        self.shoot("modes-menu", over=(modes,), area=self.middle(520))
+        modes.close()
 
     def statistics(self) -> None:
         """The pane's pages, and its dialogs."""
@@ -248,12 +259,31 @@ class Pictures:
 
     def dialogs(self) -> None:
         """All other dialogs."""
+        self._window.dialogs.set_values({"server": True})
+        self._window.local_server.set_view(replace(content.SERVER, activity=Activity(), yours_waits=False))
         for number, name in enumerate(SETTINGS):
             with self.dialog(filled_window.open_settings(self._window, number)) as dialog:
+                if name == "server":
+                    dialog.resize(SERVER_SIZE)
                 self.shoot(f"settings-{name}", dialog)
+        self._window.local_server.set_view(ServerView())
         for name in ("chat_settings", "shortcuts", "attachment", "link"):
             with self.dialog(filled_window.open_dialog(self._window, name)) as dialog:
                 self.shoot(name.replace("_", "-"), dialog)
+
+    def server(self) -> None:
+        """The local server: its sign and menu, and a question that waits for another program's."""
+        window, sign = self._window, self._window.local_server
+        sign.set_view(content.SERVER)
+        window.begin_answer(MessageView(9, "assistant", "", state=MessageState.STREAMING))
+        window.transcript.show_waiting(True)
+        self._waiter.settle()
+        sign.button.open_menu()
+        menu = sign.button.menu_of_server
+        self.shoot("server", over=(menu,), area=self.middle())
+        menu.close()
+        sign.set_view(ServerView())
+        self.fill()
 
     def whole_windows(self) -> None:
         """The window in other states."""
@@ -298,6 +328,7 @@ def draw(options: argparse.Namespace) -> None:
             pictures.side_parts,
             pictures.statistics,
             pictures.dialogs,
+            pictures.server,
             pictures.whole_windows,
         ):
             parts()

@@ -24,7 +24,8 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """Pairs that fit first, then the rest."""
+    """Pairs that fit first, then the rest; of each the smallest first."""
+    rows = sorted(rows, key=_num_bytes)
     groups = (
         (translate("RecommendedPage", "Fit this computer"), FitLevel.FITS),
         (translate("RecommendedPage", "A tight fit"), FitLevel.TIGHT),
@@ -32,6 +33,18 @@ def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
         (translate("RecommendedPage", "Too large for this computer"), FitLevel.TOO_LARGE),
     )
     return grouped((heading, [_choice(row) for row in rows if row.fit is level]) for heading, level in groups)
+
+
+def best_key(rows: Sequence[CatalogRow]) -> str:
+    """The pair to look at first: the largest that fits and is fast enough here, else the smallest that fits."""
+    fitting = sorted((row for row in rows if row.fit is FitLevel.FITS), key=_num_bytes)
+    quick = [row for row in fitting if row.plain is not None and row.plain.is_fast_enough]
+    return quick[-1].key if quick else fitting[0].key if fitting else ""
+
+
+def _num_bytes(row: CatalogRow) -> int:
+    draft = row.pair.draft
+    return (row.pair.target.size_bytes or 0) + ((draft.size_bytes or 0) if draft else 0)
 
 
 def _choice(row: CatalogRow) -> Choice:
@@ -45,6 +58,7 @@ def _choice(row: CatalogRow) -> Choice:
         icon=FIT_ICONS[row.fit],
         tone=_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
+        wraps=True,
     )
 
 
@@ -99,6 +113,8 @@ class RecommendedPage(QWidget):
         current = self._rows.get(self.list.current_key())
         if current is not None and self.right.currentIndex() == 1:
             self._show(current)
+        if current is None:
+            self.list.choose(best_key(rows))
         if not rows:
             search = button(
                 translate("RecommendedPage", "Search models"),
@@ -132,7 +148,8 @@ class RecommendedPage(QWidget):
         empty_layout(self.facts)
         lines = (
             (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "Speed-up"), row.speedup),
+            (translate("RecommendedPage", "On this computer"), row.expected),
+            (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
             (translate("RecommendedPage", "Source"), row.source),
             (translate("RecommendedPage", "Hub"), row.checked),
         )

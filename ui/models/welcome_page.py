@@ -1,14 +1,14 @@
-"""The first run: the built-in pair, a small real model, a file of one's own, or three pairs for this machine."""
+"""The first run: the best pairs for this machine, a small real model, the built-in pair, or a file of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import CatalogRow, FirstModelView, Hardware, ModelRef
+from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -75,50 +75,41 @@ class SuggestionCard(QFrame):
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
-        pair = row.pair
+        self._requests, self._pair = requests, row.pair
+        here = row.pair.is_here
         mark = StatusMark(theme)
         fits = (
             translate("SuggestionCard", "Should fit (by listed size)")
-            if row.checked and not pair.is_here
+            if row.checked and not here
             else translate("SuggestionCard", "Fits this computer")
         )
-        mark.show_fit(row.fit, fits if row.fit.value == "fits" else "")
-        weight = label(
-            translate("SuggestionCard", "already downloaded")
-            if pair.is_here
-            else (
-                translate("SuggestionCard", "About {weight} to download")
-                if row.checked
-                else translate("SuggestionCard", "{weight} to download")
-            ).format(weight=bytes_or_unknown(pair.missing_bytes))
-        )
-        weight.setFont(theme.font(0))
-        licence = label(
-            translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else "",
-            "caption",
-            wrap=True,
-        )
-        self._requests, self._pair = requests, pair
+        mark.show_fit(row.fit, fits if row.fit is FitLevel.FITS else "")
         self.action_button = button(
-            translate("SuggestionCard", "Chat") if pair.is_here else translate("SuggestionCard", "Download and chat"),
+            translate("SuggestionCard", "Chat") if here else translate("SuggestionCard", "Download and chat"),
             self._begin,
             name=(
                 translate("SuggestionCard", "Chat with {name}")
-                if pair.is_here
+                if here
                 else translate("SuggestionCard", "Download {name} and chat")
             ).format(name=row.name),
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(6)
-        column.addWidget(label(row.name, "strong", wrap=True))
-        column.addWidget(label(row.good_for, "muted", wrap=True))
-        column.addStretch(1)
-        column.addWidget(mark)
-        column.addWidget(weight)
-        column.addWidget(licence)
-        column.addSpacing(4)
-        column.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignRight)  # as wide as its words, not as the card
+        facts = label(" · ".join(part for part in (_weight_words(row), row.expected) if part), "", wrap=True)
+        facts.setFont(theme.font(0))
+        licence = translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else ""
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        for part in (label(row.name, "strong", wrap=True), label(row.good_for, "muted", wrap=True), mark, facts):
+            words.addWidget(part)
+        words.addWidget(label(licence, "caption", wrap=True))
+        line = QHBoxLayout(self)
+        line.setContentsMargins(16, 14, 16, 14)
+        line.setSpacing(16)
+        line.addLayout(words, 1)
+        line.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def set_primary(self, primary: bool) -> None:
+        """Whether it is the first choice of the page."""
+        set_style_property(self.action_button, "kind", "primary" if primary else "")
 
     def _begin(self) -> None:
         target, draft = self._pair.target.ref, self._pair.draft.ref if self._pair.draft else None
@@ -126,6 +117,23 @@ class SuggestionCard(QFrame):
             self._requests.chat_requested.emit(target, draft)
         else:
             self._requests.pull_requested.emit((target, draft) if draft else (target,), True)
+
+
+def _weight_words(row: CatalogRow) -> str:
+    """What is to be downloaded; sizes that the hub has not confirmed are about right."""
+    if row.pair.is_here:
+        return translate("SuggestionCard", "already downloaded")
+    words = (
+        translate("SuggestionCard", "About {weight} to download")
+        if row.checked
+        else translate("SuggestionCard", "{weight} to download")
+    )
+    return words.format(weight=bytes_or_unknown(row.pair.missing_bytes))
+
+
+def is_quick(row: CatalogRow) -> bool:
+    """Whether a pair is known to be fast enough here to be the first choice."""
+    return row.pair.is_here or (row.plain is not None and row.plain.is_fast_enough)
 
 
 class WelcomePage(QWidget):
@@ -138,11 +146,15 @@ class WelcomePage(QWidget):
         self.hardware = QGridLayout()
         self.hardware.setHorizontalSpacing(12)
         self.hardware.setVerticalSpacing(8)
-        self.pairs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self.pairs.setSpacing(12)
+        self.best, self.pairs = QVBoxLayout(), QVBoxLayout()
+        for column in (self.best, self.pairs):
+            column.setSpacing(8)
         self.cards: list[SuggestionCard] = []
+        self._has_best = False  # among them: the first of them, which is fast enough here
         self.is_looking = True  # for pairs
         self.words = label(translate("WelcomePage", "Looking for models that fit this computer…"), "caption", wrap=True)
+        self.note = label(translate("WelcomePage", NOT_CHECKED), "caption", wrap=True)
+        self.note.hide()
         # The first choice until there is a real model to offer.
         self.builtin_button = button(
             translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
@@ -150,10 +162,12 @@ class WelcomePage(QWidget):
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
         self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
-        self.first_gap = QWidget()
-        self.first_gap.setFixedHeight(8)
+        self.best_title = label(translate("WelcomePage", "Recommended for this computer"), "section")
+        self.pairs_title = label(translate("WelcomePage", "Other pairs"), "section")
+        for title in (self.first_title, self.best_title, self.pairs_title):
+            title.setContentsMargins(0, 8, 0, 0)
         self.first_title.hide()
-        self.first_gap.hide()
+        self.pairs_title.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
@@ -185,19 +199,23 @@ class WelcomePage(QWidget):
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
+        for part in (self.best_title, self.words):
+            column.addWidget(part)
+        column.addLayout(self.best)
         column.addWidget(self.first_title)
         column.addWidget(self.first)
-        column.addWidget(self.first_gap)
-        column.addWidget(label(translate("WelcomePage", "No download needed"), "section"))
+        demo = label(translate("WelcomePage", "No download needed"), "section")
+        demo.setContentsMargins(0, 8, 0, 0)
+        column.addWidget(demo)
         column.addWidget(self._demo_card())
         column.addWidget(others)
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
         column.addWidget(frame)
-        column.addSpacing(16)
-        column.addWidget(label(translate("WelcomePage", "Recommended for this computer"), "section"))
-        column.addWidget(self.words)
+        column.addSpacing(8)
+        column.addWidget(self.pairs_title)
         column.addLayout(self.pairs)
+        column.addWidget(self.note)
         column.addStretch(2)
         content = QWidget()
         outer = QHBoxLayout(content)
@@ -215,14 +233,34 @@ class WelcomePage(QWidget):
         row = QHBoxLayout(card)
         row.setContentsMargins(16, 14, 16, 14)
         row.setSpacing(16)
-        row.addWidget(label(translate("Header", TINY_NOTE), "muted", wrap=True), 1)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        words.addWidget(label(translate("Header", "Quick demo"), "strong"))
+        words.addWidget(label(translate("Header", TINY_NOTE), "muted", wrap=True))
+        row.addLayout(words, 1)
         row.addWidget(self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter)
         return card
 
     def start(self) -> None:
         """The page is seen."""
-        first = self.builtin_button if self.first.isHidden() else self.first.action_button
-        first.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._primary.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def _primary(self) -> QWidget:
+        """The first choice: the best real pair that is fast enough here, else the small real model, else the demo."""
+        if self._has_best:
+            return self.cards[0].action_button
+        return self.builtin_button if self.first.isHidden() else self.first.action_button
+
+    def _choose_primary(self, before: QWidget) -> None:
+        """Let one button stand out; the focus goes along where it was on the one that did ``before``."""
+        chosen = self._primary
+        for card in self.cards:
+            card.set_primary(card.action_button is chosen)
+        for each in (self.builtin_button, self.first.action_button):
+            set_style_property(each, "kind", "primary" if each is chosen else "")
+        if chosen is not before and before.hasFocus():
+            self.start()
 
     def set_hardware(self, hardware: Hardware) -> None:
         """Say what was found."""
@@ -240,28 +278,33 @@ class WelcomePage(QWidget):
         self._recolor()
 
     def set_first_model(self, view: FirstModelView) -> None:
-        """Offer the small real model, or show how far it is. It is the first choice then."""
-        is_new = self.first.isHidden()
+        """Offer the small real model, or show how far it is."""
+        before = self._primary
         self.first_title.show()
-        self.first_gap.show()
         self.first.set_view(view)
-        if is_new:
-            set_style_property(self.builtin_button, "kind", "")
-            if self.builtin_button.hasFocus():
-                self.start()
+        self._choose_primary(before)
 
     def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
-        """Suggest up to three; ``words`` say why there are fewer, or what is not known."""
-        empty_layout(self.pairs)
-        self.cards = [SuggestionCard(self._theme, self._requests, row) for row in rows[:NUM_SUGGESTED]]
-        for made in self.cards:
-            self.pairs.addWidget(made, 1)
-        unchecked = any(row.checked and not row.pair.is_here for row in rows[:NUM_SUGGESTED])
-        text = words or (translate("WelcomePage", NOT_CHECKED) if unchecked else "")
-        self._place_cards()
+        """Suggest up to three, the best first; ``words`` say why there are fewer, or what is not known."""
+        before = self._primary
+        was_focused = before.hasFocus()
+        shown = rows[:NUM_SUGGESTED]
+        for column in (self.best, self.pairs):
+            empty_layout(column)
+        self.cards = [SuggestionCard(self._theme, self._requests, row) for row in shown]
+        self._has_best = bool(shown) and is_quick(shown[0])
+        for number, made in enumerate(self.cards):
+            (self.best if self._has_best and number == 0 else self.pairs).addWidget(made)
+        unchecked = any(row.checked and not row.pair.is_here for row in shown)
         self.is_looking = False
-        self.words.setText(text)
-        self.words.setVisible(bool(text))
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self.note.setVisible(unchecked)
+        self.best_title.setVisible(self._has_best or bool(words))
+        self.pairs_title.setVisible(len(self.cards) > self._has_best)
+        self._choose_primary(before)
+        if was_focused:
+            self.start()
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("WelcomePage", "Target"), self._take)
@@ -270,24 +313,12 @@ class WelcomePage(QWidget):
         self._requests.add_requested.emit(path)
         self._requests.chat_requested.emit(ModelRef(path=path), None)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cards stand below one another where their words find no room beside one another."""
-        super().resizeEvent(event)
-        self._place_cards()
-
-    def _place_cards(self) -> None:
-        room = min(self.width(), WIDTH_PX) - 2 * SIDE_PX
-        widest = max((card.sizeHint().width() for card in self.cards), default=0)
-        fits = len(self.cards) * (widest + self.pairs.spacing()) <= room
-        self.pairs.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
-
     def showEvent(self, event: QShowEvent) -> None:
         """Icons are drawn for the screen they appear on."""
         super().showEvent(event)
         self._recolor()
 
     def _recolor(self) -> None:
-        self._place_cards()  # the text may have another size
         ratio = self.devicePixelRatioF()
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), ratio))
         for picture, icon in self._icons:

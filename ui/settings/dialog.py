@@ -83,7 +83,8 @@ class SettingsDialog(QDialog):
         self.nav.setObjectName("settingsNav")
         self.nav.setAccessibleName(translate("SettingsDialog", "Sections"))
         self.pages = QStackedWidget()
-        for section in dict.fromkeys(field.section for field in fields):
+        self._sections = list(dict.fromkeys(field.section for field in fields))
+        for section in self._sections:
             self.nav.addItem(translate("Settings", section))
             self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
         for page in pages:
@@ -221,7 +222,7 @@ class SettingsDialog(QDialog):
 
     def show_section(self, section: str) -> None:
         """Turn to the page of these fields."""
-        self.show_page(list(dict.fromkeys(row.field.section for row in self.rows.values())).index(section))
+        self.show_page(self._sections.index(section))
 
     def show_page(self, place: int) -> None:
         """Turn to the page of this place."""

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QMenu,
     QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
@@ -33,6 +32,7 @@ from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import Menu
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
@@ -337,12 +337,21 @@ class DevicesRow(LineRow):
         self._devices: tuple[Device, ...] = ()
         self.button = QPushButton(translate("DevicesRow", "Choose"))
         self.name(self.button, ", " + translate("DevicesRow", "choose from the devices that were found"))
-        self.menu = QMenu(self.button)
+        self.menu = Menu(self.button)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
         row.addWidget(super().make_control(), 1)
         row.addWidget(self.button)
+        self.edit.textChanged.connect(self._warn)
         return box
+
+    def _warn(self, text: str) -> None:
+        """Say what a device of another computer means, before anything is loaded there."""
+        has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
+        words = translate(
+            "DevicesRow", "llama.cpp's RPC knows no authentication: use it only in a network that you trust."
+        )
+        self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
         """Offer these in the menu."""
@@ -353,7 +362,7 @@ class DevicesRow(LineRow):
         chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
         self._add_action(sentence(self.field.automatic), "", checked=not chosen)
         self._add_action(translate("DevicesRow", "The processor alone"), NO_DEVICE, checked=chosen == [NO_DEVICE])
-        self.menu.addSection(translate("DevicesRow", "Found on this computer"))
+        self.menu.addSeparator()
         for device in self._devices:
             others = [name for name in chosen if name not in (device.name, NO_DEVICE)]
             is_chosen = device.name in chosen

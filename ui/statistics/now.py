@@ -94,11 +94,9 @@ class NowPage(StatsPage):
         self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self.not_drafted = _sentence()
         self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
-        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
-        self.find_draft_button.clicked.connect(self.find_draft)
         self._lacks_draft = False
         self.details = QToolButton()
-        self._make_fold()
+        self._make_buttons()
         self._of_answer: list[QWidget] = []  # out of sight until there is one
         self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
         self._of_details: list[QWidget] = []  # out of sight while they are folded
@@ -108,7 +106,9 @@ class NowPage(StatsPage):
         self.clear()
         self.set_engine(EngineView())
 
-    def _make_fold(self) -> None:
+    def _make_buttons(self) -> None:
+        self.find_draft_button.setAccessibleName(self.find_draft_button.text())
+        self.find_draft_button.clicked.connect(self.find_draft)
         fold = self.details
         fold.setObjectName("foldHeader")
         fold.setText(translate("StatsPanel", "Details"))
@@ -244,8 +244,8 @@ class NowPage(StatsPage):
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded, and what it takes."""
-        texts = memory_texts(view.target, view.draft)
-        uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        texts = memory_texts(view.target, view.drafter)
+        uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
         self._lacks_draft = view.lacks_draft
         self._show_parts(has_answer=self.empty.isHidden())

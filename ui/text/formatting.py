@@ -11,6 +11,7 @@ from engine.records import RunStats
 from ui.text.engine_words import drafting_reason
 from ui.text.language import locale, mark, translate
 from ui.text.mode_words import mode_word
+from ui.text.nothing_drafted import figure_words, help_words
 from ui.text.setting_words import sentence
 
 UNKNOWN = "-"
@@ -23,6 +24,7 @@ _MODE_LABELS: dict[str, str] = {
     "ngram": mark("Modes", "N-gram"),
     "suffix": mark("Modes", "Suffix"),
     "draft": mark("Modes", "Draft"),
+    "head": mark("Modes", "Head"),
     "hybrid": mark("Modes", "Hybrid"),
     "auto": mark("Modes", "Auto"),
 }
@@ -173,13 +175,13 @@ def _speed_words(stats: RunStats) -> str:
 def nothing_drafted(stats: RunStats) -> str:
     """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
     meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
-    return f"{meaning} {_why(stats)}".rstrip()
+    return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
 
 
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
-        return translate("Figures", "nothing drafted"), nothing_drafted(stats)
-    words = translate("Figures", "{share} of {number} drafts accepted")
+        return figure_words(stats), nothing_drafted(stats)
+    words = translate("Figures", "{share} of {number} drafted tokens accepted")
     meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 

@@ -58,7 +58,7 @@ class TypeScale:
         return self.base + 9
 
     @property
-    def race_headline(self) -> int:
+    def verdict(self) -> int:
         """The one figure of a race."""
         return self.base + 21
 
@@ -69,7 +69,7 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #sidebar { border: none; border-right: 1px solid $border; }
 #statsPanel { border: none; border-left: 1px solid $border; }
 #hubList { background: $page; border: none; border-right: 1px solid $border; }
-#header { background: $page; border-bottom: 1px solid $border; }
+#header, #marksLegend { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
 QScrollArea#keyScrolled { border: 1px solid transparent; border-radius: 4px; }
@@ -120,6 +120,9 @@ QPushButton[kind="side"]:pressed { background: $pressed; }
 QPushButton[kind="side"]:focus { border: 2px solid $focus; padding: 5px 7px; }
 QPushButton[kind="legend"] { background: transparent; border: 1px solid transparent; border-radius: 4px;
   padding: 0; min-height: 14px; }
+QPushButton[kind="mark"] { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 0; }
+QPushButton[kind="mark"]:hover { background: $hover; }
+QPushButton[kind="mark"]:focus { border: 1px solid $focus; }
 QPushButton[kind="legend"]:hover { background: $hover; }
 QPushButton[kind="legend"]:checked { background: $selected; }
 QPushButton[kind="legend"]:focus { border: 1px solid $focus; }
@@ -273,7 +276,7 @@ QPlainTextEdit#code { background: transparent; border: none; selection-backgroun
 QPlainTextEdit#composerText { background: transparent; border: none; font-size: ${answer}px;
   selection-background-color: $accent; selection-color: $on_accent; }
 #raceVerdict { background: $tint; border: 1px solid $border; border-radius: 8px; }
-#raceHeadline { color: $accent_text; font-size: ${race_headline}px; font-weight: 600; }
+#raceHeadline { color: $accent_text; font-size: ${verdict}px; font-weight: 600; }
 #laneText { background: transparent; }
 #problemBanner { background: $warning_surface; border: 1px solid $warning_border; border-radius: 8px; }
 #problemBanner QLabel { color: $warning_text; }
@@ -296,7 +299,7 @@ QPushButton#dropChoice:focus { border: 2px solid $focus; }
 
 def stylesheet(tokens: Palette, scale: TypeScale, images: dict[str, str] | None = None) -> str:
     """The whole window's stylesheet. ``images`` gives file addresses for ``chevron`` and ``tick``."""
-    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline", "race_headline")
+    names = ("base", "line", "field", "answer", "caption", "heading", "title", "figure", "headline", "verdict")
     sizes = {name: getattr(scale, name) for name in names}
     values = {**asdict(tokens), **sizes, "chevron": "", "tick": "", **(images or {})}
     return Template(_SURFACES + _BUTTONS + _INPUTS + _LISTS + _SETTINGS + _CHAT).substitute(values)

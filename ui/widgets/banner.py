@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.records import Problem
 from ui.text.language import translate
@@ -32,6 +34,10 @@ class Banner(QFrame):
         self.message = QLabel()
         self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"))
         self.close_button.clicked.connect(self.hide)
+        self.action_button = QPushButton()
+        self.action_button.clicked.connect(self._on_action)
+        self.action_button.hide()
+        self._do: Callable[[], object] | None = None
         for label in (self.title, self.message):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
@@ -48,6 +54,7 @@ class Banner(QFrame):
         self.icon.setContentsMargins(0, 5, 0, 0)
         row.addWidget(self.icon)
         row.addLayout(words, 1)
+        row.addWidget(self.action_button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self._leave = QTimer(self, singleShot=True)
         self._leave.timeout.connect(self._leave_unread)
@@ -67,6 +74,20 @@ class Banner(QFrame):
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
         self._leave.start(NOTICE_MS)
 
+    def show_suggestion(self, text: str, action: str, do: Callable[[], object]) -> None:
+        """Say what could be done, with a button that does it; it stays until one of both is pressed."""
+        self._say("", text)
+        self._leave.stop()
+        self._do = do
+        self.action_button.setText(action)
+        self.action_button.show()
+
+    def _on_action(self) -> None:
+        do, self._do = self._do, None
+        self.hide()
+        if do is not None:
+            do()
+
     def show_warning(self, text: str) -> None:
         """Say in a sentence what is about to go wrong; it stays until it is taken back or dismissed."""
         self._say("", text)
@@ -80,6 +101,8 @@ class Banner(QFrame):
             self.hide()
 
     def _say(self, title: str, text: str) -> None:
+        self._do = None
+        self.action_button.hide()
         self.title.setText(title)
         self.title.setVisible(bool(title))
         self.message.setText(text)

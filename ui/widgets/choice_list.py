@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 
 from ui.text.formatting import as_written
 from ui.text.one_line import cut
-from ui.theme.theme import SEMIBOLD, Theme
+from ui.theme.theme import REGULAR, SEMIBOLD, Theme
 from ui.widgets.item_background import paint_item_background
 
 Index = QModelIndex | QPersistentModelIndex
 HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
+SIDE_PX, ICON_GAP_PX = 10, 9
 LINE_PX, LEADING_PX = 19, 3  # a line is at least so high, and so much higher than its letters
 _NO_PARENT = QModelIndex()
 
@@ -36,6 +37,19 @@ class Choice:
     tone: str = "muted"
     spoken: str = ""  # what the icon means, for screen readers and the hover
     enabled: bool = True
+    wraps: bool = False  # its lines may take two each
+
+
+def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list[str]:
+    """A text in at most so many lines of this width in pixels, broken between words; the last one takes the rest."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and len(lines) < most and metrics.horizontalAdvance(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
@@ -91,9 +105,9 @@ class ChoiceModel(QAbstractListModel):
 class _Delegate(QStyledItemDelegate):
     """Draws the rows with the palette in force."""
 
-    def __init__(self, theme: Theme, model: ChoiceModel, pad: int, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme, self._model, self._comfortable_pad = theme, model, pad
+    def __init__(self, theme: Theme, model: ChoiceModel, pad: int, view: QListView) -> None:
+        super().__init__(view)
+        self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
 
     @property
     def _pad(self) -> int:
@@ -107,7 +121,15 @@ class _Delegate(QStyledItemDelegate):
         choice = self._model.choice(index)
         if choice is None or not choice.key:
             return QSize(0, max(HEADING_PX, 2 * self._line_px - 6))
-        return QSize(0, 2 * self._pad + self._line_px * (1 + len(choice.lines)) + 2)
+        num_lines = 1 + sum(len(self._lines(choice, text)) for text in choice.lines)
+        return QSize(0, 2 * self._pad + self._line_px * num_lines + 2)
+
+    def _lines(self, choice: Choice, text: str) -> list[str]:
+        """One of its lines, broken where it may be."""
+        if not choice.wraps:
+            return [text]
+        room = self._view.viewport().width() - 2 * SIDE_PX - (ICON_PX + ICON_GAP_PX if self._model.has_icons else 0)
+        return wrapped(text, QFontMetrics(self._theme.font(-1)), room)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         choice = self._model.choice(index)
@@ -125,7 +147,7 @@ class _Delegate(QStyledItemDelegate):
 
     def _paint_row(self, painter: QPainter, box: QRect, choice: Choice) -> None:
         tokens = self._theme.tokens
-        inner = box.adjusted(10, self._pad, -10, -self._pad)
+        inner = box.adjusted(SIDE_PX, self._pad, -SIDE_PX, -self._pad)
         if choice.icon:
             colors = {
                 "accent": tokens.accent_text,
@@ -137,7 +159,7 @@ class _Delegate(QStyledItemDelegate):
             color = colors.get(choice.tone, tokens.text_muted)
             painter.drawPixmap(inner.topLeft(), self._theme.pixmap(choice.icon, color, ICON_PX, ratio))
         if self._model.has_icons:
-            inner.adjust(ICON_PX + 9, 0, 0, 0)
+            inner.adjust(ICON_PX + ICON_GAP_PX, 0, 0, 0)
         line = QRect(inner.left(), inner.top() - 1, inner.width(), self._line_px)
         caption = self._theme.font(-1)
         room = line.width()
@@ -147,8 +169,10 @@ class _Delegate(QStyledItemDelegate):
             room -= width + 10
         title = QRect(line.left(), line.top(), room, self._line_px)
         painter.setPen(QColor(tokens.text if choice.enabled else tokens.text_disabled))
-        self._draw(painter, title, choice.title, self._theme.font(0, SEMIBOLD))
-        for number, text in enumerate(choice.lines, 1):
+        weight = SEMIBOLD if choice.lines or choice.side else REGULAR  # what is alone on its row needs no stress
+        self._draw(painter, title, choice.title, self._theme.font(0, weight))
+        lines = [part for text in choice.lines for part in self._lines(choice, text)]
+        for number, text in enumerate(lines, 1):
             self._write(painter, line.translated(0, self._line_px * number), text, caption)
 
     def _write(
@@ -222,11 +246,15 @@ class ChoiceList(QListView):
         choice = self.rows.choice(index)
         return choice.key if choice else ""
 
-    def choose_first(self) -> None:
-        """Make the first row current, which chooses it."""
-        line = next((line for line, row in enumerate(self.rows.rows) if row.key), None)
+    def choose(self, key: str) -> None:
+        """Make a row current, which chooses it."""
+        line = next((line for line, row in enumerate(self.rows.rows) if row.key == key), None)
         if line is not None:
             self.setCurrentIndex(self.rows.index(line, 0))
+
+    def choose_first(self) -> None:
+        """Make the first row current that can be, which chooses it."""
+        self.choose(next((row.key for row in self.rows.rows if row.key and row.enabled), ""))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, and so does Space."""

@@ -87,7 +87,8 @@ def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> 
     dialog = QFileDialog(parent, translate("RaceFiles", "Export the race"), "", chosen)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(kind)
-    dialog.selectFile(f"{translate('RaceFiles', 'Paceline race')}.{kind}")
+    name = translate("RaceFiles", "Paceline race")
+    dialog.selectFile(f"{name}.{kind}")
     dialog.fileSelected.connect(take)
     return _open(dialog)
 

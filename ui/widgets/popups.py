@@ -14,7 +14,7 @@ RADIUS_PX = 8  # as the stylesheet has it
 GAP_PX = 4  # between a popup and what it opens from
 EDGE_PX = 6  # between its border and its rows
 ROW_PAD_PX = 6  # above and below the words of a row
-MOST_OF_SCREEN = 0.6  # of the screen's height
+MOST_OF_SCREEN = 0.75  # of the screen's height
 ROUND = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
 
 

@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.domain.engine_view import EngineView
-from app.domain.settings.layers import LayersView, Preset, Prompt
+from app.domain.settings.layers import Layer, LayersView, Preset, Prompt
+from app.domain.settings.table import COMPLETES
 from engine.records import Mode
-from ui.composer.composer import Composer
+from ui.composer.composer import RACE_COMMAND, Composer
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
@@ -35,6 +36,7 @@ class ChatSettings(QObject):
         kept_for_model: what the chat has of its own is to be its model's.
         preset_saved(str, dict), preset_renamed(str, str), preset_deleted(str): what is to become of presets.
         prompts_changed(object): all prompts as they are to be.
+        completing(bool): whether messages of the open chat are continued as texts.
         manage_prompts: the page of the prompts is wanted.
         notice(str): why something cannot be done.
     """
@@ -48,6 +50,7 @@ class ChatSettings(QObject):
     prompts_changed = Signal(object)
     manage_prompts = Signal()
     notice = Signal(str)
+    completing = Signal(bool)
 
     def __init__(self, window: QWidget, theme: Theme, header: Header, composer: Composer) -> None:
         super().__init__(window)
@@ -81,9 +84,15 @@ class ChatSettings(QObject):
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
         """Show the layers as they are; ``chat_id`` tells one chat from another."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
+        held = view.values.get(Layer.CHAT, {}).get("prompt_format")
+        self.completing.emit(held is not None and held.value == COMPLETES)
         if self.dialog is not None:
             self.dialog.set_view(view, other=other)
         self._show_button()
+
+    def choose_completing(self, completes: bool) -> None:
+        """Have this model continue messages as texts, or answer them."""
+        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETES if completes else "chat"})
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
         """The presets there are."""
@@ -94,7 +103,7 @@ class ChatSettings(QObject):
     def set_prompts(self, prompts: Sequence[Prompt]) -> None:
         """The prompts there are."""
         self._prompts = tuple(prompts)
-        self.prompt_list.set_prompts(self._prompts)
+        self.prompt_list.set_prompts((*self._prompts, Prompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""

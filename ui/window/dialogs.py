@@ -63,9 +63,11 @@ class WindowDialogs(QObject):
         from ui.settings.dialog import SettingsDialog  # noqa: PLC0415
 
         window = self._window
-        prompts, access = window.chat_settings.prompts_page(), window.local_server.access()
-        dialog = SettingsDialog(self._fields, self.values, window, (prompts,), {SERVER: access})
-        access.follow(dialog.rows)
+        pages = (window.chat_settings.prompts_page(),)
+        access = window.local_server.access() if any(field.section == SERVER for field in self._fields) else None
+        dialog = SettingsDialog(self._fields, self.values, window, pages, {SERVER: access} if access else {})
+        if access is not None:
+            access.follow(dialog.rows)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
         if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():

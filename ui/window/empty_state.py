@@ -23,26 +23,9 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.gutter import GUTTER_PX, reserve_scroll_bar
+from ui.window.example_prompts import BUILTIN, Example, examples_for
 from ui.window.prompt_card import PromptCard
 
-PROMPTS = (
-    (
-        "copy",
-        mark("EmptyState", "Repeat a text"),
-        mark("EmptyState", "Repeat this text exactly: The quiet river runs past the old stone bridge."),
-    ),
-    (
-        "list",
-        mark("EmptyState", "Make a table"),
-        mark("EmptyState", "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell."),
-    ),
-    (
-        "circle-question-mark",
-        mark("EmptyState", "Ask about drafting"),
-        mark("EmptyState", "What is speculative decoding?"),
-    ),
-    ("feather", mark("EmptyState", "Hear a story"), mark("EmptyState", "Write a short story about a fox.")),
-)
 DEMO_BUTTON = mark("EmptyState", " Try the speed demo")
 DEMO_TEXTS = {
     "absent": mark(
@@ -65,10 +48,12 @@ class EmptyState(QScrollArea):
 
     Signals:
         prompt_chosen(str): an example is to be sent.
+        completing_chosen(bool): messages are to be continued as texts, or to be answered.
         use_builtin, open_target, browse, use_demo, stop_demo: buttons.
     """
 
     prompt_chosen = Signal(str)
+    completing_chosen = Signal(bool)
     use_builtin = Signal()
     open_target = Signal()
     browse = Signal()
@@ -81,6 +66,9 @@ class EmptyState(QScrollArea):
         self._demo = "absent"
         self._builtin = True
         self._missing = True
+        self._completes = False
+        self._view = EngineView()
+        self._examples: tuple[Example, ...] = ()
         self.setWidgetResizable(True)
         reserve_scroll_bar(self)
         self.setAccessibleName(translate("EmptyState", "Start"))
@@ -92,17 +80,17 @@ class EmptyState(QScrollArea):
         self.builtin_button = QPushButton(translate("EmptyState", "Quick demo"))
         self.open_button = QPushButton(translate("EmptyState", " Open a GGUF file…"))
         self.browse_button = QPushButton(translate("EmptyState", " Find models"))
+        self.complete_button = QPushButton()
+        self.complete_button.clicked.connect(lambda: self.completing_chosen.emit(not self._completes))
         self.demo_text = QLabel()
         self.demo_text.setProperty("kind", "caption")
         self.demo_button = QPushButton(translate("EmptyState", DEMO_BUTTON))
         self.demo_progress = QProgressBar()
-        self.prompt_cards = [
-            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in PROMPTS
-        ]
+        self.prompt_cards: list[PromptCard] = []
         self._make()
         self._arrange()
         theme.changed.connect(self._recolor)
-        self.set_engine(EngineView())
+        self.set_completing(False)
         self.set_demo("absent", None)
 
     def _card(self, icon: str, title: str, prompt: str) -> PromptCard:
@@ -131,7 +119,7 @@ class EmptyState(QScrollArea):
     def _arrange(self) -> None:
         self._first_row = first = QHBoxLayout()
         first.setSpacing(8)
-        for button in (self.builtin_button, self.open_button, self.browse_button):
+        for button in (self.builtin_button, self.open_button, self.browse_button, self.complete_button):
             first.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         first.addStretch(1)
         self.prompts = self._make_prompts()
@@ -164,12 +152,26 @@ class EmptyState(QScrollArea):
 
     def _make_prompts(self) -> QWidget:
         holder = QWidget()
-        grid = QGridLayout(holder)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(8)
-        for place, card in enumerate(self.prompt_cards):
-            grid.addWidget(card, place // 2, place % 2)
+        self._grid = QGridLayout(holder)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(8)
+        self._show_examples(BUILTIN)
         return holder
+
+    def _show_examples(self, examples: tuple[Example, ...]) -> None:
+        """Offer these; the cards stay where they are the same."""
+        if examples == self._examples:
+            return
+        self._examples = examples
+        for card in self.prompt_cards:
+            self._grid.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.prompt_cards = [
+            self._card(icon, *(translate("EmptyState", text) for text in texts)) for icon, *texts in examples
+        ]
+        for place, card in enumerate(self.prompt_cards):
+            self._grid.addWidget(card, place // 2, place % 2)
 
     def _make_demo(self) -> QWidget:
         holder = QWidget()
@@ -186,13 +188,16 @@ class EmptyState(QScrollArea):
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer a model where there is none, prompts where there is one. ``builtin`` tells whose model it is."""
-        self._builtin = builtin
+        self._builtin, self._view = builtin, view
         loading = view.state is EngineState.LOADING and view.target is None
         missing = view.target is None
         self.builtin_button.setVisible(missing and not loading)
         self.open_button.setVisible(missing and not loading)
         self.browse_button.setVisible(missing or builtin)
         self.prompts.setVisible(not missing)
+        untold = view.target is not None and not view.target.has_template
+        self.complete_button.setVisible(not missing and (untold or self._completes))
+        self._show_examples(examples_for(view.target, builtin=builtin, completes=self._completes))
         ready = view.state is EngineState.READY
         for card in self.prompt_cards:
             card.setEnabled(ready)
@@ -214,12 +219,42 @@ class EmptyState(QScrollArea):
                 translate("EmptyState", "{note} Try messages like these.").format(note=translate("Header", TINY_NOTE)),
             )
         else:
-            self._say(
-                translate("EmptyState", "New chat"),
-                translate("EmptyState", "Write a message below, or try one of these."),
-            )
+            self._say(*self._ready_words(untold))
         self._show_demo(missing)
         self._missing = missing
+
+    def set_completing(self, completes: bool) -> None:
+        """Whether messages are continued as texts instead of being answered."""
+        self._completes = completes
+        words = (
+            translate("EmptyState", "Answer my messages instead")
+            if completes
+            else translate("EmptyState", "Continue my texts instead")
+        )
+        self.complete_button.setText(words)
+        self.complete_button.setAccessibleName(words)
+        self.set_engine(self._view, builtin=self._builtin)
+
+    def _ready_words(self, untold: bool) -> tuple[str, str]:
+        """Title and text of a new chat with a model of one's own; ``untold``: it came without a chat template."""
+        if self._completes:
+            return (
+                translate("EmptyState", "Continue a text"),
+                translate("EmptyState", "Write the beginning of a text below; the model goes on with it."),
+            )
+        if untold:
+            return (
+                translate("EmptyState", "New chat"),
+                translate(
+                    "EmptyState",
+                    "This model came without a chat template, so it was probably made to continue texts rather than to "
+                    "answer. You can chat with it in a usual format, or have it continue what you write.",
+                ),
+            )
+        return (
+            translate("EmptyState", "New chat"),
+            translate("EmptyState", "Write a message below, or try one of these."),
+        )
 
     def set_demo(self, state: str, fraction: float | None) -> None:
         """How far the padded copy is: "absent", "making", "ready" or "active"."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import shown_name
-from engine.records import Mode, ModelInfo
+from app.domain.models import PickerView
+from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
-from ui.widgets.popups import Menu
 from ui.widgets.tab_order import set_tab_order
+from ui.window.model_picker import ModelPicker
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
 CHROME_PX = 40  # of the button of the models, around its words
@@ -28,15 +30,12 @@ MODELS_SHARE = 0.6  # of the room that title and models share, where it is not e
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
 
+UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", "tools (function calls)")}
+
+
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
-    number = model.gpu_layers
-    where = (
-        translate("Header", "CPU only")
-        if number == 0
-        else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
-    )
-    return translate(
+    words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
         "{threads} threads, {where}\nChat template: {template_name}\n{path}",
@@ -48,10 +47,37 @@ def describe(model: ModelInfo) -> str:
         used=count(model.n_ctx),
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
-        where=where,
+        where=_where(model),
         template_name=translate("Header", model.template_name),
         path=model.path,
     )
+    unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
+    if not unused:
+        return words
+    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
+    return f"{words}\n{left_out.format(parts=', '.join(unused))}"
+
+
+def _where(model: ModelInfo) -> str:
+    """What computes: the processor, the GPU, or each of several devices with its layers."""
+    number = model.gpu_layers
+    if number == 0:
+        return translate("Header", "CPU only")
+    devices = [one for one in (model.memory.devices if model.memory else ()) if one.num_layers and one.name != "CPU"]
+    if len(devices) > 1:
+        where = ", ".join(_layers_on(one) for one in devices)
+    else:
+        where = translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
+    experts = model.placement.cpu_moe_layers
+    if experts:
+        words = translate("Header", "experts of {number} layers in main memory", None, experts)
+        where += ", " + words.format(number=count(experts))
+    return where
+
+
+def _layers_on(use: DeviceUse) -> str:
+    words = translate("Header", "{number} layers on {device}", None, use.num_layers)
+    return words.format(number=count(use.num_layers), device=use.name)
 
 
 class Header(QFrame):
@@ -59,13 +85,18 @@ class Header(QFrame):
 
     Signals:
         show_sidebar, toggle_stats: the panes' switches.
-        open_target, open_draft, remove_draft, use_builtin, browse: from the menu of models.
+        models_wanted: the list of models is opened; answer by `set_models`.
+        target_picked(str), draft_picked(str): a path from that list.
+        open_target, open_draft, remove_draft, use_builtin, browse: from there, too.
         stop_loading: from there, too, while a model is loaded.
         use_demo, stop_demo, delete_demo: the padded copy of the built-in target.
     """
 
     show_sidebar = Signal()
     toggle_stats = Signal()
+    models_wanted = Signal()
+    target_picked = Signal(str)
+    draft_picked = Signal(str)
     open_target = Signal()
     open_draft = Signal()
     remove_draft = Signal()
@@ -81,7 +112,9 @@ class Header(QFrame):
         self._theme = theme
         self._view = EngineView()
         self._note = ""
-        self._making_demo = False
+        self._making_demo = self._demo_active = False
+        self._models = PickerView()
+        self._picker: ModelPicker | None = None
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
         self.stats_button = IconButton(
@@ -99,7 +132,6 @@ class Header(QFrame):
 
     def _make(self) -> None:
         self.model_button.setObjectName("modelButton")
-        self.model_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.model_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.model_button.setIconSize(QSize(14, 14))
@@ -108,39 +140,78 @@ class Header(QFrame):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(96)
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
-        menu = Menu(self.model_button)
-        menu.setToolTipsVisible(True)
-        menu.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # only the button's arrow stands at its right
-        self.menu = menu
-        self.browse_action = menu.addAction(translate("Header", "Find and download models…"), self.browse.emit)
-        self.browse_action.setToolTip(
-            translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
-        )
-        self.stop_action = menu.addAction(translate("Header", "Stop loading"), self.stop_loading.emit)
-        menu.addSeparator()
-        self.target_action = menu.addAction(translate("Header", "Open a GGUF as target…"), self.open_target.emit)
-        self.draft_action = menu.addAction(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
-        self.remove_action = menu.addAction(translate("Header", "Remove the draft"), self.remove_draft.emit)
-        menu.addSeparator()
-        self.builtin_action = menu.addAction(translate("Header", "Quick demo"), self.use_builtin.emit)
-        self.builtin_action.setToolTip(hover(translate("Header", TINY_NOTE)))
-        self.demo_action = menu.addAction(translate("Header", "Try the speed demo"), self._on_demo)
-        self.demo_action.setToolTip(hover(translate("Header", DEMO_NOTE)))
-        self.delete_action = menu.addAction(
-            translate("Header", "Delete the speed demo (200 MB)"), self.delete_demo.emit
-        )
-        self.delete_action.setToolTip(translate("Header", "Frees the disk space; it can be made again at any time."))
-        self.model_button.setMenu(menu)
+        self.model_button.clicked.connect(self.open_models)
+        self._make_actions()
         self.sidebar_button.clicked.connect(self.show_sidebar)
         self.stats_button.clicked.connect(self.toggle_stats)
 
+    def _make_actions(self) -> None:
+        """What the list of models offers beside them."""
+
+        def action(text: str, slot: Callable[[], None], words: str = "") -> QAction:
+            made = QAction(text, self)
+            made.setToolTip(hover(words))
+            made.triggered.connect(lambda _checked=False: slot())
+            return made
+
+        words = translate("Header", "Recommended pairs, search, drafts, library, downloads (Ctrl+M)")
+        self.browse_action = action(translate("Header", "Find and download models…"), self.browse.emit, words)
+        self.stop_action = action(translate("Header", "Stop loading"), self.stop_loading.emit)
+        self.target_action = action(translate("Header", "Open a GGUF file…"), self.open_target.emit)
+        self.draft_action = action(translate("Header", "Open a GGUF as draft…"), self.open_draft.emit)
+        self.builtin_action = action(
+            translate("Header", "Quick demo"), self.use_builtin.emit, translate("Header", TINY_NOTE)
+        )
+        self.demo_action = action(
+            translate("Header", "Try the speed demo"), self._on_demo, translate("Header", DEMO_NOTE)
+        )
+        words = translate("Header", "Frees the disk space; it can be made again at any time.")
+        self.delete_action = action(translate("Header", "Delete the speed demo (200 MB)"), self.delete_demo.emit, words)
+        self.delete_action.setVisible(False)
+
+    @property
+    def picker(self) -> ModelPicker:
+        """The list of models; made when it is first opened."""
+        if self._picker is None:
+            actions = (
+                (self.stop_action, "square"),
+                (self.target_action, "folder-open"),
+                (self.draft_action, "file-box"),
+                (self.browse_action, "search"),
+                (self.builtin_action, "package"),
+                (self.demo_action, "weight"),
+                (self.delete_action, "trash-2"),
+            )
+            self._picker = ModelPicker(self._theme, actions, self)
+            self._picker.target_picked.connect(self.target_picked)
+            self._picker.draft_picked.connect(self._on_draft)
+        return self._picker
+
     def open_models(self) -> None:
-        """Open the menu of the models under its button, as a click does, ready for the keyboard."""
+        """Open the list of models below its button, ready for the keyboard."""
         if not self.model_button.isVisible():
             return
-        below = self.model_button.mapToGlobal(self.model_button.rect().bottomRight())
-        self.menu.popup(below - QPoint(self.menu.sizeHint().width() - 1, -1))
-        self.menu.setActiveAction(self.browse_action)
+        self.models_wanted.emit()
+        self._fill_picker()
+        self.picker.open_from(self.model_button, at_right=True)
+        self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def set_models(self, models: PickerView) -> None:
+        """The models that can be chosen."""
+        if models != self._models:
+            self._models = models
+            if self._picker is not None and self._picker.isVisible():
+                self._fill_picker()
+
+    def _fill_picker(self) -> None:
+        builtin = self.demo_action if self._demo_active else self.builtin_action if self._note else None
+        self.picker.show_models(self._view, self._models, builtin)
+
+    def _on_draft(self, path: str) -> None:
+        if path:
+            self.draft_picked.emit(path)
+        else:
+            self.remove_draft.emit()
 
     def _arrange(self) -> None:
         self.bar = row = QHBoxLayout(self)
@@ -194,7 +265,7 @@ class Header(QFrame):
         self.demo_action.setText(texts.get(state, texts["absent"]))
         self.demo_action.setEnabled(state != "active")
         self.delete_action.setVisible(state in ("ready", "active"))
-        self._making_demo = state == "making"
+        self._making_demo, self._demo_active = state == "making", state == "active"
 
     def _on_demo(self) -> None:
         (self.stop_demo if self._making_demo else self.use_demo).emit()
@@ -210,19 +281,9 @@ class Header(QFrame):
         self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
         self.progress.setValue(round((view.progress or 0) * 1000))
         self.stop_action.setVisible(loading)
-        self.remove_action.setVisible(view.draft is not None)
         self.draft_action.setEnabled(view.target is not None)
-        for action, icon in (
-            (self.browse_action, "search"),
-            (self.stop_action, "square"),
-            (self.target_action, "folder-open"),
-            (self.draft_action, "file-box"),
-            (self.remove_action, "unlink"),
-            (self.builtin_action, "package"),
-            (self.demo_action, "weight"),
-            (self.delete_action, "trash-2"),
-        ):
-            action.setIcon(self._theme.icon(icon))
+        if self._picker is not None and self._picker.isVisible():
+            self._fill_picker()
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
@@ -273,6 +334,8 @@ class Header(QFrame):
         if view.target is None:
             return translate("Header", "No model")
         draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        if view.own_head:
+            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -286,6 +349,9 @@ class Header(QFrame):
             if view.draft.speaks is not None:
                 speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+        elif view.own_head:
+            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            parts.append(words.format(method=view.own_head.head))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()

@@ -79,7 +79,9 @@ class ServerButton(IconButton):
         self._lines = [self._line(menu) for _ in range(3)]
         menu.addSeparator()
         self.copy_action = menu.addAction(translate("LocalServer", "Copy the base URL"), self.address_copied.emit)
-        self.stop_action = menu.addAction(translate("LocalServer", "Stop this answer"), self.stop_requested.emit)
+        self.stop_action = menu.addAction(
+            translate("LocalServer", "Stop the program's answer"), self.stop_requested.emit
+        )
         self.retry_action = menu.addAction(translate("LocalServer", "Try again"), self.retry_requested.emit)
         menu.addSeparator()
         self.settings_action = menu.addAction(
@@ -116,7 +118,7 @@ class ServerButton(IconButton):
         self._fill_menu()
         below = self.mapToGlobal(self.rect().bottomLeft())
         self.menu_of_server.popup(below + QPoint(0, 1))
-        first = next(action for action in self.menu_of_server.actions() if action.isVisible() and action.isEnabled())
+        first = self.copy_action if self.copy_action.isVisible() else self.settings_action
         self.menu_of_server.setActiveAction(first)
 
     def _fill_menu(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidge
 from app.domain.conversations import ConversationRow, FolderRow
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
+from app.domain.model_name import model_name
 from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
@@ -32,6 +33,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.keys import TranscriptKeys
+from ui.transcript.marks.legend import MarksLegend
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner
 from ui.widgets.commands import Commands
@@ -124,12 +126,15 @@ class MainWindow(QMainWindow):
         self._key_forwarder = KeyForwarder(self.composer.edit)
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
+        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
         self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
         self.chat_settings.notice.connect(self.show_notice)
+        self.chat_settings.completing.connect(self.empty.set_completing)
+        self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
         self.chat_settings.manage_prompts.connect(self.dialogs.open_prompts)
         self.local_server = LocalServer(self)
         self.commands = Commands(self)
@@ -140,7 +145,9 @@ class MainWindow(QMainWindow):
     def _arrange(self) -> None:
         self.pages = _stacked((self.empty, self.transcript))
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
-        middle = _page_with_foot(self.header, self.pages, foot)
+        self.legend.set_wanted(False)
+        self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
+        middle = _page_with_foot((self.header, self.legend), self.pages, foot)
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.models, self.splitter)
@@ -148,6 +155,10 @@ class MainWindow(QMainWindow):
         self.models.stack.show()
         self.layout_state = WindowLayout(self, self.splitter, self.sidebar, self.stats, self.header)
         self.layout_state.changed.connect(self.layout_changed)
+
+    @property
+    def _has_conversation(self) -> bool:
+        return self.pages.currentWidget() is self.transcript
 
     # ---- conversations -----------------------------------------------------------------------------------------
 
@@ -194,7 +205,8 @@ class MainWindow(QMainWindow):
         self.transcript.add(view)
 
     def begin_answer(self, view: MessageView) -> None:
-        """Show an answer in the making."""
+        """Show an answer in the making; it is the loaded model's unless it says another's."""
+        view = replace(view, target=view.target or model_name(self.engine_view.target))
         self.pages.setCurrentWidget(self.transcript)
         self.problem_banner.hide()
         self.transcript.begin_answer(view)
@@ -298,6 +310,10 @@ class MainWindow(QMainWindow):
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)
+
+    def suggest(self, text: str, action: str, do: Callable[[], object]) -> None:
+        """Say something with a button that does it."""
+        self.notice_banner.show_suggestion(text, action, do)
 
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""
@@ -410,8 +426,8 @@ def _stacked(pages: Sequence[QWidget]) -> QStackedWidget:
     return stack
 
 
-def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
-    """The middle of the window: a header, the pages, and the foot below them, as wide as the text."""
+def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot_parts: Sequence[QWidget]) -> QWidget:
+    """The middle of the window: its head, the pages, and the foot below them, as wide as the text."""
     foot = QWidget()
     foot.setMaximumWidth(COLUMN_PX)
     inner = QVBoxLayout(foot)
@@ -428,7 +444,8 @@ def _page_with_foot(header: QWidget, pages: QWidget, foot_parts: Sequence[QWidge
     column = QVBoxLayout(middle)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
-    column.addWidget(header)
+    for line in head:
+        column.addWidget(line)
     column.addWidget(pages, 1)
     column.addLayout(centred)
     return middle

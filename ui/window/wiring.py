@@ -50,6 +50,7 @@ def _connect_models(window: MainWindow) -> None:
     header, empty = window.header, window.empty
     header.open_target.connect(lambda: window.dialogs.browse("target"))
     header.open_draft.connect(lambda: window.dialogs.browse("draft"))
+    header.draft_picked.connect(lambda path: window.model_file_chosen.emit(path, "draft"))
     header.remove_draft.connect(window.draft_removed)
     header.use_builtin.connect(lambda: window.builtin_pair_requested.emit(False))
     header.use_demo.connect(lambda: window.builtin_pair_requested.emit(True))
@@ -72,6 +73,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.submitted.connect(window.message_submitted)
     composer.stop_requested.connect(window.stop_requested)
+    composer.race_requested.connect(window.race.question_asked)
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
     composer.find_draft.connect(window.models.find_draft)

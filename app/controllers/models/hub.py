@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -15,14 +16,17 @@ from app.controllers.load_requests import load_request
 from app.controllers.models.downloads import HubDownloadsController
 from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
+from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts
 from app.domain.lazy import Lazy
+from app.domain.models import ModelRef, PairView
 from app.domain.settings.fields import SettingValue
+from app.paths import assets_dir
 from app.storage.window_state import is_first_run, note_welcomed
 from engine.records import LoadRequest, ModelInfo, Problem
 from ui.models.requests import WELCOME
 from ui.text.language import translate
-from ui.text.problem_words import explanation, in_words
+from ui.text.problem_words import explanation, in_language, in_words
 from ui.widgets.dialogs import link_dialog
 from ui.window.navigation import ModelsNavigation
 
@@ -31,7 +35,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import HubService, RepoAnswer
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
-    from app.domain.models import ModelRef, RepoRow, SearchQuery
+    from app.domain.models import RepoRow, SearchQuery
     from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
@@ -39,6 +43,7 @@ log = logging.getLogger(__name__)
 Chat = Callable[[str, str], None]
 Begin = Callable[[str, Mapping[str, SettingValue]], None]
 JOBS_END_S = 2.0
+SUGGEST = "draft here"
 
 
 class HubController(QObject):
@@ -62,6 +67,8 @@ class HubController(QObject):
         self._begin = begin
         self._closed = False
         self._loaded: ModelInfo | None = None
+        self._judge = Lazy(self._make_judge)
+        self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
@@ -71,6 +78,7 @@ class HubController(QObject):
         self._downloads = HubDownloadsController(parts, self.jobs, self._service, self.report, self._log)
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
+        self._picker = ModelPickerController(parts.window, self.jobs, self._service, chat, self.report)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened
@@ -108,7 +116,7 @@ class HubController(QObject):
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
-        self._pairs = HubPairsController(self._window, self.jobs, Lazy(self._make_judge), self.report)
+        self._pairs = HubPairsController(self._window, self.jobs, self._judge, self.report)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
         self._attach_first(panel)
@@ -173,6 +181,34 @@ class HubController(QObject):
         if self._pairs is not None:
             self._pairs.set_target(target)
         self._library.use(target.path if target else "", draft.path if draft else "")
+        if target is not None:
+            self._suggest_draft(target, draft)
+
+    def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
+        """Where a target runs without a draft and the library has one, say so once, with what it would gain."""
+        path = Path(target.path)
+        known = target.path in self._suggested
+        self._suggested.add(target.path)
+        if known or draft is not None or not path.is_file() or path.is_relative_to(assets_dir()):
+            return
+
+        def done(pair: PairView | None) -> None:
+            loaded = self._loaded
+            if pair is not None and pair.draft is not None and loaded is not None and loaded.path == target.path:
+                self._show_suggestion(pair, pair.draft.ref)
+
+        self.jobs.run(SUGGEST, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log)
+
+    def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
+        name = pair.draft.name if pair.draft else ""
+        words = translate("HubController", "“{name}” from your library can draft for this model.").format(name=name)
+        if pair.outlook is not None:
+            words = f"{words} {in_language(pair.outlook.advice)}"
+        self._window.suggest(
+            words,
+            translate("HubController", "Use it"),
+            lambda: self._window.model_file_chosen.emit(draft.path, "draft"),
+        )
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from app.hub.opening import open_library
 from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
 from app.paths import Paths
 from engine.errors import EngineError
-from engine.gguf.model_title import model_title
+from engine.gguf.title import model_title
 from engine.records import Problem
 from engine.sentences import said
 
@@ -186,6 +186,27 @@ class HubService:
         """Path and name of the library's models that can answer."""
         models = self.library.models()
         return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
+
+    def picker_rows(self) -> tuple[LibraryRow, ...]:
+        """The same as the header shows them, the last used first."""
+        models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
+        models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
+        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in models)
+
+    def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
+        """The library's models that can draft for a target, by vocabulary and size; none where it cannot be read."""
+        from app.hub.pairs.draft_finder import Sources, find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.hub.remote_header import read_local_header  # noqa: PLC0415
+
+        models = self.library.models()
+        try:
+            found = find_drafts(read_local_header(Path(target)), Sources(models), should_stop)
+        except EngineError as error:
+            log.info("no drafts for %s: %s", target, error)
+            return ()
+        by_path = {str(each.path): each for each in models}
+        rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
+        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in rows)
 
     def note_use(self, target: str, draft: str) -> None:
         """Remember that these files were loaded, and that they go together."""

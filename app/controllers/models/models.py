@@ -13,7 +13,7 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import model_name
 from app.domain.settings.fields import SettingValue
 from app.paths import builtin_draft, builtin_target
-from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, Problem
+from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, ModelInfo, Problem
 from engine.sentences import joined
 from ui.text.language import translate
 
@@ -110,6 +110,7 @@ class ModelController:
             state=answering or state,
             target=ready.target if ready else None,
             draft=ready.draft if ready else None,
+            own_head=ready.own_head if ready else None,
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,
@@ -243,6 +244,21 @@ class ModelController:
         else:
             for notice in (*event.notices, *(others if pending.request is not None else ())):
                 self._window.show_notice(notice)
+            if pending.request is not None:
+                self._say_of_target(event.target)
+
+    def _say_of_target(self, target: ModelInfo) -> None:
+        """What a person should know of a model before the first answer."""
+        if "pictures" in target.unused:
+            words = translate("ModelController", "{name} can also read pictures; this version gives it text only.")
+            self._window.show_notice(words.format(name=target.name))
+        is_told = self._window.pages.currentWidget() is self._window.empty  # there
+        if not target.has_template and not is_told:
+            words = translate(
+                "ModelController",
+                "{name} came without a chat template. A new chat offers to have it continue your texts instead.",
+            )
+            self._window.show_notice(words.format(name=target.name))
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
         if not event.was_cancelled:  # else it is what somebody wanted

@@ -16,19 +16,32 @@ from app.controllers.load_requests import asked_placement
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.domain.devices import device_names
-from app.domain.models import DraftList, DraftRow, Gpu, Hardware, Match, ModelRef, PairSide, PairView, Presence
-from app.domain.outlook import Outlook, SpeedRange
+from app.domain.models import (
+    DraftList,
+    DraftRow,
+    FitLevel,
+    Gpu,
+    Hardware,
+    Match,
+    ModelRef,
+    PairSide,
+    PairView,
+    Presence,
+)
+from app.domain.outlook import Outlook
 from app.domain.settings.values import Settings
+from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
-from app.hub.pairs.catalog import CatalogModel, CatalogPair
+from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
-from app.hub.pairs.outlooks import Conditions, Outlooks
+from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
+from engine.gguf.title import model_title
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
 from engine.loading.devices import spread_of
@@ -45,6 +58,7 @@ ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
 IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
+MOST_JUDGED = 4  # drafts of the library, cheapest first
 EVERYTHING = 10_000  # layers: more than any model has
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
@@ -160,19 +174,36 @@ class PairJudge:
     def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> Outlook | None:
         if self._outlooks is None:
             return None
+        return self._outlooks.of_pair(target, draft, self._conditions(plan))
+
+    def _conditions(self, plan: LoadPlan) -> Conditions:
         settings = self._settings()
         threads, draft_threads = settings.whole("threads"), settings.whole("draft_threads")
-        conditions = Conditions(plan, threads, draft_threads, settings.number("temperature"))
-        return self._outlooks.of_pair(target, draft, conditions)
+        return Conditions(plan, threads, draft_threads, settings.number("temperature"))
 
-    def listed_speed(self, model: CatalogModel) -> SpeedRange | None:
-        """Plain decoding of a model of the list, by its listed size; None where nothing here could tell."""
+    def listed_outlook(self, pair: CatalogPair) -> Outlook | None:
+        """What a pair of the list gives here, by its listed sizes; None where nothing here could tell."""
         if self._outlooks is None:
             return None
-        gpu_bytes = sum(gpu.free_bytes or 0 for gpu in find_gpus())
-        return self._outlooks.of_size(
-            model.size_bytes, model.quantization, model.repo, on_gpu=gpu_bytes > model.size_bytes
-        )
+        fits_gpu = sum(gpu.free_bytes or 0 for gpu in find_gpus()) > pair.target.size_bytes
+        plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
+        target, draft = (ListedModel(one.size_bytes, one.quantization, one.repo) for one in (pair.target, pair.draft))
+        return self._outlooks.of_list(target, draft, self._conditions(plan))
+
+    def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
+        """The library's best draft for a target that has none: of those that match, the one that gains most.
+
+        Raises:
+            ModelFileError: the target's header cannot be used, or it was asked to stop.
+        """
+        known = self.known(target, should_stop)
+        search = find_drafts(known, Sources(self.service.library.models()), should_stop)
+        views = [
+            self.judge(target, ModelRef(path=str(candidate.path)), should_stop)
+            for candidate in search.matching[:MOST_JUDGED]
+        ]
+        fitting = [view for view in views if view.fit is None or view.fit.level is not FitLevel.TOO_LARGE]
+        return max(fitting, key=_promise, default=None)
 
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
@@ -206,10 +237,13 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One half of a pair, named by its file."""
+        """One half of a pair, named by its header where that is known, else by its file."""
         path = self.service.path_of(ref)
-        name = known.name if known else ref.name.removesuffix(".gguf")
-        facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
+        name, facts = ref.name.removesuffix(".gguf"), []
+        if known is not None:
+            name = model_title(known.header.metadata, known.name, known.header.num_params)
+            kind = quantization_of(known.path.name if known.path else ref.file)
+            facts = [kind, known.header.architecture, parameters(known.header.num_params)]
         facts.append(ref.repo)
         return PairSide(
             ref=ModelRef(ref.repo, ref.file, path),
@@ -300,6 +334,14 @@ class MeasuredPlaces:
         return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))
 
 
+def _promise(pair: PairView) -> float:
+    """How much a pair may gain; where nothing is known of it, the smaller draft is the better guess."""
+    if pair.outlook is not None:
+        return pair.outlook.gain.high
+    size = pair.draft.size_bytes if pair.draft else None
+    return 1.0 / size if size else 0.0
+
+
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
     rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.rejected))
     return DraftList(target, rows, busy=busy, words=in_language(search.words))
@@ -318,7 +360,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         side,
         translate("HubPairs", candidate.place.value),
         _match(candidate.matches, candidate.speaks),
-        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks)),
+        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)),
     )
 
 

@@ -13,7 +13,6 @@ from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit
 from app.domain.errors import AppError
 from app.domain.models import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
-from app.domain.outlook import SpeedRange
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
 from app.hub.pairs.catalog import (
@@ -135,7 +134,7 @@ class Recommendations:
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
         speedup = pair.speedup
-        plain = self._judge.listed_speed(pair.target)
+        outlook = self._judge.listed_outlook(pair)
         view = PairView(
             self._side(pair.target),
             self._side(pair.draft),
@@ -156,8 +155,8 @@ class Recommendations:
             source=speedup.source if speedup else "",
             checked="" if pair.verified else _not_asked(),
             fit=_fit(view, pair.target.size_bytes + pair.draft.size_bytes, hardware),
-            plain=plain,
-            expected=expected_words(plain),
+            plain=outlook.plain if outlook else None,
+            expected=in_language(outlook.headline) if outlook else "",
         )
 
     def _side(self, model: CatalogModel) -> PairSide:
@@ -176,14 +175,6 @@ def _worth(found: tuple[CatalogPair, CatalogRow]) -> tuple[bool, int]:
     """What to suggest first: pairs whose draft is small enough to gain much, and of these the largest."""
     target, draft = found[0].target.size_bytes, found[0].draft.size_bytes
     return draft <= LARGEST_DRAFT_SHARE * target, target + draft
-
-
-def expected_words(plain: SpeedRange | None) -> str:
-    """How fast a model would answer here, in words; empty where nothing here could tell."""
-    if plain is None:
-        return ""
-    words = translate("Recommendations", "about {low}–{high} tokens per second here, before any drafting")
-    return words.format(low=figure(plain.low), high=figure(plain.high))
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:

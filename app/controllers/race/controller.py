@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication
 
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
@@ -18,6 +18,7 @@ from app.controllers.parts import Parts
 from app.controllers.race.job import RaceJob
 from app.domain.errors import AppError, RaceExportError
 from app.domain.messages import MessageView
+from app.domain.model_name import shown_name
 from app.domain.races import (
     LaneProgress,
     LaneText,
@@ -29,18 +30,21 @@ from app.domain.races import (
 )
 from app.domain.requests import prompt_messages, sampling_params
 from app.storage.atomic import exported_file
+from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.records import ChatRequest, JobEvent, Message, Problem
 from engine.sentences import said
-from ui.race.page import RacePage
-from ui.race.picture import draw_picture, look_of
-from ui.race.words import pair_name
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 from ui.widgets.file_dialogs import ask_race_file
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:  # a start waits for nothing of a race
+    from PySide6.QtGui import QImage
 
+    from ui.race.page import RacePage
+
+# Looks for the library's drafts of a target's file, and shows them, file and name, where there are any.
+FindDrafts = Callable[[str, Callable[[Sequence[tuple[str, str]]], None]], None]
 RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
 NO_MODEL = mark("Race", "No model is loaded. Open one first.")
 LOADING = mark("Race", "The model is loading.")
@@ -67,12 +71,16 @@ class RaceController(QObject):
         self._parts, self._window = parts, parts.window
         self._conversations, self._models, self._answers = conversations, models, answers
         self.store = RaceStore(parts.paths.races)
+        self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._racing = False
+        self._drafts_of = ""  # the target that drafts were looked for
+        self.find_drafts: FindDrafts = lambda _target, _show: None
         self._thread: threading.Thread | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
         navigation.asked.connect(self.open)
+        navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
         self.exported.connect(self._on_exported)
 
@@ -111,6 +119,12 @@ class RaceController(QObject):
             self._page.ask("", self._before_new())
         navigation.open()
 
+    def open_with(self, question: str) -> None:
+        """Show the page with this question, as the first of a chat."""
+        self.show_state()
+        self._page.ask(question, self._before_new())
+        self._window.race.open()
+
     def open_for(self, message_id: int) -> None:
         """Show the page with the question that a message is, or that it answers."""
         self.show_state()
@@ -133,7 +147,7 @@ class RaceController(QObject):
             return
         self._racing = True
         self._page.begin(setup)
-        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store))
+        self._parts.worker.run_job(RaceJob(setup, self._request(setup), self.store, self._speeds))
         self.on_changed()
 
     def stop(self) -> None:
@@ -216,12 +230,21 @@ class RaceController(QObject):
         """Show what can be raced now."""
         if not self._window.race.is_created:
             return
+        from ui.race.words import pair_name  # noqa: PLC0415  (brought by the page)
+
         view = self._window.engine_view
         page = self._page
         page.set_unavailable(view.unavailable)
-        page.set_models(pair_name(*self._models.names) if self._models.names[0] else "")
+        page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
         page.form.set_temperature(self._conversations.settings.number("temperature"))
         page.set_blocked(self._blocked)
+        if view.target is not None and view.target.path != self._drafts_of:
+            self._drafts_of = view.target.path
+            self.find_drafts(view.target.path, self._show_drafts)
+
+    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        draft = self._window.engine_view.draft
+        self._page.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
@@ -235,6 +258,8 @@ class RaceController(QObject):
         result = self._page.result
         if result is None or (self._thread is not None and self._thread.is_alive()):
             return
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
         look = look_of(self._window.theme)
 
         def run() -> None:
@@ -253,6 +278,8 @@ class RaceController(QObject):
 
     def copy_picture(self) -> None:
         """Put the picture of the shown race on the clipboard."""
+        from ui.race.picture import draw_picture, look_of  # noqa: PLC0415  (as above)
+
         if self._page.result is not None:
             QGuiApplication.clipboard().setImage(draw_picture(self._page.result, look_of(self._window.theme)))
             self._page.copy_button.confirm(translate("Race", "Copied"))

@@ -5,6 +5,7 @@ It answers with the models that the window has loaded, on the same engine: what 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection
 from dataclasses import replace
@@ -25,12 +26,15 @@ from app.server.api_key import find_key, new_key
 from app.server.background import BackgroundServer
 from engine.records import ChatRequest, EngineReady, Mode, Overflow, Problem
 from engine.sentences import said
+from ui.text.language import mark
 
 if TYPE_CHECKING:
     from app.server.protocol import ServedModel
 
+log = logging.getLogger(__name__)
+
 SHOW_MS = 150  # between two looks at a busy server
-NOT_STARTED = "The local server could not start"
+NOT_STARTED = mark("Problems", "The local server could not start")
 
 
 class LocalServerController(QObject):
@@ -96,12 +100,17 @@ class LocalServerController(QObject):
         self._take_back_problem()
         try:
             key, _is_new = find_key(None, {}, self._key_file)
-        except AppError as error:
-            self._fail(replace(error.problem, title=NOT_STARTED))
+        except AppError:
+            self._fail(self._key_problem())
             return
         self._where = where
         self._server = BackgroundServer(self._worker, self._current, where, key, self._report)
         self._server.start()
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer to a program is in the making."""
+        return self._server is not None and bool(self._server.activity.num_running)
 
     def close(self, timeout_s: float) -> bool:
         """End it: the app closes. False where it did not end in so many seconds."""
@@ -200,7 +209,7 @@ class LocalServerController(QObject):
     def show_waiting(self) -> None:
         """Say in the chat whether its question waits for a program's answer."""
         if self._answers.is_waiting:
-            self._window.transcript.show_waiting(self._server is not None and bool(self._server.activity.num_running))
+            self._window.transcript.show_waiting(self.is_answering)
 
     def _stop_answer(self) -> None:
         if self._server is not None:
@@ -212,17 +221,25 @@ class LocalServerController(QObject):
         try:
             key, _is_new = find_key(None, {}, self._key_file)
         except AppError as error:
-            self._window.local_server.set_key("", error.problem)
+            log.warning("the key cannot be used: %s", error)
+            self._window.local_server.set_key("", self._key_problem())
             return
         self._window.local_server.set_key(key)
+
+    def _key_problem(self) -> Problem:
+        message = said("The key in {file} cannot be used, or other users may read it.", file=self._key_file)
+        return Problem(NOT_STARTED, message, "Make another key in the settings, under Local server.")
 
     def _renew_key(self) -> None:
         try:
             key = new_key(self._key_file)
         except AppError as error:
-            self._window.local_server.set_key("", error.problem)
+            log.warning("no key could be made: %s", error)
+            self._window.local_server.set_key("", self._key_problem())
             return
         self._window.local_server.set_key(key)
+        if self._server is None:
+            self.follow()  # it may have failed for want of a key
         if self._server is not None:
             self._where = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew

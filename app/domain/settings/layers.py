@@ -29,6 +29,7 @@ LAYERED_KEYS = (
     "seed",
     "max_tokens",
     "system_prompt",
+    "prompt_format",
     "overflow",
 )
 LAYERED_FIELDS: tuple[SettingField, ...] = tuple(FIELD_BY_KEY[key] for key in LAYERED_KEYS)

@@ -18,12 +18,14 @@ from engine.sentences import Sentence, phrase, said
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
 SERVER = "Local server"
 MAX_TEXT_CHARS = 100_000
+COMPLETES = "text"  # the prompt format in which a message is continued
 
 _MODE_LABELS = {
     "off": "Off (plain)",
     "ngram": "N-gram (prompt lookup)",
     "suffix": "Suffix decoding",
     "draft": "Draft model",
+    "head": "Head (MTP, EAGLE-3)",
     "hybrid": "Hybrid (text and draft model)",
     "auto": "Automatic",
 }
@@ -205,6 +207,15 @@ FIELDS: tuple[SettingField, ...] = (
         "",
         "Instructions for the model before the conversation. Leave empty for none.",
         maximum=MAX_TEXT_CHARS,
+    ),
+    SettingField(
+        "prompt_format",
+        CHAT,
+        "Your message",
+        FieldKind.CHOICE,
+        "chat",
+        "What the model gets: a question in its chat template, or the beginning of a text that it continues.",
+        choices=(("chat", "is answered"), (COMPLETES, "is continued as a text")),
     ),
     *ENGINE_FIELDS,
     *context_fields(CHAT),

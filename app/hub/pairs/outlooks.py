@@ -6,7 +6,9 @@ Where nothing was measured yet, the speed of the memory is, once and within a th
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,16 +20,18 @@ from app.hub.remote_header import KnownModel
 from app.storage.pair_speeds import PairSpeeds
 from engine.forecast.forecast import Forecast, forecast, pair_kind
 from engine.forecast.gain import GainForecast, PairKind
-from engine.forecast.passes import LEAST_BYTES, Asked, Machine, forecast_pass
+from engine.forecast.passes import LEAST_BYTES, Asked, Machine
 from engine.forecast.read_speed import measure_read_speed
 from engine.gguf.token_weights import token_weights, weights_by_size
 from engine.llama.library import physical_cores
+from engine.pacing.measuring import OtherLoad
 from engine.storage.json_store import JsonStore
 from engine.storage.pass_samples import SampleStore
 
 log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
+RETRY_S = 30.0  # until a measurement beside other programs is tried again
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
@@ -41,6 +45,15 @@ class Conditions:
     temperature: float = 0.8
 
 
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model of a list or a search."""
+
+    size_bytes: int
+    quantization: str
+    name: str
+
+
 class Outlooks:
     """Safe to use from several threads."""
 
@@ -49,6 +62,7 @@ class Outlooks:
         self._cache, self._speeds = cache, speeds
         self._lock = threading.Lock()
         self._read_speed: float | None = None
+        self._tried_at = -math.inf
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> Outlook | None:
         """What is to be expected of it, or of the target alone; None where nothing here could tell."""
@@ -67,11 +81,22 @@ class Outlooks:
             measured = self._speeds.get(*names)
         return _outlook(found, measured)
 
-    def of_size(self, size_bytes: int, quantization: str, name: str, *, on_gpu: bool = False) -> SpeedRange | None:
-        """Plain decoding of a model of which only the size is known."""
-        asked = Asked(weights_by_size(size_bytes, quantization, name), physical_cores(), on_gpu)
-        found = forecast_pass(self._machine([asked]), asked)
-        return SpeedRange(*found.tokens_per_second) if found is not None else None
+    def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> Outlook | None:
+        """The same of models of which only the size is known; a draft counts as one of the target's family."""
+        first, second = (
+            Asked(
+                weights_by_size(model.size_bytes, model.quantization, model.name),
+                (conditions.threads if model is target else conditions.draft_threads) or physical_cores(),
+                bool(conditions.plan.gpu_layers if model is target else conditions.plan.draft_gpu_layers),
+            )
+            if model is not None
+            else None
+            for model in (target, draft)
+        )
+        if first is None:
+            return None
+        found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
+        return _outlook(found, None) if found is not None else None
 
     def _machine(self, wanted: list[Asked | None]) -> Machine:
         samples = SampleStore(self._cache).samples
@@ -82,20 +107,29 @@ class Outlooks:
         return Machine(samples, self._read_bytes_per_s(), physical_cores())
 
     def _read_bytes_per_s(self) -> float | None:
-        """Measured once in the life of this installation and number of cores."""
+        """Measured once in the life of this installation, for this number of cores.
+
+        What was measured beside other programs is not kept: it is the least that there is, and tried again later.
+        """
+        cores = physical_cores()
         with self._lock:
-            if self._read_speed is None:
-                cores = physical_cores()
-                store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
-                kept = store.read(_speed)
-                if str(cores) not in kept:
-                    try:
-                        kept = {str(cores): measure_read_speed(cores)}
-                    except (MemoryError, RuntimeError) as error:
-                        log.info("the memory's speed could not be measured: %s", error)
-                        return None
-                    store.write(kept)
-                self._read_speed = kept[str(cores)]
+            store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
+            kept = store.read(_speed).get(str(cores))
+            if kept is not None:
+                return kept
+            if time.monotonic() < self._tried_at + RETRY_S:
+                return self._read_speed
+            others = OtherLoad()
+            try:
+                found = measure_read_speed(cores)
+            except (MemoryError, RuntimeError) as error:
+                log.info("the memory's speed could not be measured: %s", error)
+                return self._read_speed
+            finally:
+                self._tried_at = time.monotonic()
+            self._read_speed = max(found, self._read_speed or 0.0)
+            if others.is_low:
+                store.write({str(cores): self._read_speed})
             return self._read_speed
 
 

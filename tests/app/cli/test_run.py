@@ -16,7 +16,7 @@ from app.domain.settings.table import FIELDS
 from app.paths import builtin_target
 from engine.llama import library
 from engine.pacing.constants import MAX_DEPTH
-from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Source
+from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
@@ -225,6 +225,8 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
+    assert main(["check", *yes, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["template_difference"] is None
     no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
@@ -295,6 +297,37 @@ def test_the_placement_reaches_the_engine() -> None:
     assert asked.draft_cache_type is CacheType.Q4_0
     plain = load_request(make_parser().parse_args(["bench", "--model", "T.gguf"]))
     assert plain == LoadRequest("T.gguf")
+
+
+def test_devices_reach_the_engine() -> None:
+    given = "--device CUDA1,CUDA0 --draft-device none --split-mode row --main-gpu 1 --tensor-split 3,1 --n-cpu-moe 7"
+    words = ["run", "--model", "T.gguf", *given.split(), "--override-tensor", "a=CPU", "--override-tensor", "b=CUDA0"]
+    asked = load_request(make_parser().parse_args(words))
+    overrides = (("a", "CPU"), ("b", "CUDA0"))
+    assert asked.placement == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 7, overrides)
+    assert asked.draft_devices == ("none",)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["--tensor-split", "a"], "The shares of the devices must be numbers such as 3,1"),
+        (["--override-tensor", "ffn"], "must be written as a pattern and a device"),
+        (["--device", "CUDA99"], "There is no device CUDA99"),
+        (["--override-tensor", "ffn=CUDA99"], "There is no buffer type or device CUDA99"),
+    ],
+)
+def test_what_no_device_can_be_is_one_sentence(given: list[str], sentence: str, capsys: Capture) -> None:
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "2", *given]) == 1
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_a_draft_on_a_device_that_is_missing_leaves_the_target_without_one(capsys: Capture) -> None:
+    assert main(["run", "--prompt", "Hello", "--max-tokens", "2", "--draft-device", "CUDA99"]) == 0
+    assert "There is no device CUDA99" in capsys.readouterr().err
 
 
 def test_ctrl_c_while_the_model_loads_ends_the_command(

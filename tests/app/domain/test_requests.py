@@ -14,7 +14,7 @@ from app.domain.requests import chat_request, prompt_messages
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.values import Settings
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode
+from engine.records import CacheType, FlashAttention, LoadRequest, Message, Mode, Placement, SplitMode
 
 
 def views(*pairs: tuple[str, str]) -> list[MessageView]:
@@ -93,3 +93,18 @@ def test_the_placement_reaches_the_load_request(tmp_path: Path) -> None:
     asked = load_request(Settings().changed(changes)[0], find_paths({"PACELINE_HOME": str(tmp_path)}))
     assert (asked.cache_type, asked.flash_attention) == (CacheType.Q8_0, FlashAttention.OFF)
     assert (asked.draft_threads, asked.draft_gpu_layers, asked.draft_cache_type) == (2, 0, CacheType.Q4_0)
+
+
+def test_devices_reach_the_load_request(tmp_path: Path) -> None:
+    changes: dict[str, SettingValue] = {
+        "device": "CUDA1, rpc:10.0.0.2:50052", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
+        "tensor_split": "3/1", "cpu_moe_layers": 4, "tensor_overrides": "ffn_up=CPU",
+    }  # fmt: skip
+    paths = find_paths({"PACELINE_HOME": str(tmp_path)})
+    asked = load_request(Settings().changed(changes)[0], paths)
+    assert asked.draft_devices == ("CUDA0",)
+    assert asked.placement == Placement(
+        ("CUDA1", "rpc:10.0.0.2:50052"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),)
+    )
+    plain = load_request(Settings(), paths)
+    assert (plain.placement, plain.draft_devices) == (Placement(), ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
@@ -96,11 +96,14 @@ class NoStates:
     def forget(self, owner: int) -> None:
         """There are none."""
 
+    def forget_guests(self) -> None:
+        """There are none."""
+
 
 class ScriptedSession:
     """Answers each request with ``pieces``, each once ``gate`` is open; a stop is seen between them.
 
-    ``echo``: the answer is the question instead.
+    ``echo``: the answer is the question instead, each character a token.
     """
 
     def __init__(self, pieces: Iterable[str] = ("Good ", "day"), *, echo: bool = False) -> None:
@@ -169,7 +172,8 @@ class ScriptedSession:
         try:
             if self.failure is not None:
                 raise self.failure
-            for piece in request.messages[-1].content if self.echo else self.pieces:
+            pieces = request.messages[-1].content[: request.max_tokens] if self.echo else self.pieces
+            for piece in pieces:
                 while not self.gate.wait(0.005) and not should_stop() and not self.one_more.acquire(blocking=False):
                     pass
                 if should_stop():
@@ -180,7 +184,8 @@ class ScriptedSession:
             if self.late_failure is not None:
                 raise self.late_failure
             self.reasons.append(FinishReason.END)
-            yield Finished(request.request_id, FinishReason.END, STATS)
+            tokens = len(request.messages[-1].content[: request.max_tokens]) if self.echo else STATS.tokens
+            yield Finished(request.request_id, FinishReason.END, replace(STATS, tokens=tokens))
         finally:
             self.ended.release()
 

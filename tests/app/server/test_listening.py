@@ -132,6 +132,18 @@ def test_several_clients_get_their_own_answers(server: Running) -> None:
     assert together == alone
 
 
+def test_two_clients_in_turn_keep_their_caches(server: Running) -> None:
+    stories = [
+        "Tell of a fox. " + "The fox ran to the river. " * 12,
+        "Tell of a bear. " + "The bear sat on a hill. " * 12,
+    ]
+    first = [server.ask(story, max_tokens=1) for story in stories]
+    again = [server.ask(story, max_tokens=1) for story in stories]
+    for before, after in zip(first, again, strict=True):
+        assert before["timings"]["cache_n"] < 32
+        assert after["timings"]["cache_n"] > before["usage"]["prompt_tokens"] - 3
+
+
 @pytest.mark.usefixtures("tried")
 def test_a_client_that_hangs_up_stops_its_answer() -> None:
     with running(replace(DEFAULTS, ignore_eos=True, max_tokens=None)) as server:

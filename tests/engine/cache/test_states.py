@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.cache.states import StateCache
+from engine.cache.states import MOST_GUESTS, StateCache
 from engine.decoding.stats import StatsRecorder
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.sequence import CachedSequence
@@ -301,3 +301,30 @@ def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, m
     while cache.has_work:
         cache.work(LONG_S)
     assert cache.num_disk_bytes == sum(file.stat().st_size for file in tmp_path.glob("*.state")) <= 1000
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_guests_come_back_from_memory_and_never_reach_the_disk(tmp_path: Path, *, keeps: bool) -> None:
+    folder = tmp_path / "states"
+    session = opened(str(builtin_target()), folder=folder, keeps=keeps)
+    ours, theirs = request(FOX, 7, max_tokens=1), request(BEAR, -5, max_tokens=1)
+    for asked in (ours, theirs, ours, theirs):
+        _, stats = answer(session, asked)
+    assert stats.restored_tokens > 32
+    _, stats = answer(session, ours)
+    assert (stats.restored_tokens > 32) is keeps, "the owner's own are kept where that is allowed"
+    rest(session)
+    stored = session.states._files.stored if session.states._files is not None else ()
+    assert {one.key.owner for one in stored} == ({7} if keeps else set())
+    session.states.forget_guests()
+    _, stats = answer(session, theirs)
+    assert stats.restored_tokens == 0
+    session.close()
+
+
+def test_only_a_few_guests_are_kept() -> None:
+    session = opened(str(builtin_target()), keeps=False)
+    for guest in range(1, MOST_GUESTS + 5):
+        answer(session, request(f"{guest} " + FOX, -guest, max_tokens=1))
+    assert len(session.states._kept) == MOST_GUESTS
+    session.close()

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
-from engine.fit.estimate import NUM_ROWS, Share, estimate_memory
+from engine.fit.estimate import NUM_ROWS, Share, Spread, estimate_memory, experts_of
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.pad import make_padded
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
+from engine.records import SplitMode
 from tests.engine.geometries import GEOMETRIES, LOG, MIB, Geometry, plan, planned_model
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
@@ -157,3 +158,54 @@ def test_the_first_of_several_parts_stands_for_all(tmp_path: Path) -> None:
 
 def replace_layers(geometry: Geometry, n_layer: int) -> Geometry:
     return replace(geometry, n_layer=n_layer)
+
+
+def test_devices_share_layers_as_llama_cpp_assigns_them() -> None:
+    assert Spread((1.0, 1.0)).places(4, 99) == [0, 0, 0, 1, 1]
+    assert Spread((1.0, 3.0)).places(4, 99) == [0, 0, 1, 1, 1]
+    assert Spread((1.0, 0.0, 1.0)).places(4, 3) == [None, None, 0, 0, 2]
+    assert Spread((0.0, 1.0)).places(4, 2) == [None, None, None, 1, 1]
+    assert Spread().places(4, 0) == [None] * 5
+    with pytest.raises(ValueError, match="no device"):
+        Spread((0.0, 0.0)).places(4, 2)
+
+
+@pytest.mark.parametrize("shares", [(1.0, 1.0), (1.0, 3.0), (2.0, 0.0, 1.0)])
+@pytest.mark.parametrize("mode", [SplitMode.LAYER, SplitMode.ROW, SplitMode.TENSOR])
+def test_what_several_devices_take_is_what_all_take(shares: tuple[float, ...], mode: SplitMode, tmp_path: Path) -> None:
+    header = read_header(GEOMETRIES["Llama 3.1 8B"].write(tmp_path / "m.gguf"))
+    one = estimate_memory(header, CacheSetup(4096), 99)
+    several = estimate_memory(header, CacheSetup(4096), 99, spread=Spread(shares, mode=mode))
+    for part in ("weights", "cache"):
+        assert getattr(several, part).gpu_bytes == pytest.approx(getattr(one, part).gpu_bytes, abs=2)
+        assert getattr(several, part).main_bytes == getattr(one, part).main_bytes
+    assert sum(several.devices_bytes) == several.total.gpu_bytes
+    kept = [several.devices_bytes[number] / sum(several.devices_bytes) for number in range(len(shares))]
+    assert kept == pytest.approx([share / sum(shares) for share in shares], abs=0.08)  # the output lies on the last
+
+
+def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> None:
+    header = read_header(GEOMETRIES["Qwen3 30B-A3B"].write(tmp_path / "m.gguf"))
+    layer = sum(tensor.num_bytes for tensor in header.tensors if re.match(r"blk\.0\..*_exps", tensor.name))
+    whole, part = (
+        estimate_memory(header, CacheSetup(4096), 99, spread=Spread(moved=moved))
+        for moved in ((), ((experts_of(20), None),))
+    )
+    assert part.weights == Share(whole.weights.main_bytes + 20 * layer, whole.weights.gpu_bytes - 20 * layer)
+    assert part.cache == whole.cache
+    lent = max(tensor.num_bytes for tensor in header.tensors if "_exps" in tensor.name)
+    assert part.compute.gpu_bytes == whole.compute.gpu_bytes + lent  # what a GPU copies of them for large batches
+    assert part.compute.main_bytes > whole.compute.main_bytes
+
+
+def test_experts_of_several_parts_are_told_by_the_first(tmp_path: Path) -> None:
+    geometry = GEOMETRIES["Qwen3 30B-A3B"]
+    whole = read_header(geometry.write(tmp_path / "whole.gguf"))
+    part = read_header(replace_layers(geometry, 3).write(tmp_path / "part.gguf"))
+    part = replace(part, metadata={**part.metadata, "qwen3moe.block_count": 48})
+    for number in (0, 20, 48):
+        spread = Spread(moved=((experts_of(number), None),))
+        told = estimate_memory(part, CacheSetup(4096), 99, whole.weights_bytes, spread)
+        real = estimate_memory(whole, CacheSetup(4096), 99, spread=spread)
+        assert told.total.main_bytes == pytest.approx(real.total.main_bytes, rel=0.01)
+        assert told.total.gpu_bytes == pytest.approx(real.total.gpu_bytes, rel=0.02)

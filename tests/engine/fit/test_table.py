@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import Spread
 from engine.fit.fit import Verdict
-from engine.fit.table import ChangeKind, FitTable, ModelPlan, PairPlan, Room, fit_table
+from engine.fit.table import ChangeKind, FitTable, ModelPlan, PairPlan, Room, experts_to_leave, fit_table
 from engine.gguf.header import GgufHeader, read_header
 from tests.engine.geometries import GEOMETRIES
 
@@ -97,3 +98,48 @@ def test_a_full_disk(pair: PairPlan) -> None:
 def test_where_nothing_helps_another_model_does(pair: PairPlan) -> None:
     table = fit_table(pair, Room(2 * GB))
     assert list(kinds(table)) == [ChangeKind.OTHER_MODEL]
+
+
+@pytest.fixture(name="moe", scope="module")
+def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> ModelPlan:
+    path = GEOMETRIES["Qwen3 30B-A3B"].write(tmp_path_factory.mktemp("moe") / "moe.gguf")
+    return ModelPlan(read_header(path), CacheSetup(8192), ALL)
+
+
+def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: ModelPlan) -> None:
+    table = fit_table(PairPlan(moe), Room(64 * GB, 12 * GB))
+    found = kinds(table)
+    assert list(found).index(ChangeKind.EXPERTS_ON_CPU) < list(found).index(ChangeKind.GPU_LAYERS)
+    number = int(found[ChangeKind.EXPERTS_ON_CPU])
+    assert 0 < number < 48
+    changed = fit_table(PairPlan(moe.leaving_experts(number)), table.room)
+    assert changed.verdict is not Verdict.TOO_LARGE
+    fewer = fit_table(PairPlan(moe.leaving_experts(number - 1)), table.room)
+    assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
+    assert changed.needed.main_bytes > 48 / number  # they are somewhere
+    sentence = next(change.sentence for change in table.changes if change.kind is ChangeKind.EXPERTS_ON_CPU)
+    assert sentence == f"Keep the experts of {number} of 48 layers in main memory."
+
+
+def test_a_dense_model_has_no_experts_to_leave(pair: PairPlan) -> None:
+    assert experts_to_leave(on_gpu(pair), Room(64 * GB, GB)) == 0
+    assert ChangeKind.EXPERTS_ON_CPU not in kinds(fit_table(on_gpu(pair), Room(64 * GB, GB)))
+
+
+def test_experts_are_left_nowhere_without_layers_on_a_gpu(moe: ModelPlan) -> None:
+    assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), Room(64 * GB, GB)) == 0
+
+
+def test_each_device_has_to_have_room(pair: PairPlan) -> None:
+    whole = on_gpu(pair)
+    assert whole.draft is not None
+    target = replace(whole.target, spread=Spread((1.0, 1.0)))
+    draft = replace(whole.draft, spread=Spread((0.0, 1.0)))
+    table = fit_table(PairPlan(target, draft), PLENTY)
+    one, two = table.devices_bytes
+    assert one + two == table.needed.gpu_bytes
+    roomy = Room(64 * GB, 200 * GB, None, (("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
+    assert fit_table(PairPlan(target, draft), roomy).verdict is Verdict.FITS
+    for devices in ((("CUDA0", one - GB), ("CUDA1", 100 * GB)), (("CUDA0", 100 * GB), ("CUDA1", two - GB))):
+        short = fit_table(PairPlan(target, draft), replace(roomy, devices=devices))
+        assert short.verdict is short.gpu_verdict is Verdict.TOO_LARGE

@@ -26,8 +26,8 @@ class Function:
         return self.answer
 
 
-class Library:
-    """libllama, with what it hands out of ggml."""
+class Ggml:
+    """The part of ggml that knows backends."""
 
     def __init__(self, num_backends: int = 0, loads: int = 1) -> None:
         self.loaded: list[str] = []
@@ -59,7 +59,7 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
 ) -> None:
     on(kernels, monkeypatch)
     assert find_variant(folder) == folder / FEW_TOKENS / file_name(f"ggml-cpu-{name}")
-    fake = Library()
+    fake = Ggml()
     load_backends(fake, folder)
     assert fake.loaded == [file_name(f"ggml-{each}") for each in (f"cpu-{name}", "vulkan", "rpc")]
     assert fake.folders == []
@@ -68,21 +68,21 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
 def test_any_other_is_left_to_ggml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on("", monkeypatch)
     assert find_variant(folder) is None
-    fake = Library()
+    fake = Ggml()
     load_backends(fake, folder)
     assert (fake.loaded, fake.folders) == ([], [folder.name])
 
 
 def test_a_variant_that_does_not_load_is_left_to_ggml_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on(NARROW, monkeypatch)
-    fake = Library(loads=0)
+    fake = Ggml(loads=0)
     load_backends(fake, folder)
     assert fake.folders == [folder.name]
 
 
 def test_where_backends_are_compiled_in_nothing_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on(NARROW, monkeypatch)
-    fake = Library(num_backends=1)
+    fake = Ggml(num_backends=1)
     load_backends(fake, folder)
     assert (fake.loaded, fake.folders) == ([], [])
 
@@ -95,7 +95,7 @@ def test_a_variable_names_one(folder: Path, monkeypatch: pytest.MonkeyPatch, nam
 
 
 def test_the_library_in_this_process_has_backends() -> None:
-    handed_out = backends.ggml_of(library.start()._lib)
-    assert handed_out is not None
-    assert handed_out.ggml_backend_reg_count() >= 1
-    assert handed_out.ggml_backend_reg_count.restype is ctypes.c_size_t
+    ggml = library.ggml()
+    assert ggml is not None
+    assert ggml.ggml_backend_reg_count() >= 1
+    assert ggml.ggml_backend_reg_count.restype is ctypes.c_size_t

@@ -48,6 +48,22 @@ def test_plain_fallback_needs_a_stop_text() -> None:
     assert text == "Be brief.\n\nUser: Hello\nAssistant: Hi!\nUser: And now?\nAssistant:"
 
 
+@pytest.mark.parametrize("template", [None, ECHO])
+def test_a_text_is_continued_as_it_is(template: str | None) -> None:
+    builder = PromptBuilder(CHATML, template)
+    assert readable(CHATML, builder.complete([Message("user", "Once upon")])) == "Once upon"
+    told = builder.complete([Message("user", "Once"), Message("assistant", " there was."), Message("user", "Then")])
+    assert readable(CHATML, told) == "Once\n\n there was.\n\nThen"
+    with pytest.raises(PromptError):
+        builder.complete([])
+
+
+@given(text=st.text(max_size=30))
+def test_no_typed_text_is_a_control_token_where_it_is_continued(text: str) -> None:
+    ids = PromptBuilder(CHATML, None).complete([Message("user", f"{text}<|im_end|>{text}")])
+    assert all(each < 256 for each in ids)
+
+
 def test_the_template_of_the_model_is_named_so() -> None:
     assert PromptBuilder(CHATML, ECHO).template_name == FROM_MODEL
 

@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from engine.errors import (
 )
 from engine.gguf.hyperparameters import read_checked_header
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
+from engine.sandbox import probe_child
 from engine.sandbox.probe import CACHE_FILE, probe
 from engine.session.session import Session
 from tests.engine.damaged_files import absurd_files, random_damage
@@ -230,3 +232,28 @@ OTHER_KINDS = {
 def test_files_that_are_no_text_models(tmp_path: Path, file: GgufFile, reason: str) -> None:
     with pytest.raises(ModelFileError, match=reason):
         probe(file.write(tmp_path / "other.gguf"))
+
+
+def test_what_main_memory_cannot_hold_may_be_for_devices(
+    good: LoadRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: object, **_kept: object) -> None:
+        raise NotEnoughMemoryError("It does not fit.")
+
+    monkeypatch.setattr(probe_child, "check_fit", refuse)
+    with pytest.raises(NotEnoughMemoryError):
+        probe_child.examine(Path(good.target))
+    assert probe(Path(good.target), tmp_path, may_lie_elsewhere=True).n_vocab == 263
+
+
+def test_a_session_asks_so_where_layers_may_leave_main_memory(
+    good: LoadRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+    session = Session(lambda *of: asked.append(of[2:]))
+    session.load(good)
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
+    session.load(good)
+    session.load(replace(good, gpu_layers=0))
+    session.close()
+    assert asked == [(), (True,), ()]

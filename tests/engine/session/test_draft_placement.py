@@ -13,7 +13,7 @@ from app.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError, ModelLoadError
 from engine.loading.devices import ALL_LAYERS
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
-from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Device, Finished, LoadRequest, Mode, SamplingParams
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement, step_ms
 from engine.session.session import Session
@@ -204,3 +204,55 @@ def test_a_step_that_fails_is_no_fast_one(monkeypatch: pytest.MonkeyPatch) -> No
             step_ms(draft)
     finally:
         draft.close()
+
+
+@dataclass
+class TwoGpus(Machine):
+    """A computer with two, whose target is shared by both; ``alone_ms`` by name, for a draft on one of them."""
+
+    alone_ms: dict[str, float] = field(default_factory=dict)
+    places: list[tuple[int | None, tuple[str, ...]]] = field(default_factory=list)
+
+    def open(self, options: LoadOptions) -> LoadedModel:
+        self.places.append((options.gpu_layers, options.placement.devices))
+        draft = super().open(options)
+        draft.model.placement = options.placement
+        return draft
+
+    def step(self, draft: LoadedModel) -> float:
+        (name,) = draft.model.placement.devices or ("",)
+        took = self.alone_ms.get(name) if draft.model.gpu_layers else self.cpu_ms
+        return self.gpu_ms if took is None else took
+
+
+@pytest.mark.parametrize(
+    ("machine", "place_found"),
+    [
+        (TwoGpus(2.0, 3.0, alone_ms={"CUDA0": 1.0, "CUDA1": 0.5}), (None, ("CUDA1",))),
+        (TwoGpus(2.0, 3.0, alone_ms={"CUDA0": 0.4, "CUDA1": 0.5}), (None, ("CUDA0",))),
+        (TwoGpus(2.0, 0.1, alone_ms={"CUDA0": 0.4, "CUDA1": 0.5}), (0, ())),
+        (TwoGpus(0.3, 3.0, alone_ms={"CUDA0": 0.4, "CUDA1": 0.5}), (None, ())),
+    ],
+    ids=["the second alone", "the first alone", "the processor", "both, as the target"],
+)
+def test_with_two_graphics_processors_each_is_tried_alone(
+    machine: TwoGpus, place_found: tuple[int | None, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = tuple(Device(f"CUDA{number}", "GPU", None, None) for number in range(2))
+    monkeypatch.setattr(draft_placement, "default_gpus", lambda: both)
+    place(machine, tmp_path, monkeypatch)
+    assert machine.places == [(None, ()), (0, ()), (None, ("CUDA0",)), (None, ("CUDA1",))]
+    assert len(machine.closed) == 3
+    again = TwoGpus(9.0, 9.0)
+    place(again, tmp_path, monkeypatch)
+    assert again.places == [place_found]
+    known = DraftPlacement(CostStore(tmp_path)).known_best("draft.gguf", BY_RULE)
+    assert known is not None
+    assert (known.gpu_layers, known.placement.devices) == place_found
+
+
+def test_a_device_that_was_asked_for_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
+    target: Any = SimpleNamespace(model=SimpleNamespace(gpu_layers=9))
+    assert not DraftPlacement(CostStore()).has_choice(LoadRequest("t", "d", draft_devices=("CUDA1",)), target)
+    assert DraftPlacement(CostStore()).has_choice(LoadRequest("t", "d"), target)

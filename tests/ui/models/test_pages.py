@@ -8,7 +8,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, SearchQuery
+from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
+from app.domain.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -190,6 +191,22 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
     assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
 
 
+def test_a_draft_with_another_vocabulary_is_offered_with_how_much_it_speaks(place: ModelsPanel) -> None:
+    words = "It has another vocabulary and speaks 90% of the target's tokens."
+    place.open("drafts")
+    rows = r.drafts().rows
+    place.drafts.set_drafts(DraftList(r.TARGET, (*rows, DraftRow(r.OTHER, "on the hub", Match.TRANSLATED, words))))
+    listed = place.drafts.list.rows.rows
+    headings = [row.title for row in listed if not row.key]
+    assert headings == ["Matching", "With another vocabulary", "Not suitable"]
+    assert any(words in row.lines for row in listed)
+    place.drafts.set_pair(replace(r.PAIR, match=Match.TRANSLATED, match_words=words))
+    shown = said(place.drafts.card)
+    assert "The draft can be used" in shown
+    assert words in shown
+    assert offered(place) == [("Download both", ""), ("Download and chat", "primary")]
+
+
 def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("drafts")
     place.drafts.set_drafts(r.drafts())
@@ -283,15 +300,39 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     assert wanted == [(r.TARGET_REF,)]
 
 
+def test_the_best_pair_that_is_quick_here_is_looked_at_first(place: ModelsPanel) -> None:
+    place.open("recommended")
+    opened = asked(place.requests.catalog_requested)
+    quick, slow = SpeedRange(9.0, 14.0), SpeedRange(1.0, 2.0)
+    rows = [replace(row, plain=quick if row.key == "q3" else slow) for row in r.catalog()]
+    place.recommended.set_rows(rows[::-1])
+    assert opened == [("q3",)]
+    assert place.recommended.list.current_key() == "q3"
+    assert place.recommended.title.text() == "Qwen2.5 3B + 0.5B"
+    titles = [row.title for row in place.recommended.list.rows.rows if row.key]
+    assert titles == [row.name for row in r.catalog()], "by size"
+    place.recommended.list.choose("l8")
+    place.recommended.set_rows(rows)
+    assert place.recommended.list.current_key() == "l8", "what somebody chose stays"
+
+
+def test_what_a_pair_is_good_for_takes_a_second_line_where_one_is_too_short(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("recommended")
+    row = r.catalog()[0]
+    place.recommended.set_rows([row, replace(row, key="long", good_for="Questions and code on a good laptop. " * 3)])
+    listing = place.recommended.list
+    heights = [listing.visualRect(listing.rows.index(line, 0)).height() for line in (1, 2)]
+    assert heights[1] > heights[0]
+
+
 def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     wanted = asked(place.requests.recommendations_requested)
     place.open("recommended")
     assert wanted == [()]
+    opened = asked(place.requests.catalog_requested)
     place.recommended.set_rows(r.catalog())
     headings = [row.title for row in place.recommended.list.rows.rows if not row.key]
     assert headings == ["Fit this computer", "A tight fit", "Too large for this computer"]
-    opened = asked(place.requests.catalog_requested)
-    place.recommended.list.choose_first()
     assert opened == [("q3",)]
     assert "1.3 to 2.2 times on code" in said(place.recommended)
     place.recommended.set_pair("other", r.REFUSED)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QBoxLayout, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import DownloadState, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
+from app.domain.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -196,7 +197,7 @@ def test_the_first_run_shows_the_machine_three_pairs_and_ways_around(place: Mode
     assert "None of the recommended pairs fits." in said(place.welcome)
 
 
-def test_without_a_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
+def test_without_a_real_model_that_is_quick_here_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
     place.open("welcome")
     row = r.catalog()[0]
     place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
@@ -204,20 +205,50 @@ def test_without_a_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -
     assert place.welcome.builtin_button.property("kind") == "primary"
     assert place.welcome.builtin_button.hasFocus()
     assert not any(card.action_button.property("kind") for card in place.welcome.cards)
-    assert "are checked with the hub before" in place.welcome.words.text()
+    assert place.welcome.note.isVisible()
     assert "Should fit (by listed size)" in said(unchecked)
     assert "About 2.78 GB to download" in said(unchecked)
     assert "Fits this computer" in said(checked)
     place.welcome.set_pairs([replace(row, checked="")])
+    assert place.welcome.note.isHidden()
     assert place.welcome.words.isHidden()
 
 
-def test_cards_stand_below_one_another_where_their_words_need_it(place: ModelsPanel) -> None:
+def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel) -> None:
+    welcome = place.welcome
+    place.open("welcome")
+    welcome.set_first_model(r.FIRST)
+    assert welcome.first.action_button.hasFocus()
+    row = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), expected="about 9.00–14.0 tokens per second here")
+    welcome.set_pairs([row, r.catalog()[0]])
+    best, other = welcome.cards
+    offered = (best.action_button, other.action_button, welcome.first.action_button, welcome.builtin_button)
+    assert [one.property("kind") == "primary" for one in offered] == [True, False, False, False]
+    assert best.action_button.hasFocus()
+    assert "about 9.00–14.0 tokens per second here" in said(best)
+    QApplication.processEvents()
+    assert best.y() < welcome.first.y() < other.y()
+    welcome.set_pairs([replace(row, plain=SpeedRange(0.8, 1.2))])
+    assert [card.action_button.property("kind") for card in welcome.cards] == [""]
+    assert welcome.first.action_button.property("kind") == "primary"
+    assert welcome.first.action_button.hasFocus()
+
+
+@pytest.mark.parametrize("width", [1080, 600])
+def test_buttons_stand_at_the_right_of_their_cards(place: ModelsPanel, qtbot: QtBot, width: int) -> None:
     place.open("welcome")
     place.welcome.set_pairs(r.catalog())
-    for width, direction in ((1080, QBoxLayout.Direction.LeftToRight), (600, QBoxLayout.Direction.TopToBottom)):
-        place.welcome.resize(width, 800)
-        assert place.welcome.pairs.direction() is direction
+    place.welcome.set_first_model(r.FIRST)
+    place.resize(width, 800)
+    cards = [*place.welcome.cards, place.welcome.first]
+    buttons = [card.action_button for card in cards]
+
+    def right() -> set[int]:
+        return {b.mapTo(place.welcome, b.rect().topRight()).x() for b in (*buttons, place.welcome.builtin_button)}
+
+    qtbot.waitUntil(lambda: len(right()) == 1)
+    for card, button in zip(cards, buttons, strict=True):
+        assert button.mapTo(card, button.rect().topLeft()).x() > card.width() / 2
 
 
 def test_a_suggestion_that_is_here_is_chatted_with_at_once(place: ModelsPanel, qtbot: QtBot) -> None:

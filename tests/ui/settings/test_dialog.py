@@ -21,7 +21,16 @@ from tests.ui.conftest import FIELDS
 from ui.settings.dialog import LOOKS, SettingsDialog
 from ui.settings.mode_cards import ModeRow
 from ui.settings.prompts_page import PromptsPage
-from ui.settings.rows import ChoiceRow, FolderRow, ModelFileRow, NumberRow, SwitchRow, TextRow
+from ui.settings.rows import (
+    ChoiceRow,
+    DevicesRow,
+    FolderRow,
+    LineRow,
+    ModelFileRow,
+    NumberRow,
+    SwitchRow,
+    TextRow,
+)
 from ui.window.dialogs import WindowDialogs
 from ui.window.main_window import MainWindow
 
@@ -74,6 +83,8 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.SWITCH: SwitchRow,
         FieldKind.MODEL_FILE: ModelFileRow,
         FieldKind.FOLDER: FolderRow,
+        FieldKind.LINE: LineRow,
+        FieldKind.DEVICES: DevicesRow,
     }
     assert set(kinds) == set(FieldKind)
     for field in FIELDS:

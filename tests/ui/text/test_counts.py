@@ -48,6 +48,7 @@ NEVER_ONE = {
     "of_target": "a vocabulary",
     "target_params": "parameters of a model",
     "num_files": "one is told by its own words",
+    "num_answers": "one is told by its own words",
     "num_messages": "one is told by its own words",
     "num_questions": "one is told by its own words",
 }

@@ -80,14 +80,14 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafts accepted · draft"
+    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafted tokens accepted · draft"
 
 
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
         formatting.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafts accepted · draft"
+        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafted tokens accepted · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
     said = meanings["1.62× plain"]
@@ -147,7 +147,9 @@ def test_the_footer_says_why_nothing_was_drafted() -> None:
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(formatting.footer_parts(stats))
     why = "Token 1: draft paused: 31% expected at depth 1, needs 44% here."
-    assert meanings["nothing drafted"].endswith(f"one token of the target. {why}")
+    meaning = meanings["nothing drafted: the draft would not pay off"]
+    assert f"one token of the target. {why}" in meaning
+    assert meaning.endswith("text that repeats is drafted without one.")
     assert meanings["auto"] == f"How tokens were proposed. {why}"
     assert dict(formatting.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
 

@@ -65,8 +65,19 @@ def test_the_other_mouse_button_offers_the_whole_message(page: MainWindow, qtbot
         menu.close()
     ask_for_menu(texts_of(page.transcript.cards[0])[0], QPoint(3, 3))
     menu = open_menu(qtbot)
-    assert words(menu) == ["Copy", "Edit", "Delete from here on"]
+    assert words(menu) == ["Copy", "Edit", "Race this question…", "Delete from here on"]
     menu.close()
+
+
+def test_the_question_of_either_card_can_be_raced(page: MainWindow, qtbot: QtBot) -> None:
+    wanted: list[int] = []
+    page.transcript.race_requested.connect(wanted.append)
+    for card in page.transcript.cards[:2]:
+        ask_for_menu(texts_of(card)[0], QPoint(3, 3))
+        menu = open_menu(qtbot)
+        next(action for action in menu.actions() if action.text() == "Race this question…").trigger()
+        menu.close()
+    assert wanted == [card.message_id for card in page.transcript.cards[:2]]
 
 
 def test_a_selection_can_be_copied_from_the_menu(page: MainWindow, qtbot: QtBot) -> None:

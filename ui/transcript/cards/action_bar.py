@@ -76,9 +76,9 @@ class AnswerActionBar(QWidget):
             self.row.addWidget(button)
         self.row.addStretch(1)
 
-    def show_stats(self, stats: RunStats | None, target: str) -> None:
-        """Show the figures of an answer and the model that gave it, if they are known."""
-        self.figures.show_stats(stats, target)
+    def show_stats(self, stats: RunStats | None) -> None:
+        """Show the figures of an answer, if they are known."""
+        self.figures.show_stats(stats)
         self.fit(self._width)
 
     def show_continue(self, offered: bool) -> None:

@@ -29,6 +29,8 @@ STATE_NOTICES = {
     MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
 }
 
+UNKNOWN_AUTHOR = "Paceline"  # answers of older versions did not note their model
+
 
 def state_notice(state: MessageState) -> str:
     """Why an answer has no usual end; empty where it has."""
@@ -54,7 +56,7 @@ class AnswerCard(MessageCard):
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
-        super().__init__(theme, view, "Paceline")
+        super().__init__(theme, view, view.target or UNKNOWN_AUTHOR)
         self._text = ""
         self._text_width = text_width
         self.reasoning: ReasoningBlock | None = None
@@ -383,7 +385,8 @@ class AnswerCard(MessageCard):
         self.message_id = view.id
         self.progress_label.setVisible(streaming and not self._text)
         self.progress.hide()
-        self._action_bar.show_stats(view.stats, view.target)
+        self._action_bar.show_stats(view.stats)
+        self.set_author(view.target or UNKNOWN_AUTHOR)
         notice = " ".join(part for part in (state_notice(view.state), view.notice) if part)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))

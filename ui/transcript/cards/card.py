@@ -13,6 +13,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.card_state import CardState
 from ui.transcript.cards.version_switch import VersionSwitch
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
 MAX_HEIGHT = 16_777_215  # QWIDGETSIZE_MAX: none
@@ -44,13 +45,19 @@ class MessageCard(QFrame):
         self._is_revealed = False
         self._more: IconButton | None = None
         self._has_more_actions = False
-        self.author = QLabel(author)
+        self.author = ElidedLabel()
         self.author.setProperty("kind", "section")
-        self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
+        self.set_author(author)
         self.versions: VersionSwitch | None = None
         if len(view.versions) > 1:
             self.versions = VersionSwitch(theme, view.versions, view.id)
             self.versions.wanted.connect(self.version_requested)
+
+    def set_author(self, author: str) -> None:
+        """Say who wrote it."""
+        if author != self.author.text():
+            self.author.setText(author)
+            self.setAccessibleName(translate("MessageCard", "Message from {author}").format(author=author))
 
     @property
     def view(self) -> MessageView:

@@ -1,7 +1,6 @@
 """The figures below an answer; each says on hover what it means and how it was measured.
 
-They break between figures where one line has no room for all, and the model's name gives way in its middle, where names
-differ least.
+They break between figures where one line has no room for all.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from PySide6.QtWidgets import QLabel, QToolTip
 
 from engine.records import RunStats
 from ui.text.formatting import footer_parts, hover
-from ui.text.language import translate
 from ui.theme.theme import Theme
 
 SEPARATOR = " · "
-LEAST_NAME_CHARS = 14  # as wide as so many x stays of a model's name: its beginning and how it was quantized
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,6 @@ class AnswerFooter(QLabel):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._figures: tuple[_Figure, ...] = ()
-        self._names_model = False
         self._widths: dict[str, float] = {}  # by the font in force
         self._lines: list[list[_Figure]] = []
         self.setProperty("kind", "caption")
@@ -46,12 +42,10 @@ class AnswerFooter(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hide()
 
-    def show_stats(self, stats: RunStats | None, target: str = "") -> None:
-        """Show the figures of an answer, and the model that gave it where it is known; on one line until `wrap`."""
+    def show_stats(self, stats: RunStats | None) -> None:
+        """Show the figures of an answer; on one line until `wrap`."""
         figures = [_Figure(text, meaning) for text, meaning in footer_parts(stats)]
-        if target:
-            figures.append(_Figure(target, translate("AnswerFooter", "The model that wrote this answer.")))
-        self._figures, self._names_model, self._widths = tuple(figures), bool(target), {}
+        self._figures, self._widths = tuple(figures), {}
         self._show([figures])
         self.setAccessibleName(self.whole_text)
         self.setAccessibleDescription(" ".join(one.meaning for one in figures))
@@ -59,7 +53,7 @@ class AnswerFooter(QLabel):
 
     @property
     def whole_text(self) -> str:
-        """All figures, also where the model's name is shortened."""
+        """All figures, also where one is shortened."""
         return _joined(self._figures)
 
     def minimumSizeHint(self) -> QSize:
@@ -73,8 +67,7 @@ class AnswerFooter(QLabel):
     def height_at(self, width: int) -> int | None:
         """How high it is when wrapped to ``width`` pixels; None where a figure itself would have to be cut."""
         lines = self._broken(width)
-        figures = [one for line in lines for one in line]
-        if not all(one.is_whole for one in (figures[:-1] if self._names_model else figures)):
+        if not all(one.is_whole for line in lines for one in line):
             return None
         return math.ceil(QFontMetricsF(self.font()).lineSpacing() * len(lines))
 
@@ -98,29 +91,19 @@ class AnswerFooter(QLabel):
     def _broken(self, width: int) -> list[list[_Figure]]:
         if self._width_of(self.whole_text) <= width:
             return [list(self._figures)]
-        least_name = self._width_of("x") * LEAST_NAME_CHARS
         lines: list[list[_Figure]] = [[]]
         used = 0.0
-        for number, one in enumerate(self._figures):
-            is_model = self._names_model and number == len(self._figures) - 1
+        for one in self._figures:
             needed = self._width_of(one.text)
-            least = min(needed, least_name) if is_model else needed
-            if lines[-1] and width - used < least:
+            if lines[-1] and width - used < needed:
                 lines.append([])
                 used = 0.0
-                if is_model and len(lines[-2]) > 1:
-                    # How it was made stands together: the mode, and the model that would stand there alone.
-                    mode_px = self._width_of(lines[-2][-1].text) + self._width_of(SEPARATOR)
-                    if width - mode_px >= least:
-                        lines[-1].append(lines[-2].pop())
-                        used = mode_px
-            lines[-1].append(one if needed <= width - used else self._shortened(one, width - used, in_middle=is_model))
+            lines[-1].append(one if needed <= width - used else self._shortened(one, width - used))
             used += needed + self._width_of(SEPARATOR)
         return lines
 
-    def _shortened(self, one: _Figure, room: float, *, in_middle: bool) -> _Figure:
-        mode = Qt.TextElideMode.ElideMiddle if in_middle else Qt.TextElideMode.ElideRight
-        text = QFontMetricsF(self.font()).elidedText(one.text, mode, room)
+    def _shortened(self, one: _Figure, room: float) -> _Figure:
+        text = QFontMetricsF(self.font()).elidedText(one.text, Qt.TextElideMode.ElideRight, room)
         return _Figure(text, f"{one.text}: {one.meaning}", is_whole=False)
 
     def meaning_at(self, place: QPointF) -> str:

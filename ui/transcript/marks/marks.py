@@ -35,6 +35,7 @@ TINT_ALPHA = 40
 UNDERLINES = {
     Source.NGRAM: QTextCharFormat.UnderlineStyle.DotLine,
     Source.DRAFT: QTextCharFormat.UnderlineStyle.SingleUnderline,
+    Source.HEAD: QTextCharFormat.UnderlineStyle.DashDotLine,
     Source.RECOVERED: QTextCharFormat.UnderlineStyle.WaveUnderline,
     Source.BONUS: QTextCharFormat.UnderlineStyle.DashUnderline,
     Source.TARGET: QTextCharFormat.UnderlineStyle.NoUnderline,
@@ -43,6 +44,7 @@ LINE_PX = 3  # the height of a picture of an underline; a wave fills it
 _DASHES = {  # period, and how much of it is drawn
     QTextCharFormat.UnderlineStyle.DotLine: (3, 1),
     QTextCharFormat.UnderlineStyle.DashUnderline: (6, 4),
+    QTextCharFormat.UnderlineStyle.DashDotLine: (12, 9),
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }
@@ -140,24 +142,29 @@ class DocumentMarks:
         return found
 
     def paint(self, painter: QPainter, strips: Sequence[Strip], ratio: float) -> None:
-        """Over the words, whose own ground would hide it, and without touching them: a light page is made darker."""
-        groups = _by_source(strips)
-        painter.setPen(Qt.PenStyle.NoPen)
-        modes = QPainter.CompositionMode
-        is_dark = self.tokens is DARK
-        mode = modes.CompositionMode_Screen if is_dark else modes.CompositionMode_Multiply
-        painter.setCompositionMode(mode)
-        for source, parts in groups.items():
-            painter.setBrush(_blend(self.tokens.source(source), 0 if is_dark else 255))
-            painter.drawRects([box for box, _ in parts])
-        painter.setCompositionMode(modes.CompositionMode_SourceOver)
-        for source, parts in groups.items():
-            if UNDERLINES[source] is not QTextCharFormat.UnderlineStyle.NoUnderline:
-                painter.setBrush(QBrush(_underline(source, self.tokens.source(source), ratio)))
-                for phase in range(LINE_PX):  # the picture is repeated downwards, too
-                    painter.setBrushOrigin(0, phase)
-                    places = [(box, base) for box, base in parts if base % LINE_PX == phase]
-                    painter.drawRects([QRectF(box.x(), base, box.width(), LINE_PX) for box, base in places])
+        """Draw the marks of these strips."""
+        paint_marks(painter, strips, self.tokens, ratio)
+
+
+def paint_marks(painter: QPainter, strips: Sequence[Strip], tokens: Palette, ratio: float) -> None:
+    """Over the words, whose own ground would hide it, and without touching them: a light page is made darker."""
+    groups = _by_source(strips)
+    painter.setPen(Qt.PenStyle.NoPen)
+    modes = QPainter.CompositionMode
+    is_dark = tokens is DARK
+    mode = modes.CompositionMode_Screen if is_dark else modes.CompositionMode_Multiply
+    painter.setCompositionMode(mode)
+    for source, parts in groups.items():
+        painter.setBrush(_blend(tokens.source(source), 0 if is_dark else 255))
+        painter.drawRects([box for box, _ in parts])
+    painter.setCompositionMode(modes.CompositionMode_SourceOver)
+    for source, parts in groups.items():
+        if UNDERLINES[source] is not QTextCharFormat.UnderlineStyle.NoUnderline:
+            painter.setBrush(QBrush(_underline(source, tokens.source(source), ratio)))
+            for phase in range(LINE_PX):  # the picture is repeated downwards, too
+                painter.setBrushOrigin(0, phase)
+                places = [(box, base) for box, base in parts if base % LINE_PX == phase]
+                painter.drawRects([QRectF(box.x(), base, box.width(), LINE_PX) for box, base in places])
 
 
 def _by_source(strips: Sequence[Strip]) -> dict[Source, list[tuple[QRectF, float]]]:

@@ -125,9 +125,11 @@ def test_loading_is_stopped_from_the_menu_of_models(desk: Desk, qtbot: QtBot) ->
     assert not header.stop_action.isVisible()
     desk.window.model_file_chosen.emit("models/other.gguf", "target")
     qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(header.menu.isVisible)
-    place = header.menu.actionGeometry(header.stop_action).center()
-    qtbot.mouseClick(header.menu, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(header.picker.isVisible)
+    rows = header.picker.list
+    line = next(line for line, row in enumerate(rows.rows.rows) if row.title == header.stop_action.text())
+    place = rows.visualRect(rows.model().index(line, 0)).center()
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert desk.engine.num_load_stops == 1
     desk.engine.tell(CANCELLED)
     qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)

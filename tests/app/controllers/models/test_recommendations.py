@@ -10,37 +10,38 @@ import pytest
 
 from app.controllers.models.recommendations import Recommendations
 from app.domain.models import FitLevel, Hardware
-from app.domain.outlook import FAST_ENOUGH, SpeedRange
+from app.domain.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
 from app.hub.errors import HubUnreachableError
-from app.hub.pairs.catalog import CatalogModel
+from app.hub.pairs.catalog import CatalogPair
 from app.paths import assets_dir
 
 GB = 1_000_000_000
 
 
-def unknown_speed(_model: CatalogModel) -> SpeedRange | None:
+def unknown(_pair: CatalogPair) -> Outlook | None:
     """Of a machine on which nothing was measured."""
     return None
 
 
-def read_at(gb_per_s: float) -> Callable[[CatalogModel], SpeedRange]:
+def read_at(gb_per_s: float) -> Callable[[CatalogPair], Outlook]:
     """Of a machine whose memory is read so fast."""
 
-    def speed(model: CatalogModel) -> SpeedRange:
-        middle = gb_per_s * GB / model.size_bytes
-        return SpeedRange(middle / 1.2, middle * 1.2)
+    def outlook(pair: CatalogPair) -> Outlook:
+        middle = gb_per_s * GB / pair.target.size_bytes
+        gain = GainRange(1.2, 1.5, 0.1, True, 0.5)
+        return Outlook(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory", 1.3, "memory")
 
-    return speed
+    return outlook
 
 
 def recommended(
-    free_disk: int | None, path: str = "", speed: Callable[[CatalogModel], SpeedRange | None] = unknown_speed
+    free_disk: int | None, path: str = "", outlook: Callable[[CatalogPair], Outlook | None] = unknown
 ) -> Recommendations:
     """For a machine with much memory; ``path`` is where every model lies, or empty."""
     judge: Any = SimpleNamespace(
         hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
-        listed_speed=speed,
+        listed_outlook=outlook,
     )
     return Recommendations(assets_dir() / "catalog.toml", judge)
 
@@ -62,15 +63,15 @@ def test_what_fits_the_disk_in_part_only_is_left_out() -> None:
 
 
 def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> None:
-    slow, quick = (recommended(500 * GB, speed=read_at(speed)).suggested() for speed in (2.0, 200.0))
+    slow, quick = (recommended(500 * GB, outlook=read_at(speed)).suggested() for speed in (2.0, 200.0))
     sizes = sorted(pair.target.size_bytes for pair in recommended(500 * GB).pairs() if pair.machine == "laptop")
     assert slow[0].pair.target.size_bytes == sizes[0]
     assert all(row.plain is not None and row.plain.is_fast_enough for row in quick)
-    assert "tokens per second here" in slow[0].expected
+    assert "tokens per second" in slow[0].expected
 
 
 def test_a_machine_that_reads_40_gb_a_second_is_not_offered_what_it_would_crawl_through() -> None:
-    for row in recommended(500 * GB, speed=read_at(41.0)).suggested():
+    for row in recommended(500 * GB, outlook=read_at(41.0)).suggested():
         assert (row.pair.target.size_bytes or 0) <= 41.0 * GB / FAST_ENOUGH
 
 

@@ -21,11 +21,13 @@ from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.app.fakes import Desk, keep_settings, open_desk
 from tests.app.server.scripted_session import ScriptedSession
+from tests.scripts import load_script
 from ui.settings.dialog import SettingsDialog
 from ui.settings.server_access import ServerAccess
 from ui.transcript.cards.answer_card import AnswerCard
 
 PATIENCE_S = 30.0
+NUM_CLIENTS, NUM_REQUESTS, NUM_CHATS = 8, 150, 5
 
 
 def free_port() -> int:
@@ -185,6 +187,7 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
     waiting = served.ask("waiting")
     served.until(lambda: served.running() == (1, 1))
     served.desk.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert served.desk.window.notices[-1] == "This happens when the answer to another program is finished."
     refused = served.wait(served.ask("too early"))
     assert (refused.status, refused.code) == (503, "no_model")
     served.session.gate.set()
@@ -203,7 +206,8 @@ def test_requests_begin_with_the_settings_and_keep_nothing_of_the_chats(served: 
     request = served.session.requests[-1]
     assert request.sampling.temperature == 0.3
     assert request.messages[0].content == "Be brief."
-    assert (request.use_past, request.conversation_id) == (False, 0)
+    assert not request.use_past
+    assert request.conversation_id < 0, "a guest's: its cache never reaches the disk"
 
 
 def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot) -> None:
@@ -274,3 +278,26 @@ def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) 
     assert reply.status in (0, 503)
     with socket.create_server(("127.0.0.1", served.port)):
         pass
+
+
+def test_a_short_storm_leaves_every_answer_its_own(served: Served) -> None:
+    clients = load_script("measure/stormy_clients.py")
+    tally, over = clients.Tally(), threading.Event()
+    asked = [clients.Question(words, (words,)) for words in clients.questions(1)]
+    where = clients.Where(served.port, served.key)
+    threads = [
+        clients.StormyClient(where, asked, tally, seed, lambda: not over.is_set()) for seed in range(NUM_CLIENTS)
+    ]
+    for thread in threads:
+        thread.start()
+    for number in range(NUM_CHATS):
+        served.desk.window.new_chat_requested.emit()
+        served.chat(f"chat {number}")
+        served.until(lambda: len(served.desk.window.finished) > number)  # noqa: B023
+        assert served.desk.messages()[-1].text == f"chat {number}"
+    served.until(lambda: sum(tally.kinds.values()) >= NUM_REQUESTS)
+    over.set()
+    served.until(lambda: not any(thread.is_alive() for thread in threads))
+    assert tally.faults == []
+    assert tally.num_other == 0
+    assert tally.num_right > NUM_REQUESTS / 4

@@ -46,7 +46,7 @@ def page(window: MainWindow, qtbot: QtBot) -> Transcript:
 
 def narrower(page: Transcript) -> None:
     window = page.window()
-    window.resize(window.width() - 320, window.height())
+    window.resize(window.width() - 420, window.height())
 
 
 def compact(page: Transcript) -> None:

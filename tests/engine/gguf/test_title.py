@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.gguf.model_title import MAX_CHARS, model_title
+from engine.gguf.title import MAX_CHARS, model_title
 
 M, B = 10**6, 10**9
 

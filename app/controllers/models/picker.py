@@ -1,0 +1,74 @@
+"""Connects the header's list of models with the library: what can be chosen, and what was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.domain.models import LibraryRow, PickerView
+from ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:  # the first paint waits for none of it
+    from app.controllers.models.hub_service import HubService
+
+Load = Callable[[str, str], None]
+
+
+class ModelPickerController(QObject):
+    """Lives on the window's thread; its work is done by ``jobs``. ``load`` loads a target and a draft (or "")."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        jobs: JobRunner,
+        service: Callable[[], HubService],
+        load: Load,
+        report: ReportProblem,
+    ) -> None:
+        super().__init__()
+        self._header = window.header
+        self._window = window
+        self._jobs = jobs
+        self._service = service
+        self._load = load
+        self._report = report
+        self._view = PickerView()
+        self._drafts_of = ""  # the target whose drafts are in the view
+        window.header.models_wanted.connect(self.show)
+        window.header.target_picked.connect(self._pick)
+
+    def show(self) -> None:
+        """Read the library, and what of it can draft for the target in use."""
+        target = self._window.engine_view.target
+        path = target.path if target else ""
+        if path != self._drafts_of:
+            self._view, self._drafts_of = replace(self._view, drafts=()), path
+            self._header.set_models(self._view)
+
+        def listed(rows: tuple[LibraryRow, ...]) -> None:
+            self._view = replace(self._view, targets=rows)
+            self._header.set_models(self._view)
+
+        def drafts(rows: tuple[LibraryRow, ...]) -> None:
+            if path == self._drafts_of:
+                self._view = replace(self._view, drafts=rows)
+                self._header.set_models(self._view)
+
+        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
+        if path:
+            self._jobs.run(
+                "drafts to choose", lambda stop: self._service().drafts_here(path, stop), drafts, self._report
+            )
+
+    def _pick(self, path: str) -> None:
+        """Load a target, with the draft that it is paired with; the chat goes on with it."""
+        target = self._window.engine_view.target
+        if target is not None and target.path == path:
+            return
+        self._jobs.run(
+            "pick", lambda _stop: self._service().draft_of(path), lambda draft: self._load(path, draft), self._report
+        )

@@ -1,0 +1,220 @@
+"""A whole race on the engine's thread with the built-in pair: its events in order, its result, its ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.controllers.race import job as job_module
+from app.controllers.race.job import RaceJob
+from app.domain.errors import RaceStoreError
+from app.domain.races import (
+    AUTO_LANE,
+    PLAIN_LANE,
+    LaneChoice,
+    LaneProgress,
+    LaneText,
+    RaceEnded,
+    RaceResult,
+    RaceRoundBegan,
+    RaceRoundEnded,
+    RaceSetup,
+)
+from app.paths import builtin_draft, builtin_target
+from app.storage.pair_speeds import PairSpeeds
+from app.storage.races import RaceStore
+from engine.records import ChatRequest, Event, LoadRequest, Message, Mode, Problem, SamplingParams
+from engine.session.session import Session
+
+SETUP = RaceSetup("Repeat: red, green, blue, red, green, blue.", rounds=2, max_tokens=16)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    made = Session()
+    made.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=512))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RaceStore:
+    return RaceStore(tmp_path / "races")
+
+
+def request(setup: RaceSetup, temperature: float = 0.0) -> ChatRequest:
+    return ChatRequest(
+        messages=(*setup.before, Message("user", setup.question)),
+        sampling=SamplingParams(temperature=temperature, seed=1),
+        max_tokens=setup.max_tokens,
+        ignore_eos=True,
+    )
+
+
+def race(
+    session: Session,
+    store: RaceStore,
+    setup: RaceSetup = SETUP,
+    temperature: float = 0.0,
+    should_stop: Callable[[list[Event]], bool] = lambda _told: False,
+) -> list[Event]:
+    told: list[Event] = []
+    RaceJob(setup, request(setup, temperature), store, speeds(store)).run(
+        session, lambda: should_stop(told), told.append, lambda: None
+    )
+    return told
+
+
+def speeds(store: RaceStore) -> PairSpeeds:
+    return PairSpeeds(store._folder.parent / "speeds.json")
+
+
+def result_of(told: list[Event]) -> RaceResult:
+    ended = told[-1]
+    assert isinstance(ended, RaceEnded)
+    assert ended.result is not None
+    return ended.result
+
+
+def test_events_tell_of_rounds_texts_and_slices_and_the_end_comes_last(session: Session, store: RaceStore) -> None:
+    told = race(session, store)
+    began = [event.round for event in told if isinstance(event, RaceRoundBegan)]
+    assert began == [0, 1]
+    assert [event.num_rounds for event in told if isinstance(event, RaceRoundEnded)] == [1, 2]
+    assert sum(isinstance(event, RaceEnded) for event in told) == 1
+    ends = [(event.lane, event.round) for event in told if isinstance(event, LaneProgress) and event.finished]
+    assert sorted(ends) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for lane in (0, 1):
+        texts = [event for event in told if isinstance(event, LaneText) and (event.lane, event.round) == (lane, 1)]
+        assert sum(len(event.spans) for event in texts) == 16
+        assert "".join(event.text for event in texts) == result_of(told).lanes[lane].text
+
+
+def test_the_result_is_kept_with_the_sums_of_all_rounds(session: Session, store: RaceStore) -> None:
+    result = result_of(race(session, store))
+    assert store.read(result.id) == result
+    assert [lane.stats.tokens for lane in result.lanes] == [32, 32]
+    assert result.lanes[0].stats.tokens_per_pass == 1.0
+    assert result.lanes[0].text == result.lanes[1].text
+    assert result.is_complete
+    assert result.num_rounds == 2
+    (verdict,) = result.verdicts
+    assert (verdict.lane, verdict.base, verdict.parting) == (1, 0, None)
+    assert verdict.ratio == pytest.approx(
+        (result.lanes[1].stats.tokens_per_second or 0) / (result.lanes[0].stats.tokens_per_second or 1)
+    )
+    assert (result.target_path, result.draft_path) == (str(builtin_target()), str(builtin_draft()))
+    report = json.loads(result.report)
+    assert report["question"] == SETUP.question
+    assert report["verdicts"][0]["ratio"]["value"] == pytest.approx(verdict.ratio)
+    assert result.markdown.startswith("# Race\n")
+
+
+def test_answers_that_are_drawn_may_differ_and_are_not_measured_for_ties(session: Session, store: RaceStore) -> None:
+    setup = replace(SETUP, rounds=1, greedy=False, lanes=(PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
+    result = result_of(race(session, store, setup, temperature=1.2))
+    assert result.temperature == 1.2
+    parting = result.verdicts[0].parting
+    assert parting is None or parting.margin is None
+
+
+def test_a_stop_keeps_the_rounds_before(session: Session, store: RaceStore) -> None:
+    setup = replace(SETUP, rounds=5)
+    told = race(
+        session, store, setup, should_stop=lambda told: any(isinstance(event, RaceRoundEnded) for event in told)
+    )
+    result = result_of(told)
+    assert (result.num_rounds, result.is_complete) == (1, True)
+
+
+def test_a_stop_in_the_first_round_leaves_what_there_is(session: Session, store: RaceStore) -> None:
+    setup = replace(SETUP, max_tokens=200)
+    told = race(session, store, setup, should_stop=lambda told: sum(isinstance(e, LaneText) for e in told) > 4)
+    result = result_of(told)
+    assert (result.num_rounds, result.is_complete) == (0, False)
+    assert all(not verdict.is_complete for verdict in result.verdicts)
+
+
+def test_a_stop_before_anything_came_leaves_nothing(session: Session, store: RaceStore) -> None:
+    told = race(session, store, should_stop=lambda _told: True)
+    assert told[-1] == RaceEnded()
+    assert store.all() == ()
+
+
+def test_the_session_goes_on_as_it_was(session: Session, store: RaceStore) -> None:
+    before = session.ready()
+    race(session, store)
+    assert session.ready() == before
+
+
+def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: RaceStore) -> None:
+    lanes = (PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX, 4))
+    result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
+    pair = speeds(store).get("paceline-tiny-target", "paceline-tiny-draft").race
+    assert pair is not None
+    assert (pair.mode, pair.rounds, pair.tokens) == ("auto", 2, 32)
+    assert pair.speedup == pytest.approx(result.verdicts[0].ratio, rel=1e-4)
+    alone = speeds(store).get("paceline-tiny-target", "").race
+    assert alone is not None
+    assert alone.mode == "suffix"
+
+
+def test_two_drafts_race_each_other_under_their_names(session: Session, store: RaceStore) -> None:
+    lanes = (PLAIN_LANE, LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3, str(builtin_draft())))
+    result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
+    assert [verdict.lane for verdict in result.verdicts] == [1, 2]
+    assert all(lane.stats.proposed > 0 for lane in result.lanes[1:])
+    assert json.loads(result.report)["settings"]["lanes"] == [
+        "plain",
+        "draft 3",
+        "paceline with paceline-tiny-draft draft 3",
+    ]
+    assert store.read(result.id).setup.lanes == lanes
+
+
+def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
+    race(session, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
+    assert speeds(store).all() == ()
+
+
+def test_a_failure_names_its_lane(store: RaceStore) -> None:
+    alone = Session()
+    alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
+    told = race(alone, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
+    alone.close()
+    ended = told[-1]
+    assert isinstance(ended, RaceEnded)
+    assert ended.problem is not None
+    assert ended.problem.message == "The lane draft: No draft model is chosen."
+
+
+def test_a_disk_that_takes_nothing_costs_the_keeping_not_the_result(
+    session: Session, store: RaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_result: RaceResult) -> RaceResult:
+        raise RaceStoreError("The disk is full.", "Make room.")
+
+    monkeypatch.setattr(store, "keep", refuse)
+    ended = race(session, store)[-1]
+    assert isinstance(ended, RaceEnded)
+    assert ended.result is not None
+    assert ended.problem is not None
+    assert ended.problem.message == "The disk is full."
+
+
+def test_rounds_go_on_until_they_are_sure_or_time_is_up(
+    session: Session, store: RaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_module, "UNTIL_MINUTES", 1e-9)
+    result = result_of(race(session, store, replace(SETUP, rounds=None)))
+    assert result.num_rounds == 1  # no further round began after the time was up
+
+
+def test_what_could_not_be_run_is_told_as_the_end() -> None:
+    problem = Problem("Something went wrong", "It did.", "Try again.")
+    told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere")), PairSpeeds(Path("nowhere"))).failed(problem)
+    assert told == RaceEnded(problem=problem)

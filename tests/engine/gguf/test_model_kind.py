@@ -1,0 +1,59 @@
+"""What a model has and this version does not use: pictures by a projector, tools by the template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ModelFileError
+from engine.gguf.header import read_header
+from engine.gguf.model_kind import check_writes_text, unused_parts
+from tests.engine.gguf_factory import Kind, tiny_llama
+
+
+def unused(
+    name: str = "gemma-3-4b-it-Q4_K_M.gguf",
+    siblings: tuple[str, ...] = (),
+    architecture: str = "gemma3",
+    template: str | None = "{{ messages }}",
+    **metadata: str,
+) -> tuple[str, ...]:
+    told = {key.replace("__", "."): value for key, value in metadata.items()}
+    return unused_parts(architecture, template, told.get, name, siblings)
+
+
+@pytest.mark.parametrize(
+    ("siblings", "sees"),
+    [
+        ((), False),
+        (("mmproj-F16.gguf",), True),  # of a folder with this one model
+        (("mmproj-model-f16.gguf",), True),
+        (("mmproj-F16.gguf", "qwen2-0.5b-q8_0.gguf"), False),  # whose is it?
+        (("mmproj-gemma-3-4b-it-f16.gguf", "qwen2-0.5b-q8_0.gguf"), True),
+        (("mmproj-qwen2.5-vl-3b-f16.gguf",), False),
+        (("qwen2-0.5b-q8_0.gguf",), False),
+    ],
+)
+def test_a_projector_beside_a_model_is_its_own_where_it_can_be(siblings: tuple[str, ...], sees: bool) -> None:
+    assert unused(siblings=siblings) == (("pictures",) if sees else ())
+
+
+def test_pictures_are_seen_in_architecture_and_header() -> None:
+    assert unused(architecture="qwen2vl") == ("pictures",)
+    assert unused(gemma3__vision__block_count="27") == ("pictures",)
+    assert unused() == ()
+
+
+def test_tools_are_seen_in_the_template_and_pictures_are_not() -> None:
+    assert unused(template="{%- if tools %}x{% endif %}") == ("tools",)
+    assert unused(template="{% if item.type == 'image' %}<start_of_image>{% endif %}") == ()
+    assert unused(template=None) == ()
+
+
+def test_a_projector_itself_is_refused_with_what_to_open_instead(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(general__type=(Kind.STRING, "mmproj")).write(tmp_path / "mmproj.gguf")
+    with pytest.raises(ModelFileError) as caught:
+        check_writes_text(read_header(file), file.name)
+    assert "does not write text" in caught.value.message
+    assert "Pictures and sound are not in this version" in caught.value.advice

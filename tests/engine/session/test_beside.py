@@ -1,0 +1,92 @@
+"""A session beside another: the same weights, but no text, no cache and no closing of what is not its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.errors import EngineError
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
+from engine.session.session import Session
+
+QUESTION = ChatRequest(
+    messages=(Message("user", "Repeat: red, green, blue, red, green, blue."),),
+    sampling=SamplingParams(temperature=0.0),
+    max_tokens=24,
+    ignore_eos=True,
+)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    made = Session()
+    made.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=1024))
+    yield made
+    made.close()
+
+
+def answer(session: Session, request: ChatRequest = QUESTION) -> Finished:
+    return next(event for event in session.generate(request) if isinstance(event, Finished))
+
+
+def test_it_answers_as_the_other_with_a_context_of_its_own(session: Session) -> None:
+    beside = session.beside(512)
+    assert beside.ready().target.n_ctx == 512
+    assert beside.ready().target.path == session.ready().target.path
+    mine, other = answer(session), answer(beside)
+    assert other.token_ids == mine.token_ids
+    assert other.stats.prompt_cached_tokens == 0  # the other's cache helped nothing
+    assert answer(session).stats.prompt_cached_tokens > 0
+    beside.close()
+
+
+def test_closing_it_leaves_the_other_usable_and_nothing_is_freed_twice(session: Session) -> None:
+    first = answer(session).token_ids
+    for _ in range(3):
+        beside = session.beside(512)
+        answer(beside, replace(QUESTION, mode=Mode.DRAFT, depth=3))
+        beside.close()
+    assert answer(session).token_ids == first
+    assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
+
+
+def test_without_the_draft_its_modes_cannot_run(session: Session) -> None:
+    beside = session.beside(512, with_draft=False)
+    assert set(beside.ready().unavailable) == {Mode.DRAFT, Mode.HEAD, Mode.HYBRID}
+    assert beside.ready().draft is None
+    assert session.ready().draft is not None
+    beside.close()
+
+
+def test_two_answers_that_alternate_are_each_their_own(session: Session) -> None:
+    one, two = session.beside(512), session.beside(512)
+    requests = [QUESTION, replace(QUESTION, mode=Mode.SUFFIX, depth=4)]
+    streams = [one.generate(requests[0]), two.generate(requests[1])]
+    ends: dict[int, Finished] = {}
+    while len(ends) < 2:
+        for number, stream in enumerate(streams):
+            event = next(stream, None)
+            if isinstance(event, Finished):
+                ends[number] = event
+    assert ends[0].token_ids == answer(session).token_ids
+    assert ends[1].stats.proposed > 0
+    one.close()
+    two.close()
+
+
+def test_it_is_stopped_by_the_same_interrupt(session: Session) -> None:
+    beside = session.beside(512)
+    session.interrupt.set()
+    stopped = next(event for event in beside.generate(QUESTION, lambda: True) if isinstance(event, Finished))
+    session.interrupt.clear()
+    assert stopped.stats.tokens == RunStats().tokens
+    assert answer(beside).stats.tokens == 24
+    beside.close()
+
+
+def test_nothing_loaded_is_refused_in_a_sentence() -> None:
+    with pytest.raises(EngineError, match="No model is loaded"):
+        Session().beside(512)

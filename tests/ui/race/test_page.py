@@ -1,0 +1,177 @@
+"""The page of races by keyboard alone, in both palettes, in a narrow window, and what is chosen on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.domain.races import AUTO_LANE, PLAIN_LANE, LaneChoice, RaceSetup, summary_of
+from engine.records import Mode, Source
+from tests.race_results import RESULT, THREE_LANES
+from ui.race.page import RacePage
+from ui.race.picture import draw_picture, look_of
+from ui.theme.palette import DARK, LIGHT
+from ui.theme.theme import Theme
+from ui.window.main_window import MainWindow
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot) -> RacePage:
+    """The page in its window."""
+    window.race.open()
+    shown = window.race.page
+    shown.ask("Where does water flow?")
+    qtbot.waitUntil(shown.isVisible)
+    return shown
+
+
+def press(qtbot: QtBot, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    qtbot.keyClick(focused, key, modifiers)
+
+
+def walk(qtbot: QtBot, stops: int) -> list[QWidget]:
+    """Where Tab leads, one after another."""
+    found = []
+    for _ in range(stops):
+        press(qtbot, Qt.Key.Key_Tab)
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        found.append(focused)
+    return found
+
+
+def test_tab_goes_from_the_question_over_lanes_and_options_to_the_start(page: RacePage, qtbot: QtBot) -> None:
+    form = page.form
+    assert form.question.hasFocus()
+    expected = [
+        form.rows[0].mode_box,
+        form.rows[1].mode_box,  # plain and auto have no depth
+        form.add_button,
+        form.rounds,
+        form.length,
+        form.temperature,
+        form.start_button,
+    ]
+    assert walk(qtbot, len(expected)) == expected
+
+
+def test_a_race_is_set_up_and_started_by_keys_alone(page: RacePage, qtbot: QtBot) -> None:
+    started: list[RaceSetup] = []
+    page.start_requested.connect(started.append)
+    form = page.form
+    form.add_button.setFocus()
+    press(qtbot, Qt.Key.Key_Space)
+    assert form.rows[2].mode_box.hasFocus()
+    form.rounds.setFocus()
+    press(qtbot, Qt.Key.Key_Down)
+    form.question.setFocus()
+    press(qtbot, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert started == [
+        RaceSetup("Where does water flow?", (PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX)), 5, 256, greedy=True)
+    ]
+
+
+def test_enter_makes_a_line_and_an_empty_question_cannot_be_raced(page: RacePage, qtbot: QtBot) -> None:
+    form = page.form
+    press(qtbot, Qt.Key.Key_Return)
+    assert form.question.exact_text() == "Where does water flow?\n"
+    form.question.clear()
+    assert not form.start_button.isEnabled()
+
+
+def test_a_lane_can_be_taken_away_but_two_stay(page: RacePage, qtbot: QtBot) -> None:
+    form = page.form
+    qtbot.mouseClick(form.add_button, Qt.MouseButton.LeftButton)
+    assert len(form.rows) == 3
+    assert not form.add_button.isVisible()
+    qtbot.mouseClick(form.rows[0].remove, Qt.MouseButton.LeftButton)
+    assert [row.choice for row in form.rows] == [AUTO_LANE, LaneChoice(Mode.SUFFIX)]
+    assert not any(row.remove.isVisible() for row in form.rows)
+    assert [row.number.text() for row in form.rows] == ["Lane 1", "Lane 2"]
+
+
+def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
+    form = page.form
+    form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3)))
+    assert form.problem.text() == "Two lanes are the same. Choose another mode or depth for one of them."
+    assert not form.start_button.isEnabled()
+    form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7)))
+    assert form.start_button.isEnabled()
+    assert form.setup.lanes == (LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7))
+
+
+def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None:
+    form = page.form
+    form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
+    assert form.rows[1].draft_box.isHidden()
+    page.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
+    assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
+    form.rows[1].draft_box.setCurrentIndex(1)
+    assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
+    page.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
+    assert form.start_button.isEnabled()  # the lane brings its own
+    form.rows[1].draft_box.setCurrentIndex(0)
+    form.rows[1].changed.emit()
+    assert not form.start_button.isEnabled()
+
+
+def test_the_setup_of_an_earlier_race_is_there_again(page: RacePage) -> None:
+    page.show_result(THREE_LANES)
+    page.show_setup()
+    assert page.form.setup == replace(THREE_LANES.setup, rounds=page.form.rounds.currentData())
+    assert page.form.includes_before.text() == "With the 2 earlier messages of the chat"
+
+
+def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) -> None:
+    page.show_result(THREE_LANES)
+    track = page.track
+    assert track.verdict.title.text() == "Auto is faster than Plain"
+    assert "Draft, depth 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
+    assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
+    lane = track.lanes[1]
+    assert {name: line.value for name, line in lane.lines.items()} == {
+        "per_pass": "2.00",
+        "accepted": "40% of 30",
+        "rollback": "12.0 ms",
+        "p50": "50.0 ms",
+        "p95": "130 ms",
+        "drafting": "100 ms",
+    }
+    (prose,) = lane.text.body.segments
+    marked = {item.source for item in prose.marks.ranges}  # type: ignore[union-attr]
+    assert marked == {Source.NGRAM, Source.RECOVERED, Source.BONUS}
+    qtbot.mouseClick(track.legend[Source.NGRAM], Qt.MouseButton.LeftButton)
+    assert Source.NGRAM not in {item.source for item in prose.marks.ranges}  # type: ignore[union-attr]
+
+
+def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:
+    page.show_result(THREE_LANES)
+    window.resize(1200, 800)
+    qtbot.waitUntil(lambda: page.track._lane_box.direction() is QBoxLayout.Direction.LeftToRight)
+    window.resize(660, 800)
+    qtbot.waitUntil(lambda: page.track._lane_box.direction() is QBoxLayout.Direction.TopToBottom)
+
+
+def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None:
+    page.set_earlier([summary_of(replace(RESULT, id="1"))])
+    spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
+    assert spoken.startswith("Where does water flow? target-7b with draft-0.5b · Plain against Auto")
+    assert spoken.endswith("Auto: 1.62× the speed of Plain (1.48 to 1.77 over 4 rounds).")
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: str) -> None:
+    look = replace(look_of(theme), tokens=DARK if name == "dark" else LIGHT)
+    picture = draw_picture(THREE_LANES, look)
+    assert (picture.width(), picture.height()) == (2400, 1350)
+    assert picture.pixelColor(2, 2).name() == look.tokens.page
+    colors = {picture.pixelColor(x, y).name() for x in range(100, 2300, 7) for y in range(150, 900, 7)}
+    assert {look.tokens.accent, look.tokens.rest, look.tokens.accent_text} <= colors
+    other = draw_picture(replace(THREE_LANES, verdicts=()), look)
+    assert other != picture

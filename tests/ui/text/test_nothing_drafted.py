@@ -1,0 +1,47 @@
+"""An answer without drafted tokens says why in plain words, and what would help."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.pacing.pace import choose_pace
+from engine.pacing.reasons import not_paying, text_not_paying
+from engine.records import Mode, RunStats
+from engine.sentences import said
+from ui.text import nothing_drafted
+from ui.text.nothing_drafted import cause_of, figure_words, help_words
+
+PAUSED = said("token {number}: {why}", number=1, why=not_paying(0.31, 0.44, None, as_asked=False, is_observed=False))
+TEXT_PAUSED = said("token {number}: {why}", number=1, why=text_not_paying(0.1, 0.4, is_observed=True))
+
+
+def run(mode: Mode, *decisions: str, tokens: int = 100) -> RunStats:
+    return RunStats(mode=mode, tokens=tokens, passes=tokens, decode_s=1.0, decisions=decisions)
+
+
+@pytest.mark.parametrize("kept_as_text", [False, True])
+@pytest.mark.parametrize(
+    ("stats", "cause"),
+    [
+        (run(Mode.OFF, choose_pace(Mode.OFF, None, can_pace=True).reason), nothing_drafted.PLAIN),
+        (run(Mode.AUTO, choose_pace(Mode.AUTO, 0, can_pace=True).reason), nothing_drafted.NO_LENGTH),
+        (run(Mode.AUTO, PAUSED), nothing_drafted.DEAR_DRAFT),
+        (run(Mode.AUTO, TEXT_PAUSED), nothing_drafted.UNLIKELY_TEXT),
+        (run(Mode.AUTO, tokens=3), nothing_drafted.SHORT),
+        (run(Mode.NGRAM), nothing_drafted.NEW_TEXT),
+        (run(Mode.AUTO), nothing_drafted.NEW_TEXT),
+    ],
+)
+def test_the_cause_is_the_one_that_the_engine_had(stats: RunStats, cause: object, kept_as_text: bool) -> None:
+    if kept_as_text:  # as an answer of an earlier start has its decisions
+        stats = RunStats(mode=stats.mode, tokens=stats.tokens, decisions=tuple(map(str.__str__, stats.decisions)))
+    assert cause_of(stats) is cause
+
+
+def test_the_line_says_it_in_a_few_words_and_the_hover_what_would_help() -> None:
+    assert figure_words(run(Mode.OFF)) == "nothing drafted"
+    assert "“Auto”" in help_words(run(Mode.OFF))
+    assert figure_words(run(Mode.AUTO)) == "nothing drafted: no text repeated"
+    assert "Find a draft" in help_words(run(Mode.AUTO))
+    assert figure_words(run(Mode.AUTO, PAUSED)) == "nothing drafted: the draft would not pay off"
+    assert "smaller draft" in help_words(run(Mode.AUTO, PAUSED))

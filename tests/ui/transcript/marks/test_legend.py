@@ -1,0 +1,85 @@
+"""The line above the conversation that says what marks mean, by mouse, beside the rows that it turns."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageView
+from engine.records import Source, TokenSpan
+from tests.ui.conftest import STATS
+from ui.transcript.marks.legend import EDGE_PX, PAD_PX, MarksLegend
+from ui.transcript.marks.marks import LINE_PX
+from ui.window.main_window import MainWindow
+
+LEFT = Qt.MouseButton.LeftButton
+VIEWS = [MessageView(2, "assistant", "The cat", stats=STATS, spans=(TokenSpan(7, Source.DRAFT),))]
+
+
+@pytest.fixture
+def legend(window: MainWindow) -> MarksLegend:
+    window.show_conversation("t", VIEWS)
+    return window.legend
+
+
+def test_it_is_seen_while_tokens_are_marked(window: MainWindow, legend: MarksLegend) -> None:
+    rows = window.stats.now.sources
+    assert not legend.isVisible()
+    QTest.mouseClick(rows[Source.DRAFT], LEFT)
+    assert legend.isVisible()
+    assert [source for source, chip in legend.chips.items() if chip.isChecked()] == [Source.DRAFT]
+    QTest.mouseClick(rows[Source.DRAFT], LEFT)
+    assert not legend.isVisible()
+    window.stats.now.refused.setChecked(True)
+    assert legend.isVisible()
+
+
+def test_a_click_on_a_mark_turns_its_tokens_on_and_off(window: MainWindow, legend: MarksLegend) -> None:
+    told: list[frozenset[Source]] = []
+    window.stats.sources_selected.connect(told.append)
+    window.stats.now.sources[Source.DRAFT].setChecked(True)
+    QTest.mouseClick(legend.chips[Source.BONUS], LEFT)
+    assert told[-1] == {Source.DRAFT, Source.BONUS}
+    assert window.stats.now.sources[Source.BONUS].isChecked()
+    QTest.mouseClick(legend.chips[Source.DRAFT], LEFT)
+    assert told[-1] == {Source.BONUS}
+
+
+def test_one_click_hides_all_marks(window: MainWindow, legend: MarksLegend) -> None:
+    for row in window.stats.now.sources.values():
+        row.setChecked(True)
+    window.stats.now.refused.setChecked(True)
+    QTest.mouseClick(legend.close_button, LEFT)
+    assert window.stats.now.marks == ()
+    assert not legend.isVisible()
+
+
+def test_without_a_conversation_there_is_nothing_to_explain(window: MainWindow, legend: MarksLegend) -> None:
+    window.stats.now.sources[Source.DRAFT].setChecked(True)
+    window.show_conversation("", [])
+    assert not legend.isVisible()
+    window.show_conversation("t", VIEWS)
+    assert legend.isVisible()
+
+
+def test_each_mark_is_drawn_as_in_the_text(window: MainWindow, legend: MarksLegend) -> None:
+    for row in window.stats.now.sources.values():
+        row.setChecked(True)
+    for source, chip in legend.chips.items():
+        image = chip.grab().toImage()
+        rows = range(image.height() - EDGE_PX - LINE_PX + 1, image.height() - EDGE_PX + 1)
+        below = {image.pixelColor(x, y).name() for x in range(PAD_PX, image.width() - PAD_PX) for y in rows}
+        assert (len(below) > 1) is (source is not Source.TARGET)
+
+
+def test_in_a_narrow_window_the_names_go_below_one_another(
+    window: MainWindow, legend: MarksLegend, qtbot: QtBot
+) -> None:
+    window.stats.now.sources[Source.DRAFT].setChecked(True)
+    window.set_text_size("larger")
+    window.resize(window.minimumWidth(), 700)
+    qtbot.waitUntil(lambda: all(chip.geometry().right() < legend.width() for chip in legend.chips.values()))
+    places = [chip.geometry() for chip in legend.chips.values()]
+    assert not any(one.intersects(other) for one in places for other in places if one is not other)

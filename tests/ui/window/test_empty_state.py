@@ -1,0 +1,71 @@
+"""What an empty page offers suits the model: its demo's messages, questions, code, or texts to continue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState, EngineView
+from engine.records import FROM_MODEL
+from tests.ui.conftest import model
+from ui.theme.theme import Theme
+from ui.window.empty_state import EmptyState
+from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
+
+
+@pytest.fixture
+def page(theme: Theme, qtbot: QtBot) -> EmptyState:
+    made = EmptyState(theme)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def view(name: str = "Some Model 7B", template: str = FROM_MODEL) -> EngineView:
+    return EngineView(EngineState.READY, replace(model(), name=name, template_name=template))
+
+
+def offered(page: EmptyState) -> list[str]:
+    return [card.prompt for card in page.prompt_cards]
+
+
+def test_the_built_in_examples_are_for_the_built_in_pair_only(page: EmptyState) -> None:
+    page.set_engine(view(), builtin=True)
+    assert offered(page) == [text for _, _, text in BUILTIN]
+    page.set_engine(view(), builtin=False)
+    assert offered(page) == [text for _, _, text in CHAT]
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [("Qwen2.5 Coder 1.5B Instruct", True), ("Codestral 22B", True), ("StarCoder2 3B", True), ("Decoder 7B", False)],
+)
+def test_a_model_for_code_is_offered_code(page: EmptyState, name: str, codes: bool) -> None:
+    page.set_engine(view(name), builtin=False)
+    assert offered(page) == [text for _, _, text in (CODE if codes else CHAT)]
+
+
+def test_a_model_without_a_template_says_so_and_offers_to_continue_texts(page: EmptyState, qtbot: QtBot) -> None:
+    page.set_engine(view(), builtin=False)
+    assert page.complete_button.isHidden()
+    page.set_engine(view(template="User/Assistant (fallback)"), builtin=False)
+    assert "without a chat template" in page.text.text()
+    with qtbot.waitSignal(page.completing_chosen) as chosen:
+        qtbot.mouseClick(page.complete_button, Qt.MouseButton.LeftButton)
+    assert chosen.args == [True]
+    page.set_completing(True)
+    assert offered(page) == [text for _, _, text in TEXT]
+    assert page.title.text() == "Continue a text"
+    with qtbot.waitSignal(page.completing_chosen) as back:
+        qtbot.mouseClick(page.complete_button, Qt.MouseButton.LeftButton)
+    assert back.args == [False]
+
+
+def test_an_example_is_sent_by_a_click(page: EmptyState, qtbot: QtBot) -> None:
+    page.set_engine(view(), builtin=False)
+    with qtbot.waitSignal(page.prompt_chosen) as sent:
+        qtbot.mouseClick(page.prompt_cards[0], Qt.MouseButton.LeftButton)
+    assert sent.args == [CHAT[0][2]]

@@ -1,0 +1,145 @@
+"""The list of models in the header, by mouse and by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState, EngineView
+from app.domain.models import LibraryRow, PickerView
+from tests.ui.conftest import BUILTIN, READY, model
+from ui.widgets.choice_list import Choice
+from ui.window.main_window import MainWindow
+from ui.window.model_picker import ModelPicker
+
+
+def row(name: str, size_bytes: int, **more: str) -> LibraryRow:
+    path = f"/models/{name}.gguf"
+    return LibraryRow(path, path, name, size_bytes, **more)  # type: ignore[arg-type]
+
+
+MODELS = PickerView(
+    (
+        row("tiny", 2_500_000_000, quantization="Q4_K_M", paired_with="little"),
+        row("other", 92_000_000, quantization="Q4_1"),
+    ),
+    (row("little", 639_000_000, quantization="Q8_0"), row("less", 400_000_000)),
+)
+
+
+@pytest.fixture
+def picker(window: MainWindow) -> ModelPicker:
+    window.header.set_models(MODELS)
+    QTest.mouseClick(window.header.model_button, Qt.MouseButton.LeftButton)
+    assert window.header.picker.isVisible()
+    return window.header.picker
+
+
+def rows_of(picker: ModelPicker) -> tuple[Choice, ...]:
+    return picker.list.rows.rows
+
+
+def ticked(picker: ModelPicker) -> list[str]:
+    return [each.title for each in rows_of(picker) if each.icon == "check"]
+
+
+def take(picker: ModelPicker, title: str, *, last: bool = False) -> None:
+    lines = [line for line, each in enumerate(rows_of(picker)) if each.title == title]
+    index = picker.list.model().index(lines[-1 if last else 0], 0)
+    picker.list.scrollTo(index)
+    QTest.mouseClick(picker.list.viewport(), Qt.MouseButton.LeftButton, pos=picker.list.visualRect(index).center())
+
+
+def test_models_come_first_then_drafts_then_what_else_there_is(picker: ModelPicker) -> None:
+    rows = rows_of(picker)
+    assert [each.title for each in rows if not each.key] == ["Models on this computer", "Draft for tiny", "More"]
+    assert [each.title for each in rows if each.key][:5] == ["tiny", "other", "little", "less", "No draft"]
+    assert rows[1].lines == ("Q4_K_M · draft: little",)
+    assert rows[1].side == "2.50 GB"
+    assert "Open a GGUF file…" in [each.title for each in rows]
+    assert "Find and download models…" in [each.title for each in rows]
+    assert ticked(picker) == ["tiny", "little"]
+
+
+def test_a_click_takes_a_model_or_a_draft_or_none(window: MainWindow, picker: ModelPicker, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.header.target_picked) as caught:
+        take(picker, "other")
+    assert caught.args == ["/models/other.gguf"]
+    assert not picker.isVisible()
+    window.header.open_models()
+    with qtbot.waitSignal(window.model_file_chosen) as caught:
+        take(picker, "less")
+    assert caught.args == ["/models/less.gguf", "draft"]
+    window.header.open_models()
+    with qtbot.waitSignal(window.draft_removed):
+        take(picker, "No draft")
+
+
+def test_keys_go_from_the_model_in_use_to_the_others(window: MainWindow, picker: ModelPicker, qtbot: QtBot) -> None:
+    assert picker.list.current_key() == "target:/models/tiny.gguf"
+    QTest.keyClick(picker.list, Qt.Key.Key_Down)
+    with qtbot.waitSignal(window.header.target_picked) as caught:
+        QTest.keyClick(picker.list, Qt.Key.Key_Return)
+    assert caught.args == ["/models/other.gguf"]
+    window.header.open_models()
+    QTest.keyClicks(picker.list, "find")
+    with qtbot.waitSignal(window.header.browse):
+        QTest.keyClick(picker.list, Qt.Key.Key_Return)
+
+
+def test_opening_it_asks_for_the_models(window: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.header.models_wanted):
+        window.header.open_models()
+    window.header.set_models(MODELS)
+    assert "other" in [each.title for each in rows_of(window.header.picker)], "it follows while it is open"
+
+
+def test_a_file_beside_the_library_is_listed_while_it_is_in_use(window: MainWindow) -> None:
+    window.set_engine(EngineView(EngineState.READY, model("mine"), model("helper")))
+    window.header.set_models(replace(MODELS, drafts=()))
+    window.header.open_models()
+    picker = window.header.picker
+    assert [each.title for each in rows_of(picker) if each.key][:3] == ["mine", "tiny", "other"]
+    assert ticked(picker) == ["mine", "helper"]
+
+
+def test_the_quick_demo_has_the_tick_while_it_is_in_use(window: MainWindow) -> None:
+    window.set_engine(BUILTIN)
+    window.header.open_models()
+    assert ticked(window.header.picker) == ["Quick demo"]
+    window.set_padded_demo("active", None)
+    window.header.open_models()
+    assert ticked(window.header.picker) == ["Speed demo in use"]
+
+
+def test_without_a_model_the_list_begins_with_opening_one(window: MainWindow) -> None:
+    window.set_engine(EngineView())
+    window.header.open_models()
+    picker = window.header.picker
+    assert picker.list.current_key() == next(each.key for each in rows_of(picker) if each.title == "Open a GGUF file…")
+    assert not next(each for each in rows_of(picker) if each.title == "Open a GGUF as draft…").enabled
+
+
+def test_loading_can_be_stopped_from_it(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_engine(replace(READY, state=EngineState.LOADING))
+    window.header.open_models()
+    with qtbot.waitSignal(window.stop_requested):
+        take(window.header.picker, "Stop loading")
+    window.set_engine(READY)
+    window.header.open_models()
+    assert "Stop loading" not in [each.title for each in rows_of(window.header.picker)]
+
+
+def test_a_strangers_name_is_text_and_no_key(window: MainWindow) -> None:
+    name = "<img src=x>&Model"
+    window.header.set_models(PickerView((row(name, 1_000_000),)))
+    window.header.open_models()
+    listing = window.header.picker.list
+    assert listing.rows.rows[2].title == name
+    hover = listing.rows.data(listing.rows.index(2, 0), Qt.ItemDataRole.ToolTipRole)
+    assert hover is not None
+    assert "<img" not in hover

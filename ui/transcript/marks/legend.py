@@ -1,0 +1,134 @@
+"""What the marks in the answers mean: a line above the conversation while tokens are marked, and each mark's switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy
+
+from engine.records import Source
+from ui.text.formatting import hover
+from ui.text.language import translate
+from ui.theme.theme import Theme
+from ui.transcript.marks.marks import LINE_PX, paint_marks
+from ui.widgets.figures import LegendRow
+from ui.widgets.icon_button import IconButton
+
+PAD_PX, LINE_GAP_PX, EDGE_PX = 8, 2, 5
+OFF_OPACITY = 0.55
+
+
+class SourceChip(QPushButton):
+    """The name of a source, marked as its tokens are; turned on and off together with its row of the statistics."""
+
+    def __init__(self, theme: Theme, source: Source, row: LegendRow) -> None:
+        super().__init__()
+        self._theme, self._source = theme, source
+        self.name = row.name
+        self.setProperty("kind", "mark")
+        self.setCheckable(True)
+        self.setChecked(row.isChecked())
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(translate("MarksLegend", "Mark {name} tokens").format(name=row.name))
+        self.setAccessibleDescription(row.help_text)
+        self.setToolTip(hover(row.help_text))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(lambda on: row.setChecked(on))  # noqa: PLW0108 (a slot of Qt's own would get no argument)
+        row.toggled.connect(self.setChecked)
+        theme.changed.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """As wide as its name."""
+        height = ceil(self._theme.text_height(-1)) + LINE_PX + 2 * EDGE_PX
+        return QSize(ceil(self._theme.text_width(self.name, -1)) + 2 * PAD_PX, height)
+
+    def minimumSizeHint(self) -> QSize:
+        """All of it."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The name with its tint and its underline; pale where these tokens are not marked."""
+        super().paintEvent(event)
+        cache, tokens, painter = self._theme.paint_cache, self._theme.tokens, QPainter(self)
+        is_on = self.isChecked()
+        text = QRectF(self.rect()).adjusted(PAD_PX, EDGE_PX, -PAD_PX, -EDGE_PX - LINE_PX)
+        painter.setFont(cache.font(-1))
+        painter.setPen(cache.color(tokens.text if is_on else tokens.text_muted))
+        painter.drawText(text, Qt.AlignmentFlag.AlignCenter, self.name)
+        painter.setOpacity(1.0 if is_on else OFF_OPACITY)  # of the mark alone: its name stays readable
+        paint_marks(painter, [(text, text.bottom() + 1, self._source)], tokens, self.devicePixelRatioF())
+
+
+class MarksLegend(QFrame):
+    """Out of sight while nothing is marked."""
+
+    def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], refused: QAbstractButton) -> None:
+        super().__init__()
+        self._rows, self._refused = list(rows.values()), refused
+        self._is_wanted = True
+        self.setObjectName("marksLegend")
+        self.setAccessibleName(translate("MarksLegend", "Marked tokens"))
+        self.chips = {source: SourceChip(theme, source, row) for source, row in rows.items()}
+        self.close_button = IconButton(theme, "x", translate("MarksLegend", "Hide all marks"))
+        self.close_button.clicked.connect(self._hide_all)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(LINE_GAP_PX)
+        self._num_columns = 0
+        line = QHBoxLayout(self)
+        line.setContentsMargins(16, 4, 12, 4)
+        line.addLayout(self._grid)
+        line.addStretch(1)
+        line.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._place(len(self.chips))
+        for button in (*self._rows, refused):
+            button.toggled.connect(self._follow)
+        theme.changed.connect(self._fit)
+        self._follow()
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Whether there is a conversation to mark tokens in."""
+        self._is_wanted = wanted
+        self._follow()
+
+    def _follow(self) -> None:
+        marked = any(row.isChecked() for row in self._rows) or self._refused.isChecked()
+        self.setVisible(self._is_wanted and marked)
+
+    def _hide_all(self) -> None:
+        for button in (*self._rows, self._refused):
+            button.setChecked(False)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as two names: the others go below."""
+        widest = max(chip.sizeHint().width() for chip in self.chips.values())
+        return QSize(2 * widest + self._beside_px(), super().minimumSizeHint().height())
+
+    def _beside_px(self) -> int:
+        line = self.layout()
+        margins = line.contentsMargins() if line is not None else self.contentsMargins()
+        return margins.left() + margins.right() + self.close_button.sizeHint().width() + 2 * PAD_PX
+
+    def _fit(self) -> None:
+        """As many names beside one another as there is room for."""
+        room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self.chips.values()]
+        for num in range(len(widths), 0, -1):
+            columns = [max(widths[column::num]) for column in range(num)]
+            if num == 1 or sum(columns) + (num - 1) * LINE_GAP_PX <= room:
+                self._place(num)
+                return
+
+    def _place(self, num_columns: int) -> None:
+        if num_columns == self._num_columns:
+            return
+        self._num_columns = num_columns
+        for number, chip in enumerate(self.chips.values()):
+            self._grid.addWidget(chip, number // num_columns, number % num_columns)
+        self.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may have room for more."""
+        super().resizeEvent(event)
+        self._fit()
