@@ -20,6 +20,7 @@ class Source(StrEnum):
     TARGET = "target"
     NGRAM = "ngram"
     DRAFT = "draft"
+    HEAD = "head"
     RECOVERED = "recovered"
     BONUS = "bonus"
 

@@ -33,7 +33,8 @@ class Mode(StrEnum):
     NGRAM = "ngram"  # prompt lookup: what followed the same few tokens last
     SUFFIX = "suffix"  # suffix decoding: what most often followed the longest match
     DRAFT = "draft"
-    HYBRID = "hybrid"  # text where it matches well, the draft model elsewhere
+    HEAD = "head"  # what reads the target's hidden rows: its next-token layers (MTP), or an EAGLE-3 head
+    HYBRID = "hybrid"  # text where it matches well, the draft model or the head elsewhere
     AUTO = "auto"  # whatever is expected to be fastest, pass by pass, plain decoding included
 
 
@@ -333,6 +334,7 @@ class ModelInfo:
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
+    head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
 
 
@@ -448,10 +450,11 @@ class EngineReady:
     """A target is loaded. ``unavailable`` gives, for each mode that cannot run now, the reason in one sentence."""
 
     target: ModelInfo
-    draft: ModelInfo | None = None
+    draft: ModelInfo | None = None  # a draft model, or a head of a file of its own
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
+    own_head: ModelInfo | None = None  # in the target's file, and in use
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,14 @@ class CachedSequence:
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
         self.before_reuse: BeforeReuse | None = None
+        self.after_pass: Callable[[], None] | None = None  # for who reads along
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._canonical = 0  # tokens that `prefill` read in the chunks that it would read them in again
+
+    @property
+    def ids(self) -> History:
+        """The tokens that it holds [num_past]; a view."""
+        return self._ids[: self.num_past]
 
     @property
     def num_pending(self) -> int:
@@ -108,6 +114,8 @@ class CachedSequence:
             self._ids[past] = ids[0]
         else:
             self._ids[past : self.num_past] = ids
+        if self.after_pass is not None:
+            self.after_pass()
 
     def replay(self) -> None:
         """Decode the pending tokens now, in passes of their own.

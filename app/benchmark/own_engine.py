@@ -39,7 +39,8 @@ class OwnEngine:
         """Let target and draft read the prompt: one plain token, and two with the draft."""
         self.answer(PLAIN, replace(question, max_tokens=1))
         if any(variant.mode not in (Mode.OFF, Mode.NGRAM) for variant in self._variants):
-            self.answer(Variant(Mode.DRAFT.value, 1), replace(question, max_tokens=2))
+            for mode in (Mode.DRAFT, Mode.HEAD):  # one of them drafts; the other answers plain
+                self.answer(Variant(mode.value, 1), replace(question, max_tokens=2))
 
     def answer(self, variant: Variant, question: Question) -> Answered:
         """Answer in this variant's mode and depth; `stats` counts from the end of prefill.

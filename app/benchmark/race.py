@@ -29,7 +29,7 @@ from engine.records import (
 
 SLICE_S = 0.25  # short against how a machine changes, long against what a change of lanes costs
 QUESTION = "question"  # a race has one prompt
-MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
+MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})
 
 ShouldStop = Callable[[], bool]
 OnText = Callable[["Variant", int, TextChunk], None]  # a lane, the round, and more of its answer there
@@ -234,7 +234,7 @@ def _read_prompt(lane: Lane, request: ChatRequest, should_stop: ShouldStop) -> N
     """Have the lane's models read the prompt, and what is measured at a first answer be measured, off the clock."""
     variants = [(PLAIN, 1), (lane.variant, 2)]
     if Mode(lane.variant.mode) in MODES_WITH_DRAFT:
-        variants.insert(1, (Variant(Mode.DRAFT.value, 1), 2))
+        variants[1:1] = [(Variant(mode.value, 1), 2) for mode in (Mode.DRAFT, Mode.HEAD)]  # one of them drafts
     for variant, max_tokens in variants:
         try:
             short = replace(in_variant(request, variant), max_tokens=max_tokens)

@@ -142,7 +142,7 @@ def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: G
 
 def lane_rows(runs: Sequence[Run]) -> list[tuple[str, ...]]:
     """A row of text for each lane, in the columns of `HEADS`."""
-    rows = {Variant(row.mode, row.depth): row for row in summarise(runs) if row.category == ALL}
+    rows = {Variant(row.mode, row.depth, row.engine): row for row in summarise(runs) if row.category == ALL}
     return [_cells(variant, row, runs) for variant, row in rows.items()]
 
 

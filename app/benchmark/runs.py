@@ -24,7 +24,7 @@ class Variant:
     def label(self) -> str:
         """A short name: ``plain``, ``auto``, ``draft 3``, ``llama-server draft-3``."""
         if self.engine != OURS:
-            return f"{self.engine} {self.mode}"
+            return f"{self.engine} {self.mode}" if self.depth is None else f"{self.engine} {self.mode} {self.depth}"
         if self.mode == Mode.OFF:
             return "plain"
         return self.mode if self.depth is None else f"{self.mode} {self.depth}"

@@ -1,4 +1,7 @@
-"""`paceline check`: may this draft serve this target, and what will it gain here. Only the vocabularies are loaded."""
+"""`paceline check`: may this draft serve this target, and what will it gain here; without one: has the target heads.
+
+Of a draft model only the vocabulary is loaded; heads are tried in a child process.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +15,108 @@ from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header
 from app.paths import find_paths
 from app.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import find_translation, speaks_words
+from engine.drafters.translation.comparison import find_template_difference, find_translation, speaks_words
 from engine.errors import DraftRefusedError, EngineError
+from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
+from engine.gguf.header import read_header
+from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.llama.model import LlamaModel
+from engine.sandbox.head_probe import probe_head
+from engine.sandbox.pair_probe import PairVerdict
 from engine.sandbox.probe import probe
 
 
 def command(options: argparse.Namespace) -> int:
     """Print the verdict and what to expect; exit code 0 for a pair that fits, 1 for one that does not."""
-    target, draft = Path(options.target), Path(options.draft)
+    target = Path(options.target)
+    if options.draft is None:
+        return _check_own_heads(target, as_json=options.json)
+    draft = Path(options.draft)
     try:
-        reason, speaks = verdict(target, draft)
-        expected = outlook(target, None if reason else draft)
+        is_head = bool(head_method(read_header(draft)))
+        told = head_verdict(target, draft) if is_head else verdict(target, draft)
+        expected = None if is_head else outlook(target, draft if told.matches else None)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
-        facts = {"target": str(target), "draft": str(draft), "compatible": not reason, "reason": reason or None}
-        print(json.dumps({**facts, "speaks": speaks, "expected": _as_dict(expected, reason)}, ensure_ascii=False))
-        return 1 if reason else 0
-    if reason:
-        print(f"{draft.name} cannot draft for {target.name}: {reason}")
+        print(json.dumps(_as_dict(target, draft, told, expected), ensure_ascii=False))
+        return 0 if told.matches else 1
+    if not told.matches:
+        print(f"{draft.name} cannot draft for {target.name}: {told.reason}")
         return 1
-    if speaks is None:
+    if is_head:
+        print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
+    elif told.speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {speaks_words(speaks)}")
-    for sentence in expected.sentences if expected else ():
-        print(sentence)
+        print(f"{draft.name} can draft for {target.name}. {speaks_words(told.speaks)}")
+    for sentence in (told.difference, *(expected.sentences if expected else ())):
+        if sentence:
+            print(sentence)
     return 0
+
+
+def _check_own_heads(target: Path, *, as_json: bool) -> int:
+    """Say whether a target drafts for itself; exit code 0 where it does."""
+    try:
+        probe(target, find_paths().cache)
+        header = read_header(target)
+        reason = own_head_verdict(target)
+    except EngineError as error:
+        return fail_with(error, as_json=as_json)
+    if as_json:
+        facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
+        print(json.dumps(facts, ensure_ascii=False))
+    else:
+        print(reason or own_heads_sentence(header, target.name))
+    return 1 if reason else 0
+
+
+def own_head_verdict(target: Path) -> str:
+    """Why a target does not draft for itself; empty where it does.
+
+    Raises:
+        ModelFileError: it cannot be read.
+    """
+    header = read_header(target)
+    if not has_next_token_layers(header):
+        return own_heads_sentence(header, target.name)
+    try:
+        return missing_sentence(MTP) or _tried(target, None)
+    except EngineError as error:
+        return error.message
+
+
+def head_verdict(target: Path, head: Path) -> PairVerdict:
+    """Try a head's file with a target.
+
+    Raises:
+        EngineError: the target cannot be used as a model.
+    """
+    probe(target, find_paths().cache)
+    try:
+        check_head_file(read_header(target), read_header(head))
+        _tried(target, head)
+    except EngineError as error:
+        return PairVerdict(matches=False, reason=error.message)
+    return PairVerdict(matches=True)
+
+
+def _tried(target: Path, head: Path | None) -> str:
+    probe_head(target, head, find_paths().cache)
+    return ""
+
+
+def _as_dict(target: Path, draft: Path, told: PairVerdict, expected: Outlook | None) -> dict[str, object]:
+    return {
+        "target": str(target),
+        "draft": str(draft),
+        "compatible": told.matches,
+        "reason": told.reason or None,
+        "speaks": told.speaks,
+        "template_difference": told.difference,
+        "expected": _expected(expected) if told.matches else None,
+    }
 
 
 def outlook(target: Path, draft: Path | None) -> Outlook | None:
@@ -53,9 +130,9 @@ def outlook(target: Path, draft: Path | None) -> Outlook | None:
     return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, Conditions())
 
 
-def _as_dict(outlook: Outlook | None, reason: str) -> dict[str, object] | None:
-    """The figures as JSON keeps them; of a refused pair none."""
-    if outlook is None or reason:
+def _expected(outlook: Outlook | None) -> dict[str, object] | None:
+    """The figures as JSON keeps them."""
+    if outlook is None:
         return None
     measured = outlook.measured
     race = measured.race if measured else None
@@ -72,10 +149,8 @@ def _as_dict(outlook: Outlook | None, reason: str) -> dict[str, object] | None:
     }
 
 
-def verdict(target: Path, draft: Path) -> tuple[str, float | None]:
-    """Compare the two: why the draft may not serve, empty where it may, and what share of the target's tokens it has.
-
-    The share is None where the vocabularies match.
+def verdict(target: Path, draft: Path) -> PairVerdict:
+    """Compare the two.
 
     Raises:
         EngineError: one of the files cannot be used as a model.
@@ -84,8 +159,11 @@ def verdict(target: Path, draft: Path) -> tuple[str, float | None]:
     for path in (target, draft):
         probe(path, cache)
     with LlamaModel(target, vocab_only=True) as one, LlamaModel(draft, vocab_only=True) as other:
+        both = (one.vocab, one.chat_template), (other.vocab, other.chat_template)
         try:
-            found = find_translation((one.vocab, one.chat_template), (other.vocab, other.chat_template))
+            found = find_translation(*both)
         except DraftRefusedError as error:
-            return error.message, None
-    return "", None if found is None else found.speaks
+            return PairVerdict(False, error.message)
+        if found is not None:
+            return PairVerdict(True, speaks=found.speaks)
+        return PairVerdict(True, difference=find_template_difference(*both))

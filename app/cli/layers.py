@@ -6,6 +6,7 @@ The window's settings for all chats are not asked: a script means the same for e
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from app.cli.output import warn
 from app.domain.errors import PresetError
@@ -14,6 +15,9 @@ from app.domain.settings.layers import LAYERED_KEYS
 from app.paths import builtin_target, find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import Presets, presets_file
+from engine.errors import EngineError
+from engine.gguf.head_files import has_next_token_layers
+from engine.gguf.header import read_header
 from engine.records import Mode, SamplingParams
 
 _NOT_OPTIONS = ("learn_past", "overflow", "prompt_format")
@@ -27,13 +31,34 @@ def apply_layers(options: argparse.Namespace) -> None:
         PresetError: there is no preset of the asked name.
     """
     held = {**_usual(), **_model_values(options), **_preset_values(options.preset)}
-    if held["mode"] in (Mode.DRAFT, Mode.HYBRID) and options.model is not None and options.draft is None:
+    if missing_drafter(Mode(str(held["mode"])), options.model, options.draft):
         held["mode"] = Mode.AUTO.value  # remembered for a draft that is not there now
     if (options.mode or held["mode"]) == Mode.OFF:
         held["depth"] = None
     for key, name in _OPTIONS.items():
         if getattr(options, name) is None:
             setattr(options, name, held.get(key))
+
+
+def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
+    """What a mode needs to draft with, as the end of a sentence; empty where it is there, or a file cannot be read.
+
+    Without a ``model`` the built-in pair is meant.
+    """
+    brings_draft = draft is not None or model is None
+    if mode is Mode.DRAFT and not brings_draft:
+        return "a draft model: give one with --draft."
+    if mode not in (Mode.HEAD, Mode.HYBRID) or draft is not None or (mode is Mode.HYBRID and model is None):
+        return ""
+    try:
+        has_heads = model is not None and has_next_token_layers(read_header(Path(model)))
+    except EngineError:
+        return ""  # opening it says what is wrong
+    if has_heads:
+        return ""
+    if mode is Mode.HYBRID:
+        return "a draft model or a head: give one with --draft."
+    return "a model with next-token layers (MTP), or a head made for the model: give one with --draft."
 
 
 def _usual() -> dict[str, SettingValue]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ALL_LAYERS = 10_000  # more than any model has
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
 CONTEXTS = (256, 10_000_000)  # in tokens
+_MOST_MINUTES = 100_000
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
 
@@ -99,7 +100,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="answer one prompt in the terminal"))
     _add_serve(commands.add_parser("serve", help="answer over HTTP as OpenAI's API does, on this machine"))
     _add_devices(commands.add_parser("devices", help="what models can lie on here, with its memory"))
-    _add_check(commands.add_parser("check", help="say whether a draft can serve a target, and why"))
+    _add_check(commands.add_parser("check", help="say whether a draft or a head can serve a target, and why"))
     _add_bench(commands.add_parser("bench", help="measure every mode against plain decoding on the same prompts"))
     _add_race(commands.add_parser("race", help="one question in two or three modes side by side, in short turns"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
@@ -158,7 +159,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     where.add_argument("--key", metavar="K", help=key)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
-    _add_model_options(parser.add_argument_group("models"))
+    models = parser.add_argument_group("models")
+    _add_model_options(models)
+    idle = "free the models once nothing was asked for so long; the next request loads them again"
+    models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
     _add_mode_options(group)
@@ -324,7 +328,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="check")
     parser.add_argument("target", metavar="T.gguf")
-    parser.add_argument("draft", metavar="D.gguf")
+    parser.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target drafts for itself")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -353,6 +357,11 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     _add_models_command(commands, "import", "add a GGUF file where it lies, without copying").add_argument(
         "path", metavar="PATH"
     )
+    own = _add_models_command(commands, "self-draft", "make a draft of a model itself, if measuring says it can pay")
+    own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
+    what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
+    own.add_argument("--layers", type=_layer_numbers, default=(), metavar="N,N,...", help=what)
+    own.set_defaults(module="models.self_draft")
 
 
 def _add_models_command(commands: _Commands[argparse.ArgumentParser], name: str, words: str) -> argparse.ArgumentParser:
@@ -398,6 +407,10 @@ def _layers(text: str) -> int | None:
     return min(int(text), ALL_LAYERS)
 
 
+def _layer_numbers(text: str) -> list[int]:
+    return [_whole(part, 0, ALL_LAYERS) for part in text.split(",")]
+
+
 def _context(text: str) -> int:
     return _whole(text, *CONTEXTS)
 
@@ -408,6 +421,16 @@ def _threads(text: str) -> int:
 
 def _port(text: str) -> int:
     return _whole(text, 0, 65_535)
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0.0 < minutes <= _MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
+    return minutes
 
 
 def _queue(text: str) -> int:

@@ -28,6 +28,7 @@ from app.benchmark.race import (
 )
 from app.benchmark.race_report import Gap, Verdict, aligned, judge, make_race_report
 from app.benchmark.runs import Run, Variant
+from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
@@ -94,10 +95,9 @@ def _fail_lane(error: LaneFailedError) -> int:
 
 def _variants(options: argparse.Namespace) -> tuple[Variant, ...]:
     variants = read_lanes(options.lanes)
-    has_draft = options.draft is not None or options.model is None
     for variant in variants:
-        if variant.mode in (Mode.DRAFT, Mode.HYBRID) and not has_draft:
-            raise ValueError(f"The lane {variant.label} needs a draft model: give one with --draft.")
+        if missing := missing_drafter(Mode(variant.mode), options.model, options.draft):
+            raise ValueError(f"The lane {variant.label} needs {missing}")
     return variants
 
 

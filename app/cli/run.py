@@ -18,7 +18,7 @@ from types import FrameType
 from typing import IO
 
 from app.attachments.reading import MAX_CHARS, read_attachment
-from app.cli.layers import apply_layers
+from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.domain.attachments import Attachment
@@ -46,6 +46,7 @@ from engine.records import (
     TextChunk,
 )
 from engine.sandbox.grammar_check import check_grammar
+from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.kernel_check import inspector
 from engine.session.session import Session
 
@@ -101,7 +102,12 @@ def open_session(past_folder: Path | None = None) -> Session:
     What was said in earlier sessions is read from ``past_folder`` and kept there.
     """
     cache = find_paths().cache
-    return Session(inspector(cache, builtin_target()), cost_folder=cache, past_folder=past_folder)
+    return Session(
+        inspector(cache, builtin_target()),
+        cost_folder=cache,
+        past_folder=past_folder,
+        inspect_head=head_inspector(cache),
+    )
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
@@ -208,8 +214,8 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
         ValueError: a value is outside its range, or the mode needs a draft that is not there.
     """
     mode = Mode(options.mode)
-    if mode in (Mode.DRAFT, Mode.HYBRID) and options.model is not None and options.draft is None:
-        raise ValueError(f"The {mode.value} mode needs a draft model: give one with --draft.")
+    if missing := missing_drafter(mode, options.model, options.draft):
+        raise ValueError(f"The {mode.value} mode needs {missing}")
     choose_pace(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")

@@ -1,4 +1,4 @@
-"""`paceline serve`: one loaded model over HTTP, with OpenAI's API, until Ctrl+C."""
+"""`paceline serve`: models over HTTP, one loaded at a time, with OpenAI's API, until Ctrl+C."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from app.cli.layers import apply_layers
@@ -15,18 +16,20 @@ from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, notify
 from app.cli.run import decoding_defaults, load_models, load_request, open_session
 from app.domain.errors import AppError
+from app.hub.opening import open_library
 from app.logs import RedactingFormatter
 from app.paths import find_paths
 from app.server.access import AllowedHosts, is_loopback
 from app.server.api_key import find_key
 from app.server.application import make_application
+from app.server.library import Choice, IdleTimer, ModelSwitch
 from app.server.listening import Server, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
 from engine.errors import EngineError
 from engine.llama.library import library_notices
-from engine.records import ChatRequest, EngineReady, Problem
+from engine.records import ChatRequest, EngineReady, Mode, Problem
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 
@@ -35,6 +38,7 @@ ENGINE_ENDS_S = 10.0
 
 def command(options: argparse.Namespace) -> int:
     """Serve until Ctrl+C; the exit code as `main` says."""
+    library = LibraryModels(options)
     try:
         resolve_names(options)
         apply_layers(options)
@@ -55,7 +59,8 @@ def command(options: argparse.Namespace) -> int:
                 notify(notice)
             if options.draft and ready.draft is None:
                 return 1
-            return _serve(session, _served(ready, defaults, options.system or ""), listener, key, options)
+            first = Choice(load_request(options), partial(_served, defaults=defaults, system=options.system or ""))
+            return _serve(session, ModelSwitch(first, ready, library), listener, key, options)
         except EngineError as error:
             return fail_with(error)
         finally:
@@ -70,30 +75,91 @@ def _key(option: str | None) -> str:
     return key
 
 
-def _served(ready: EngineReady, defaults: ChatRequest, system: str) -> ServedModel:
-    return ServedModel(Path(ready.target.path).stem, ready, defaults, system)
+def _served(ready: EngineReady, defaults: ChatRequest, system: str, name: str = "") -> ServedModel:
+    return ServedModel(name or Path(ready.target.path).stem, ready, defaults, system)
 
 
-def _serve(session: Session, model: ServedModel, listener: socket.socket, key: str, options: argparse.Namespace) -> int:
+class LibraryModels:
+    """Implements `app.server.library.ModelLibrary`, with the options of the command for each model."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        """``options`` as they were given, before anything was filled in."""
+        self._options = argparse.Namespace(**vars(options))
+
+    def names(self) -> list[str]:
+        """The models whose files are there."""
+        return [model.name for model in open_library(find_paths()).models() if not model.missing]
+
+    def find(self, name: str) -> Choice | None:
+        """A model by its name, with the draft that it is paired with."""
+        library = open_library(find_paths())
+        by_name = {model.name: model for model in library.models() if not model.missing}
+        model = by_name.get(name)
+        if model is None:
+            return None
+        draft = by_name.get(model.draft)
+        options = argparse.Namespace(**vars(self._options))
+        options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
+        if draft is None and options.mode in (Mode.DRAFT, Mode.HYBRID):
+            options.mode = None
+        apply_layers(options)
+        defaults = decoding_defaults(options)
+        served = partial(_served, defaults=defaults, system=options.system or "", name=name)
+        return Choice(load_request(options), served)
+
+
+def _serve(
+    session: Session, models: ModelSwitch, listener: socket.socket, key: str, options: argparse.Namespace
+) -> int:
     """Answer requests. A signal ends it, as an exception of this thread."""
     metrics, worker = Metrics(), EngineWorker(lambda _event: None, lambda: session)
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
-    app = make_application(lambda: model, scheduler, metrics, key, AllowedHosts(options.host))
+    scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
+    app = make_application(models, scheduler, metrics, key, AllowedHosts(options.host))
     worker.start()
-    try:
-        draft = "" if model.ready.draft is None else f", drafted by {model.ready.draft.name}"
-        notify(f"{model.name}{draft}, at {address_of(listener)}/v1; Ctrl+C ends it")
-        if not is_loopback(options.host):
-            notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
-        with ended_by_signals():
+    with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
+        try:
+            model = models.current()
+            notify(f"{model.name}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            if not is_loopback(options.host):
+                notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
             Server(app, scheduler.close).run([listener])
-    finally:
-        scheduler.close()
-        # What the session holds is freed next, which must not happen under a pass.
-        while not worker.shutdown(ENGINE_ENDS_S):
-            notify("waiting for the engine to end a pass")
+        finally:
+            scheduler.close()
+            # What the session holds is freed next, which must not happen under a pass. A second Ctrl+C changes nothing.
+            while not worker.shutdown(ENGINE_ENDS_S):
+                notify("waiting for the engine to end a pass")
     return 0
+
+
+def _drafted_by(ready: EngineReady) -> str:
+    if ready.draft is not None:
+        return f", drafted by {ready.draft.name}"
+    return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head})"
+
+
+@contextlib.contextmanager
+def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
+    """Have the models freed once nothing was asked for so many minutes; the next request loads them again."""
+    if minutes is None:
+        yield
+        return
+
+    def unload(_session: object, _between_steps: object) -> None:
+        activity = scheduler.activity
+        if not activity.num_waiting and not activity.num_running and session.is_loaded:
+            session.unload()
+            notify("the models are unloaded; the next request loads them again")
+
+    timer = IdleTimer(minutes * 60.0, lambda: worker.lend(unload))
+    scheduler.on_change = timer.restart
+    timer.restart()
+    try:
+        yield
+    finally:
+        scheduler.on_change = lambda: None
+        timer.stop()
 
 
 @contextlib.contextmanager

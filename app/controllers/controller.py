@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -100,6 +100,7 @@ class Controller(QObject):
         self.statistics = StatisticsController(parts, self.conversations)
         self.races = RaceController(parts, self.conversations, self.models, self.answers)
         self.races.on_changed = self._show_engine
+        self.races.find_drafts = self._find_drafts
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
@@ -260,6 +261,17 @@ class Controller(QObject):
         found = [] if self.hub is None else self.hub.service.targets()
         builtin = builtin_target()
         return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
+
+    def _find_drafts(self, target: str, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
+        """Look for drafts of a target in the library, beside the window."""
+        if self.hub is not None:
+            hub = self.hub
+            hub.jobs.run(
+                "drafts of a race",
+                lambda should_stop: [(row.path, row.name) for row in hub.service.drafts_here(target, should_stop)],
+                show,
+                lambda problem: log.info("drafts for a race could not be looked for: %s", problem.message),
+            )
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
         keeper = self._parts.keeper

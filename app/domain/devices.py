@@ -26,7 +26,7 @@ def device_names(text: str) -> tuple[str, ...]:
     if NO_DEVICE in names and len(names) > 1:
         raise ValueError(said("“none” stands for the processor alone: name it without other devices."))
     if len(names) > MOST_PARTS:
-        raise ValueError(said("llama.cpp uses at most {number} devices.", number=MOST_PARTS))
+        raise ValueError(said("llama.cpp uses at most {most} devices.", most=MOST_PARTS))
     return names
 
 

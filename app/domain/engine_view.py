@@ -28,7 +28,7 @@ class EngineState(StrEnum):
     RACING = "racing"  # the models are lent to a race
 
 
-_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HYBRID})
+_NEED_DRAFT = ({Mode.DRAFT}, {Mode.DRAFT, Mode.HEAD}, {Mode.DRAFT, Mode.HEAD, Mode.HYBRID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,14 @@ class EngineView:
     notices: tuple[str, ...] = ()
     progress: float | None = None
     devices: tuple[Device, ...] = ()  # beside the processor
+    own_head: ModelInfo | None = None  # of the target's file, where it drafts
+
+    @property
+    def drafter(self) -> ModelInfo | None:
+        """What drafts: the draft that is chosen, or the target's own head."""
+        return self.draft or self.own_head
 
     @property
     def lacks_draft(self) -> bool:
         """Whether all that keeps modes from running is that there is no draft model."""
-        return self.target is not None and self.draft is None and set(self.unavailable) in _NEED_DRAFT
+        return self.target is not None and self.drafter is None and set(self.unavailable) in _NEED_DRAFT

@@ -87,7 +87,12 @@ class Outlook:
     @property
     def advice(self) -> Sentence:
         """What to expect of a draft that is offered, in a sentence or two."""
-        return joined([self.headline, *(() if self.gain.draft_pays else (self._draft,))])
+        if self.gain.draft_pays or self.gain.draft_share is None:
+            return self.headline
+        return said(
+            "It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.",
+            percent=self.gain.draft_share * 100,
+        )
 
     @property
     def words(self) -> Sentence:
@@ -104,9 +109,9 @@ class Outlook:
                 low=low, high=high,
             )  # fmt: skip
         return said(
-            "Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about "
-            "{slow:.0f}–{fast:.0f} tokens per second.",
-            low=self.gain.low, high=self.gain.high, slow=low, fast=high,
+            "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that "
+            "with drafting.",
+            slow=low, fast=high, low=self.gain.low, high=self.gain.high,
         )  # fmt: skip
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from engine.records import JobEvent, Message, Mode, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
+DRAFTING = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})  # modes that may use a draft model
 NEAR_TIE = 0.5  # logits; see `app.benchmark.race_report`
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
 TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
@@ -17,10 +18,14 @@ TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a perso
 
 @dataclass(frozen=True, slots=True)
 class LaneChoice:
-    """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine."""
+    """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine.
+
+    ``draft`` is the file of a draft model that this lane loads for itself; empty: the one that is loaded, if any.
+    """
 
     mode: Mode
     depth: int | None = None
+    draft: str = ""
 
 
 PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
@@ -96,7 +101,8 @@ class LaneResult:
 class RaceResult:
     """A race that ended. ``created`` is ISO 8601, in UTC; ``id`` names it in the store, empty before it is kept.
 
-    ``report`` and ``markdown`` are what `paceline race` writes of it; ``machine`` is one line.
+    ``report`` and ``markdown`` are what `paceline race` writes of it. ``processor`` is the machine's; ``threads`` and
+    ``gpu_layers`` are those of the target.
     """
 
     setup: RaceSetup
@@ -104,7 +110,9 @@ class RaceResult:
     draft: str
     target_path: str
     draft_path: str
-    machine: str
+    processor: str
+    threads: int
+    gpu_layers: int
     created: str
     lanes: tuple[LaneResult, ...]
     verdicts: tuple[LaneVerdict, ...]

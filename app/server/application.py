@@ -16,13 +16,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
 from app.server.errors import UNEXPECTED, ApiError, api_error
+from app.server.library import ModelSwitch
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, read_object
 from app.server.responses import ResponseBuilder, sse
 from app.server.scheduler import JobEvent, Scheduler
 from engine.errors import GrammarError
-from engine.records import Finished, ModelInfo, TextChunk
+from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
 CHAT, COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/models"
@@ -33,13 +34,17 @@ _T = TypeVar("_T")
 
 
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
+LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
 
 def make_application(
-    current: CurrentModel, scheduler: Scheduler, metrics: Metrics, key: str, hosts: AllowedHosts
+    models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics, key: str, hosts: AllowedHosts
 ) -> ASGIApp:
-    """Make the application; every request passes `AccessControl` first."""
-    endpoints = Endpoints(current, scheduler, metrics)
+    """Make the application; every request passes `AccessControl` first.
+
+    ``models`` gives the model that is loaded, or has the one loaded that a request names.
+    """
+    endpoints = Endpoints(models, scheduler, metrics)
     routes = [
         Route(HEALTH, endpoints.health, methods=["GET"]),
         Route(MODELS, endpoints.models, methods=["GET"]),
@@ -58,8 +63,9 @@ def make_application(
 class Endpoints:
     """What each path answers."""
 
-    def __init__(self, current: CurrentModel, scheduler: Scheduler, metrics: Metrics) -> None:
-        self._current = current
+    def __init__(self, models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics) -> None:
+        self._switch = models if isinstance(models, ModelSwitch) else None
+        self._current = models.current if isinstance(models, ModelSwitch) else models
         self._scheduler = scheduler
         self._metrics = metrics
 
@@ -68,7 +74,7 @@ class Endpoints:
         return JSONResponse({"status": "ok"})
 
     async def models(self, _request: Request) -> Response:
-        """The one model that is loaded, and what drafts for it; no path."""
+        """The model that is loaded, what drafts for it, and the names of others that a request may ask for; no path."""
         model = self._current()
         ready = model.ready
         one: dict[str, object] = {
@@ -79,7 +85,13 @@ class Endpoints:
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
-        return JSONResponse({"object": "list", "data": [one]})
+        others = [] if self._switch is None else await asyncio.to_thread(self._switch.names)
+        more = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "paceline"}
+            for name in others
+            if name != model.name
+        ]
+        return JSONResponse({"object": "list", "data": [one, *more]})
 
     async def metrics(self, _request: Request) -> Response:
         """Counters for Prometheus."""
@@ -97,7 +109,7 @@ class Endpoints:
 
     async def _answer(self, request: Request, *, chat: bool) -> Response:
         body = await read_object(request)
-        model = self._current()
+        model = await self._named(body.get("model"))
         asked = parse_request(body, model, chat=chat)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
@@ -114,6 +126,33 @@ class Endpoints:
         finally:
             if not is_handed_on:
                 self._scheduler.cancel(job)
+
+    async def _named(self, name: object) -> ServedModel:
+        """The model that a request names; it is loaded first where nothing is known of it.
+
+        Raises:
+            ApiError: there is none, it cannot be loaded, or that takes too long.
+        """
+        model = self._current()
+        if self._switch is None or not isinstance(name, str) or name == model.name:
+            return model
+        known = self._switch.known(name)
+        if known is not None:
+            return known
+        target = await asyncio.to_thread(self._switch.find, name)
+        events, post = _events_across_threads()
+        job = self._scheduler.submit(None, post, target)
+        try:
+            async with asyncio.timeout(LOAD_WAIT_S):
+                event = await events.get()
+        except TimeoutError as error:
+            message = f"The model could not be loaded within {LOAD_WAIT_S:.0f} seconds. Try again."
+            raise ApiError(503, message, code="model_loading", headers={"Retry-After": "60"}) from error
+        finally:
+            self._scheduler.cancel(job)
+        if isinstance(event, ApiError):
+            raise event
+        return self._switch.known(name) or self._current()
 
 
 def _check_grammar(text: str) -> None:
@@ -158,6 +197,7 @@ async def _next(events: Events) -> TextChunk | Finished:
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
+    assert not isinstance(event, EngineReady)  # noqa: S101  (of a load alone)
     return event
 
 

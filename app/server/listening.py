@@ -86,17 +86,23 @@ def ended_by_signals() -> Iterator[None]:
     """Let Ctrl+C and SIGTERM end the program as exceptions, so that what was measured is still kept.
 
     uvicorn raises a signal again once it has stopped. A shell's background job has SIGINT ignored from its start, and
-    would then end as if nothing had happened.
+    would then end as if nothing had happened. Only the first one is raised: what is done at the end, such as waiting
+    for the engine, must be done whoever is impatient.
     """
+    received: list[int] = []
 
-    def on_sigterm(_number: int, _frame: FrameType | None) -> None:
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            return
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         sys.exit(TERMINATED)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: on_sigterm}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from engine.pacing.pass_trace import TracedPass
 from engine.records import RunStats, Source
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_DRAFTED = (Source.NGRAM, Source.DRAFT)
+_DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
 _Sample = tuple[str, float]  # labels as they are written, value
 
 

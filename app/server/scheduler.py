@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 32
 MAX_RETRY_S = 60
 BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
-JobEvent = TextChunk | Finished | ApiError
+JobEvent = TextChunk | Finished | EngineReady | ApiError
 
 
 class Interrupt(Protocol):
@@ -71,6 +71,7 @@ class InferenceSession(Protocol):
 
 
 Turn = Callable[[InferenceSession, Callable[[], None]], None]
+Ensure = Callable[[InferenceSession, str, Callable[[], bool]], None]
 
 
 class Engine(Protocol):
@@ -83,10 +84,11 @@ class Engine(Protocol):
 class Job:
     """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last.
 
-    ``target`` is the file of the model that the request was checked for; empty where that is of no account.
+    ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
+    request the model is to be loaded only: `EngineReady` comes then.
     """
 
-    def __init__(self, request: ChatRequest, on_event: Callable[[JobEvent], None], target: str) -> None:
+    def __init__(self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
@@ -100,6 +102,8 @@ class Scheduler:
         on_answer: hears on the engine's thread of every answer that ended, stopped ones included.
         on_pass: hears there of every pass.
         on_change: hears on any thread that `activity` is another.
+        ensure: has the model of a file loaded, on the engine's thread; it is given what says whether to give up. None:
+            a request for another model than the one that is loaded is refused.
     """
 
     def __init__(self, engine: Engine, max_waiting: int = MAX_WAITING) -> None:
@@ -115,6 +119,7 @@ class Scheduler:
         self.on_answer: Callable[[RunStats], None] = lambda _stats: None
         self.on_pass: OnTrace | None = None
         self.on_change: Callable[[], None] = lambda: None
+        self.ensure: Ensure | None = None
 
     @property
     def activity(self) -> Activity:
@@ -122,8 +127,8 @@ class Scheduler:
         with self._lock:
             return Activity(self._num_answered, len(self._waiting), 0 if self._running is None else 1)
 
-    def submit(self, request: ChatRequest, on_event: Callable[[JobEvent], None], target: str = "") -> Job:
-        """Queue a request.
+    def submit(self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str = "") -> Job:
+        """Queue a request; None has the model of ``target`` loaded.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
@@ -197,9 +202,10 @@ class Scheduler:
     def _answer(self, session: InferenceSession, job: Job, between_steps: Callable[[], None]) -> None:
         session.on_trace = self.on_pass
         try:
-            self._check(session, job)
-            request = replace(job.request, conversation_id=_guest(job.request))
-            for event in session.generate(request, job.cancelled.is_set):
+            request = self._checked(session, job)
+            if request is not None:
+                request = replace(request, conversation_id=_guest(request))
+            for event in () if request is None else session.generate(request, job.cancelled.is_set):
                 if isinstance(event, Finished):
                     self.on_answer(event.stats)
                 if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
@@ -208,7 +214,8 @@ class Scheduler:
                     job.on_event(event)
                 between_steps()
         except EngineError as error:
-            job.on_event(api_error(error, "messages" if job.request.raw_prompt is None else "prompt"))
+            is_text = job.request is not None and job.request.raw_prompt is not None
+            job.on_event(api_error(error, "prompt" if is_text else "messages"))
         except ApiError as error:
             job.on_event(error)
         except Exception:  # the thread must outlive every surprise, and the client must hear of it
@@ -225,21 +232,29 @@ class Scheduler:
             job.on_event(ApiError(500, UNEXPECTED))
             self.on_change()
 
-    @staticmethod
-    def _check(session: InferenceSession, job: Job) -> None:
-        """Refuse what is too long: the engine would leave questions without an answer out, which the window shows.
+    def _checked(self, session: InferenceSession, job: Job) -> ChatRequest | None:
+        """Have the right model loaded, and refuse what is too long for it; None where nothing is to be answered.
+
+        The engine would leave questions without an answer out, which the window shows.
 
         Raises:
             ApiError: another model was loaded while it waited.
-            EngineError: it is too long, or none is loaded, or the messages give no prompt.
+            EngineError: it is too long, or none is loaded or can be, or the messages give no prompt.
         """
-        loaded = session.ready().target
+        if self.ensure is not None and job.target:
+            self.ensure(session, job.target, job.cancelled.is_set)
+        ready = session.ready()
+        loaded = ready.target
         if job.target not in ("", loaded.path):
             raise model_changed_error()
+        if job.request is None:
+            job.on_event(ready)
+            return None
         num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
         if num_tokens > n_ctx - LEAST_ROOM:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")
+        return job.request
 
 
 def _guest(request: ChatRequest) -> int:

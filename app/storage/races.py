@@ -183,7 +183,9 @@ _PLAIN_FIELDS = {
     "draft": str,
     "target_path": str,
     "draft_path": str,
-    "machine": str,
+    "processor": str,
+    "threads": int,
+    "gpu_layers": int,
     "created": str,
     "num_rounds": int,
     "is_complete": bool,
@@ -237,7 +239,7 @@ def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
 
 
 def _choice_from(data: Mapping[str, Any]) -> LaneChoice:
-    return LaneChoice(Mode(data["mode"]), None if data["depth"] is None else int(data["depth"]))
+    return LaneChoice(Mode(data["mode"]), None if data["depth"] is None else int(data["depth"]), str(data["draft"]))
 
 
 def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:

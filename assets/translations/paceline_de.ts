@@ -225,6 +225,18 @@
 <context>
     <name>Catalog</name>
     <message>
+        <source>short questions and rewriting on a computer with few cores</source>
+        <translation>kurze Fragen und Umformulieren auf einem Rechner mit wenigen Kernen</translation>
+    </message>
+    <message>
+        <source>reasoning where an 8B model would be too slow</source>
+        <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
+        <source>everyday chat in many languages where a 7B model would be too slow</source>
+        <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
+    </message>
+    <message>
         <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
         <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
     </message>
@@ -1112,7 +1124,7 @@
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication: use it only in a network that you trust.</source>
-        <translation type="unfinished"></translation>
+        <translation>RPC von llama.cpp kennt keine Anmeldung: Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>The processor alone</source>
@@ -1437,39 +1449,39 @@
     </message>
     <message>
         <source>Have something explained</source>
-        <translation type="unfinished"></translation>
+        <translation>Etwas erklären lassen</translation>
     </message>
     <message>
         <source>Explain how a refrigerator works, in five short sentences.</source>
-        <translation type="unfinished"></translation>
+        <translation>Erkläre in fünf kurzen Sätzen, wie ein Kühlschrank funktioniert.</translation>
     </message>
     <message>
         <source>Make a plan</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Plan machen</translation>
     </message>
     <message>
         <source>Plan a weekend in a city that I do not know yet, as a table with times.</source>
-        <translation type="unfinished"></translation>
+        <translation>Plane ein Wochenende in einer Stadt, die ich noch nicht kenne, als Tabelle mit Uhrzeiten.</translation>
     </message>
     <message>
         <source>Improve a text</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Text verbessern</translation>
     </message>
     <message>
         <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
-        <translation type="unfinished"></translation>
+        <translation>Korrigiere diesen Text und liste auf, was du geändert hast: Gestern sind mein Bruder und mich in die Biblothek gegangen, weil die Bücher seit langen fällig wahren.</translation>
     </message>
     <message>
         <source>Write a function</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Funktion schreiben</translation>
     </message>
     <message>
         <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schreibe eine Python-Funktion, die alle Primzahlen bis n findet, mit Docstring und Tests.</translation>
     </message>
     <message>
         <source>Add types</source>
-        <translation type="unfinished"></translation>
+        <translation>Typen ergänzen</translation>
     </message>
     <message>
         <source>Add type annotations to this function and return all of it:
@@ -1481,53 +1493,63 @@ def mean(values):
         total += value
     return total / len(values)
 ```</source>
-        <translation type="unfinished"></translation>
+        <translation>Ergänze in dieser Funktion Typannotationen und gib sie ganz zurück:
+
+```python
+def mean(values):
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+```</translation>
     </message>
     <message>
         <source>Turn data into JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Daten in JSON umwandeln</translation>
     </message>
     <message>
         <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
-        <translation type="unfinished"></translation>
+        <translation>Mache daraus JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</translation>
     </message>
     <message>
         <source>Understand an error</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Fehler verstehen</translation>
     </message>
     <message>
-        <source>What does “IndexError: list index out of range” mean in Python, and how do I find its cause?</source>
-        <translation type="unfinished"></translation>
+        <source>What does “IndexError: list index out of range” mean, and how do I find its cause?</source>
+        <translation>Was bedeutet „IndexError: list index out of range“, und wie finde ich die Ursache?</translation>
     </message>
     <message>
         <source>A story</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Geschichte</translation>
     </message>
     <message>
         <source>Once upon a time, in a small village by the sea, there lived</source>
-        <translation type="unfinished"></translation>
+        <translation>Es war einmal, in einem kleinen Dorf am Meer, da lebte</translation>
     </message>
     <message>
         <source>An article</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Artikel</translation>
     </message>
     <message>
         <source>The three most important inventions of the nineteenth century were</source>
-        <translation type="unfinished"></translation>
+        <translation>Die drei wichtigsten Erfindungen des neunzehnten Jahrhunderts waren</translation>
     </message>
     <message>
         <source>A function</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Funktion</translation>
     </message>
     <message>
         <source>A letter</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Brief</translation>
     </message>
     <message>
         <source>Dear Ms Miller,
 
 thank you for your letter of</source>
-        <translation type="unfinished"></translation>
+        <translation>Sehr geehrte Frau Müller,
+
+vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source> Try the speed demo</source>
@@ -1599,19 +1621,19 @@ thank you for your letter of</source>
     </message>
     <message>
         <source>Answer my messages instead</source>
-        <translation type="unfinished"></translation>
+        <translation>Stattdessen meine Nachrichten beantworten</translation>
     </message>
     <message>
         <source>Continue my texts instead</source>
-        <translation type="unfinished"></translation>
+        <translation>Stattdessen meine Texte fortsetzen</translation>
     </message>
     <message>
         <source>Continue a text</source>
-        <translation type="unfinished"></translation>
+        <translation>Einen Text fortsetzen</translation>
     </message>
     <message>
         <source>Write the beginning of a text below; the model goes on with it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -1619,7 +1641,7 @@ thank you for your letter of</source>
     </message>
     <message>
         <source>This model came without a chat template, so it was probably made to continue texts rather than to answer. You can chat with it in a usual format, or have it continue what you write.</source>
-        <translation type="unfinished"></translation>
+        <translation>Dieses Modell kam ohne Chat-Vorlage, ist also wohl dafür gemacht, Texte fortzusetzen, statt zu antworten. Sie können in einem üblichen Format damit chatten oder es fortsetzen lassen, was Sie schreiben.</translation>
     </message>
     <message>
         <source>Write a message below, or try one of these.</source>
@@ -1939,6 +1961,20 @@ thank you for your letter of</source>
         <translation>nur Prozessor</translation>
     </message>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} Schicht auf {device}</numerusform>
+            <numerusform>{number} Schichten auf {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>Experten von {number} Schicht im Arbeitsspeicher</numerusform>
+            <numerusform>Experten von {number} Schichten im Arbeitsspeicher</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} Schicht auf der GPU</numerusform>
@@ -1956,6 +1992,10 @@ Chat template: {template_name}
 Kontext {used} von {trained} Token, {threads} Threads, {where}
 Chat-Vorlage: {template_name}
 {path}</translation>
+    </message>
+    <message>
+        <source>Not used in chats, which are text only: {parts}</source>
+        <translation>In Chats nicht verwendet, sie sind nur Text: {parts}</translation>
     </message>
     <message>
         <source>Show the sidebar (Ctrl+B)</source>
@@ -2007,15 +2047,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>pictures</source>
-        <translation type="unfinished"></translation>
+        <translation>Bilder</translation>
     </message>
     <message>
         <source>tools (function calls)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Not in this version, which gives it text only: {parts}</source>
-        <translation type="unfinished"></translation>
+        <translation>Werkzeuge (Funktionsaufrufe)</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2054,6 +2090,10 @@ Chat-Vorlage: {template_name}
         <translation>kein Entwurf</translation>
     </message>
     <message>
+        <source>own head ({method}) ✓</source>
+        <translation>eigener Kopf ({method}) ✓</translation>
+    </message>
+    <message>
         <source>No model is loaded. Open a GGUF file or start the quick demo.</source>
         <translation>Es ist kein Modell geladen. Öffnen Sie eine GGUF-Datei, oder starten Sie die schnelle Demo.</translation>
     </message>
@@ -2068,6 +2108,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>It has another vocabulary and speaks {share} of the target&apos;s tokens.</source>
         <translation>Es hat ein anderes Vokabular und beherrscht {share} der Token des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>Draft: a head in the model&apos;s own file ({method}).</source>
+        <translation>Entwurf: ein Kopf in der eigenen Datei des Modells ({method}).</translation>
     </message>
     <message>
         <source>No draft. {why}</source>
@@ -2146,11 +2190,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>“{name}” from your library can draft for this model.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
     </message>
     <message>
         <source>Use it</source>
-        <translation type="unfinished"></translation>
+        <translation>Verwenden</translation>
     </message>
 </context>
 <context>
@@ -2446,10 +2490,6 @@ Chat-Vorlage: {template_name}
         <translation>Basis-URL kopieren</translation>
     </message>
     <message>
-        <source>Stop this answer</source>
-        <translation>Diese Antwort anhalten</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
     </message>
@@ -2671,11 +2711,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{name} can also read pictures; this version gives it text only.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} kann auch Bilder lesen; diese Version gibt ihm nur Text.</translation>
     </message>
     <message>
         <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} kam ohne Chat-Vorlage. Ein neuer Chat bietet an, dass es stattdessen Ihre Texte fortsetzt.</translation>
     </message>
     <message>
         <source>The quick demo is used until you choose another model.</source>
@@ -2870,24 +2910,44 @@ Chat-Vorlage: {template_name}
         <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells und höchstens ein Zehntel so groß.</translation>
     </message>
     <message>
-        <source>A draft model, best with the target&apos;s vocabulary.</source>
-        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells.</translation>
+        <source>Drafts from text where it matches well, and with the draft model or head elsewhere.</source>
+        <translation>Entwirft aus Text, wo er gut passt, und sonst mit dem Entwurfsmodell oder Kopf.</translation>
+    </message>
+    <message>
+        <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>
+        <translation>Schichten, die den inneren Zustand des Zielmodells lesen, entwerfen Token; das Zielmodell prüft sie in einem Durchlauf.</translation>
+    </message>
+    <message>
+        <source>A model with next-token layers (MTP), or a head made for this very model, chosen as the draft.</source>
+        <translation>Ein Modell mit MTP-Schichten, oder einen Kopf, der für genau dieses Modell gemacht und als Entwurfsmodell gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Memory and time for a layer or a few; on some machines it makes answers slower.</source>
+        <translation>Speicher und Zeit für eine oder wenige Schichten; auf manchen Rechnern werden Antworten damit langsamer.</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
     <message>
-        <source>Drafts from text where it matches well, and with the draft model elsewhere.</source>
-        <translation>Entwirft aus dem Text, wo er gut passt, und sonst mit dem Entwurfsmodell.</translation>
-    </message>
-    <message>
         <source>The same as the draft model, but less time where text matches.</source>
         <translation>Dasselbe wie das Entwurfsmodell, aber weniger Zeit, wo Text passt.</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Whatever is fastest, pass by pass</source>
@@ -2910,6 +2970,10 @@ Chat-Vorlage: {template_name}
         <translation>Ein kleines Modell rät voraus, das große prüft</translation>
     </message>
     <message>
+        <source>The model&apos;s own extra layers guess ahead</source>
+        <translation>Eigene Zusatzschichten des Modells raten voraus</translation>
+    </message>
+    <message>
         <source>Guesses from the text, else with the small model</source>
         <translation>Rät nach dem Text, sonst mit dem kleinen Modell</translation>
     </message>
@@ -2928,6 +2992,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft</source>
         <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
     </message>
     <message>
         <source>Hybrid</source>
@@ -2965,48 +3033,48 @@ Chat-Vorlage: {template_name}
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Automatic” drafts where that pays off.</source>
-        <translation type="unfinished"></translation>
+        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
+        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
-        <translation type="unfinished"></translation>
+        <translation>die Entwurfslänge ist 0</translation>
     </message>
     <message>
         <source>Set the draft length to “Automatic” to have tokens drafted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Stellen Sie die Entwurfslänge auf „Automatisch“, damit Token entworfen werden.</translation>
     </message>
     <message>
         <source>the draft would not pay off</source>
-        <translation type="unfinished"></translation>
+        <translation>das Entwurfsmodell würde sich nicht lohnen</translation>
     </message>
     <message>
         <source>The draft costs more time here than it would save. A smaller draft of the same family may pay off, and text that repeats is drafted without one.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Entwurfsmodell kostet hier mehr Zeit, als es sparen würde. Ein kleineres derselben Familie kann sich lohnen, und Text, der sich wiederholt, wird auch ohne Entwurfsmodell entworfen.</translation>
     </message>
     <message>
         <source>drafts from the text were rejected too often</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
     </message>
     <message>
         <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
-        <translation type="unfinished"></translation>
+        <translation>Aus dem bisherigen Text ließ sich zu wenig vorhersagen. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
     </message>
     <message>
         <source>the answer was short</source>
-        <translation type="unfinished"></translation>
+        <translation>die Antwort war kurz</translation>
     </message>
     <message>
         <source>Drafting begins after a few tokens and pays off in longer answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
     </message>
     <message>
         <source>no text repeated</source>
-        <translation type="unfinished"></translation>
+        <translation>kein Text wiederholte sich</translation>
     </message>
     <message>
         <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwürfe kamen nur aus dem Gespräch, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell suchen“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -4767,15 +4835,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The shares of the devices must be numbers such as 3,1, one for each.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Anteile der Geräte müssen Zahlen wie 3,1 sein, eine für jedes.</translation>
     </message>
     <message>
         <source>The last {num_answers} answers were slower than plain decoding would have been: {speedup:.2f}×.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die letzten {num_answers} Antworten waren langsamer, als es einfaches Dekodieren gewesen wäre: {speedup:.2f}×.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding over the last {num_answers} answers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren über die letzten {num_answers} Antworten.</translation>
     </message>
     <message>
         <source>{label} must be text.</source>
@@ -5002,6 +5070,10 @@ Chat-Vorlage: {template_name}
         <translation>Andere Programme brauchten während des Rennens den Prozessor, und die Bahnen endeten mit verschieden vielen Threads. Schließen Sie diese und wiederholen Sie das Rennen für ein besseres Urteil.</translation>
     </message>
     <message>
+        <source>The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger model.</source>
+        <translation>Die Antworten dauerten kürzer als ein Zug einer Bahn, was wenig aussagt. Stellen Sie eine Frage mit längerer Antwort, oder nehmen Sie ein größeres Modell.</translation>
+    </message>
+    <message>
         <source>The lane {lane}: {reason}</source>
         <translation>Bahn {lane}: {reason}</translation>
     </message>
@@ -5050,10 +5122,6 @@ Chat-Vorlage: {template_name}
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
     </message>
     <message>
-        <source>llama.cpp uses at most {number} devices.</source>
-        <translation>llama.cpp nutzt höchstens {number} Geräte.</translation>
-    </message>
-    <message>
         <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
         <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
     </message>
@@ -5076,10 +5144,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Measured here: {speedup:.2f}× plain decoding in a race ({low:.2f}–{high:.2f}).</source>
         <translation>Hier gemessen: {speedup:.2f}× einfaches Dekodieren in einem Rennen ({low:.2f}–{high:.2f}).</translation>
-    </message>
-    <message>
-        <source>Expect {low:.1f}–{high:.1f}× plain decoding on this computer, which itself gives about {slow:.0f}–{fast:.0f} tokens per second.</source>
-        <translation>Zu erwarten ist auf diesem Rechner das {low:.1f}- bis {high:.1f}-Fache von einfachem Dekodieren, das selbst etwa {slow:.0f}–{fast:.0f} Token je Sekunde schafft.</translation>
     </message>
     <message>
         <source>A drafted token costs {percent:.0f}% of a pass of the target.</source>
@@ -5246,6 +5310,22 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>llama.cpp uses at most {most} devices.</source>
+        <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
+    </message>
+    <message>
+        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
+        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
+        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
+        <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
+    </message>
+    <message>
         <source>the end of an answer</source>
         <translation>dem Ende einer Antwort</translation>
     </message>
@@ -5260,6 +5340,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
         <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
+        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5422,6 +5506,22 @@ Chat-Vorlage: {template_name}
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
+        <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them out. A file with them drafts for itself.</source>
+        <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Wer sie erstellt hat, hat sie weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP): it cannot draft for itself.</source>
+        <translation>{name} hat keine MTP-Schichten und kann nicht selbst entwerfen.</translation>
+    </message>
+    <message>
+        <source>{name} drafts for itself: it has a next-token layer (MTP).</source>
+        <translation>{name} entwirft selbst: Es hat eine MTP-Schicht.</translation>
+    </message>
+    <message>
         <source>it claims {num_tensors:,} tensors</source>
         <translation>sie behauptet, {num_tensors:,} Tensoren zu haben</translation>
     </message>
@@ -5518,12 +5618,32 @@ Chat-Vorlage: {template_name}
         <translation>der Eintrag {key!r}</translation>
     </message>
     <message>
-        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <source>Open that model, and choose this file as its draft.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
+        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
     </message>
     <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
+    </message>
+    <message>
+        <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head (EAGLE-3) of another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the next-token heads (MTP) of another model</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -5582,128 +5702,40 @@ Chat-Vorlage: {template_name}
         <translation>ein Text darin behauptet, {length:,} Bytes zu haben</translation>
     </message>
     <message>
-        <source>The schema needs more than {most:,} rules.</source>
-        <translation type="unfinished"></translation>
+        <source>This build of llama.cpp has no {functions}, which heads of the kind {method} need.</source>
+        <translation>Diesem Build von llama.cpp fehlt {functions}; Köpfe der Art {method} brauchen das.</translation>
     </message>
     <message>
-        <source>The schema needs a grammar of more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
+        <source>The head reads hidden rows of {wanted} numbers, and the target&apos;s have {width}: it belongs to another model.</source>
+        <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>The JSON schema is none: a value in it is of the wrong type.</source>
-        <translation type="unfinished"></translation>
+        <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
+        <translation>Der Kopf ist für Modelle der Architektur {of_head} gemacht, das Zielmodell ist {of_target}.</translation>
     </message>
     <message>
-        <source>A JSON schema must be an object, true or false.</source>
-        <translation type="unfinished"></translation>
+        <source>EAGLE-3 heads read the target&apos;s layers, and llama.cpp cannot give those of {architecture} models.</source>
+        <translation>EAGLE-3-Köpfe lesen die Schichten des Zielmodells, und llama.cpp kann die von {architecture}-Modellen nicht ausgeben.</translation>
     </message>
     <message>
-        <source>The schema refers to itself without an end.</source>
-        <translation type="unfinished"></translation>
+        <source>The head does not name the three layers of the target that it reads.</source>
+        <translation>Der Kopf nennt nicht die drei Schichten des Zielmodells, die er liest.</translation>
     </message>
     <message>
-        <source>Nothing is valid by a schema that is false.</source>
-        <translation type="unfinished"></translation>
+        <source>The head reads layer {layer} of its target, and this one has {most}.</source>
+        <translation>Der Kopf liest Schicht {layer} seines Zielmodells, und dieses hat {most}.</translation>
     </message>
     <message>
-        <source>The schema has anyOf and oneOf in one place, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
+        <source>The head uses the target&apos;s embedding or output layer, which has another width than its own.</source>
+        <translation>Der Kopf benutzt die Einbettungs- oder Ausgabeschicht des Zielmodells, die eine andere Breite hat als er.</translation>
     </message>
     <message>
-        <source>Nothing is valid by an anyOf or oneOf without alternatives.</source>
-        <translation type="unfinished"></translation>
+        <source>The head has a vocabulary of its own, but no output layer for it.</source>
+        <translation>Der Kopf hat ein eigenes Vokabular, aber keine Ausgabeschicht dafür.</translation>
     </message>
     <message>
-        <source>An enum of the schema has no value that is valid.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts optional properties, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have more items than it may have.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of the schema must be longer than it may be.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema counts properties that it does not name, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a pattern beside a length or a format, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has a format beside a length, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two alternatives of a oneOf may be valid at once; use anyOf, or give each a property with a const of its own.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of the schema must have items, and none is allowed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} of the schema must be a number.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name} beside an enum, which cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An array of at least {least:,} items cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A string of at least {least:,} characters cannot be followed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has {name}, which a grammar cannot promise.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} is required, and not allowed, by the schema.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no whole number from {lowest} to {highest}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pattern has more than {most:,} characters.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The pattern {pattern} cannot be followed: {what}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A type of the schema is none of JSON&apos;s.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A $ref must name a place in the schema itself, as #/$defs/name.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once have different types.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Two parts of the schema that hold at once both have {name}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The schema has no {reference}.</source>
-        <translation type="unfinished"></translation>
+        <source>The head cannot forget what it drafted.</source>
+        <translation>Der Kopf kann nicht vergessen, was er entworfen hat.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -5730,6 +5762,18 @@ Chat-Vorlage: {template_name}
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
+        <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be split that way: {reason}.</source>
+        <translation>{path} lässt sich so nicht aufteilen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another split: layer by layer works everywhere.</source>
+        <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -5744,6 +5788,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
         <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
+    </message>
+    <message>
+        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
+        <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
         <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
@@ -5794,6 +5842,10 @@ Chat-Vorlage: {template_name}
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
+        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
+    </message>
+    <message>
         <source>The chat template of this model leaves out the text of messages.</source>
         <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
@@ -5812,6 +5864,114 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp crashed over this grammar.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler: fewer groups in each other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The grammar could not be read in time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make it simpler.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it has no rule called root, or one that is not there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A grammar must have rules, and {most:,} characters at most.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a rule begins with itself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>llama.cpp gives no hidden rows of {architecture} models.</source>
+        <translation>llama.cpp gibt die inneren Zustände von {architecture}-Modellen nicht aus.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its head gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
+        <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own heads cannot be used: {reason}</source>
+        <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
+    </message>
+    <message>
+        <source>The draft model that is chosen drafts in its place; choose none to use it.</source>
+        <translation>Das gewählte Entwurfsmodell entwirft an seiner Stelle; wählen Sie keines, um den Kopf zu benutzen.</translation>
+    </message>
+    <message>
+        <source>A head drafts, and no draft model is chosen.</source>
+        <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as a draft.</source>
+        <translation>Wählen Sie ein kleines Modell derselben Familie als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
+        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+    </message>
+    <message>
+        <source>Name other layers.</source>
+        <translation>Nennen Sie andere Schichten.</translation>
+    </message>
+    <message>
+        <source>The model ends its answers at once, so nothing can be measured.</source>
+        <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model was stopped.</source>
+        <translation>Das Erstellen eines Entwurfsmodells wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>Without {number} of its {n_layer} layers it says the same at {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of a pass of the whole model.</source>
+        <translation>Ohne {number} seiner {n_layer} Schichten sagt es bei {agreement:.0f} % von {num_tokens} Token dasselbe, und ein Token kostet {share:.0f} % eines Durchlaufs des ganzen Modells.</translation>
+    </message>
+    <message>
+        <source>Drafting with it can pay: up to {gain:.2f} times plain decoding.</source>
+        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen der einfachen Dekodierung.</translation>
+    </message>
+    <message>
+        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
+        <translation>Um sich zu lohnen, müsste es öfter übereinstimmen; damit zu entwerfen bringt also nichts.</translation>
+    </message>
+    <message>
+        <source>The model has {n_layer} layers only, too few to leave any out.</source>
+        <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
+    </message>
+    <message>
+        <source>writing a copy without {number} layers</source>
+        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+    </message>
+    <message>
+        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
+        <translation>Wegzulassen sind einige der Schichten 0 bis {last}, nicht alle.</translation>
+    </message>
+    <message>
+        <source>There is not enough space in {folder} for a copy of the model.</source>
+        <translation>In {folder} ist nicht genug Platz für eine Kopie des Modells.</translation>
+    </message>
+    <message>
+        <source>asking the model</source>
+        <translation>Das Modell wird gefragt</translation>
+    </message>
+    <message>
+        <source>measuring the copy</source>
+        <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
         <source>{before} to {threads}: {why}</source>
@@ -5988,14 +6148,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>a part of a speech model</source>
         <translation>ein Teil eines Sprachausgabemodells</translation>
-    </message>
-    <message>
-        <source>a draft head that works only inside its own target</source>
-        <translation>ein Entwurfskopf, der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
-        <source>the next-token heads (MTP) of another model, which work only inside it</source>
-        <translation>die Köpfe eines anderen Modells für die nächsten Token (MTP), die nur in ihm arbeiten</translation>
     </message>
     <message>
         <source>a text encoder ({architecture}): it turns texts into numbers, for searching</source>
@@ -6480,6 +6632,20 @@ Chat-Vorlage: {template_name}
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n Thread</numerusform>
+            <numerusform>%n Threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n Schicht auf der GPU</numerusform>
+            <numerusform>%n Schichten auf der GPU</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds).</source>
         <translation>
             <numerusform>{lane}: {times} so schnell wie {base} ({low} bis {high} in %n Runde).</numerusform>
@@ -6598,12 +6764,12 @@ Chat-Vorlage: {template_name}
         <translation>Token pro Sekunde der eigenen Zeit dieser Bahn, ohne das Lesen der Frage.</translation>
     </message>
     <message>
-        <source>baseline</source>
-        <translation>Maßstab</translation>
+        <source>the speed of {base}</source>
+        <translation>im Vergleich zu {base}</translation>
     </message>
     <message>
-        <source>times the baseline</source>
-        <translation>mal der Maßstab</translation>
+        <source>baseline</source>
+        <translation>Maßstab</translation>
     </message>
     <message>
         <source>Speed over that of the lane that the others are compared with.</source>
@@ -6750,6 +6916,14 @@ Chat-Vorlage: {template_name}
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
+        <source>Loaded draft</source>
+        <translation>Geladenes Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Another draft is loaded for this lane alone.</source>
+        <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
     </message>
@@ -6764,6 +6938,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Depth of lane {number}</source>
         <translation>Tiefe von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Draft model of lane {number}</source>
+        <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
@@ -6838,12 +7016,20 @@ Chat-Vorlage: {template_name}
         <translation>{lane} ist langsamer als {base}</translation>
     </message>
     <message>
+        <source>{lane}: {times} so far</source>
+        <translation>{lane}: bisher {times}</translation>
+    </message>
+    <message>
         <source>{lane} was slower than {base} this time</source>
         <translation>{lane} war diesmal langsamer als {base}</translation>
     </message>
     <message>
         <source>{lane} was faster than {base} this time</source>
         <translation>{lane} war diesmal schneller als {base}</translation>
+    </message>
+    <message>
+        <source>Waiting for the model</source>
+        <translation>Wartet auf das Modell</translation>
     </message>
     <message>
         <source>Measuring what a pass costs, and reading the question</source>
@@ -7590,6 +7776,10 @@ Chat-Vorlage: {template_name}
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
+    </message>
+    <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
     </message>
@@ -7815,15 +8005,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
     </message>
     <message>
         <source>is answered</source>
-        <translation type="unfinished"></translation>
+        <translation>wird beantwortet</translation>
     </message>
     <message>
         <source>is continued as a text</source>
-        <translation type="unfinished"></translation>
+        <translation>wird als Text fortgesetzt</translation>
     </message>
     <message>
         <source>Local server</source>
@@ -8645,6 +8835,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
         <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
+    </message>
+    <message>
+        <source>Head</source>
+        <translation>Kopf</translation>
+    </message>
+    <message>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell angenommen.</translation>
     </message>
     <message>
         <source>Share of the time spent drafting tokens.</source>

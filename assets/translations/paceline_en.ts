@@ -132,6 +132,20 @@
 <context>
     <name>Header</name>
     <message numerus="yes">
+        <source>{number} layers on {device}</source>
+        <translation>
+            <numerusform>{number} layer on {device}</numerusform>
+            <numerusform>{number} layers on {device}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>experts of {number} layers in main memory</source>
+        <translation>
+            <numerusform>experts of {number} layer in main memory</numerusform>
+            <numerusform>experts of {number} layers in main memory</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{number} layers on the GPU</source>
         <translation>
             <numerusform>{number} layer on the GPU</numerusform>
@@ -248,6 +262,20 @@
         <translation>
             <numerusform>%n round is over</numerusform>
             <numerusform>%n rounds are over</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n threads</source>
+        <translation>
+            <numerusform>%n thread</numerusform>
+            <numerusform>%n threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers on the GPU</source>
+        <translation>
+            <numerusform>%n layer on the GPU</numerusform>
+            <numerusform>%n layers on the GPU</numerusform>
         </translation>
     </message>
     <message numerus="yes">

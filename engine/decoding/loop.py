@@ -339,5 +339,6 @@ class Speculation:
             return PassOdds(tuple([(p, None) for p, _ in probs]), verdict.next_p)
         if draft.sources is not None:  # some of it is text, whose q is certainty
             pairs = zip(probs, draft.sources, strict=False)
-            return PassOdds(tuple([(p, q if came is Source.DRAFT else None) for (p, q), came in pairs]), verdict.next_p)
+            drawn = (Source.DRAFT, Source.HEAD)
+            return PassOdds(tuple([(p, q if came in drawn else None) for (p, q), came in pairs]), verdict.next_p)
         return PassOdds(tuple(probs), verdict.next_p)

@@ -84,14 +84,13 @@ class DraftModelDrafter:
     without top-p and min-p never had 0.1 % more (packaging/measure/draft_temperatures.py).
     """
 
-    source = Source.DRAFT
-
     def __init__(
         self,
         model: DraftSequence,
         n_vocab: int,
         eog_ids: frozenset[int],
         should_stop: Callable[[], bool] = lambda: False,
+        source: Source = Source.DRAFT,
     ) -> None:
         """``n_vocab`` is the target's: ids beyond it are masked in q. After a token of ``eog_ids`` nothing follows.
 
@@ -100,7 +99,7 @@ class DraftModelDrafter:
         over them, and whatever q becomes, it is what is drawn from.
         Where ``should_stop`` says so, reading a long prompt ends early, and nothing is proposed.
         """
-        self._model = model
+        self._model, self.source = model, source
         self._should_stop = should_stop
         self.was_stopped = False  # while it read, the last time
         self.failure = ""  # why it proposes nothing any more: the target can do without

@@ -81,6 +81,21 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     return sizes
 
 
+def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
+    """Bytes of the cache of one next-token layer: keys and values, as the last layer with attention has them.
+
+    Raises:
+        KeyError: a cache type that is not in `CACHE_TYPES`.
+    """
+    blocks, heads = first(header.own("block_count")), _heads(header)
+    of_all = per_layer(header.own("attention.head_count_kv"), blocks)
+    num_heads = (of_all[-1] if of_all else 0) or max(heads.per_layer, default=0)
+    rows = _row_bytes(CACHE_TYPES[setup.cache_type_k], num_heads * heads.usual[0])
+    if not _is_latent(header):
+        rows += _row_bytes(CACHE_TYPES[setup.cache_type_v], num_heads * heads.usual[1])
+    return setup.num_cells * rows
+
+
 def affordable_snapshots(state_bytes: int, *, is_small: bool) -> int:
     """States to keep beside the present one, where all layers' states take ``state_bytes`` (0: not known).
 

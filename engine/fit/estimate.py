@@ -164,7 +164,7 @@ def estimate_memory(
         weights=_share(weights),
         cache=_share(cache),
         compute=_share(compute),
-        other=Share(_BASE_BYTES + _num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
+        other=Share(_BASE_BYTES + num_tokens(header) * _TOKEN_BYTES + _num_merges(header) * _MERGE_BYTES),
         devices_bytes=tuple(together[number] for number in range(len(spread.shares))),
     )
 
@@ -181,6 +181,8 @@ def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | 
     for tensor in header.tensors:
         match = _BLOCK.match(tensor.name)
         is_layer = match is not None and int(match[1]) < num_layers
+        if match is not None and not is_layer:  # heads, which are counted where they are loaded
+            continue
         usual = places[int(match[1])] if match is not None and is_layer else output
         if tensor.name == "token_embd.weight":
             usual = None
@@ -224,7 +226,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, places: list[int | None], sp
     Where several devices share whole layers and all of them, llama.cpp keeps inputs of four batches, so that the
     devices can work on different ones at a time (measured on its own plans for six models).
     """
-    outputs = NUM_ROWS * _num_tokens(header) * _FLOAT
+    outputs = NUM_ROWS * num_tokens(header) * _FLOAT
     devices = sorted({place for place in places if place is not None})
     sizes: Sizes = Counter()
     if not devices:
@@ -292,25 +294,25 @@ def _graph_bytes(
     header: GgufHeader, setup: CacheSetup, batch: int, part: _Part = _Part.WHOLE, *, with_logits: bool = True
 ) -> int:
     """The largest of what is alive at once: scores, the feed-forward part of a layer, or the rows of logits."""
-    num_tokens = min(batch, setup.num_cells)
+    count = min(batch, setup.num_cells)
     n_embd = first(header.own("embedding_length"))
-    rows = min(NUM_ROWS, num_tokens)
+    rows = min(NUM_ROWS, count)
     masks = 0 if part in (_Part.EXPERTS, _Part.OUTPUT) else _mask_bytes(header, setup, batch)
     attention = 0.0
     if (
         masks and not setup.fused and setup.cache_type_v == "f16"
     ):  # scores and a mask of F32; measured 5 to 5.5 rows beside
         heads = max(per_layer(header.own("attention.head_count"), num_cached_layers(header)), default=0)
-        attention = num_tokens * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
-    feed_forward = masks + num_tokens * _layer_values(header, part) * _FLOAT
-    before = 0 if part is _Part.OUTPUT else num_tokens * n_embd
-    logits = (rows * (_num_tokens(header) + n_embd) + before) * _FLOAT
+        attention = count * (setup.num_cells * (heads + 1) + 5.5 * n_embd) * _FLOAT
+    feed_forward = masks + count * _layer_values(header, part) * _FLOAT
+    before = 0 if part is _Part.OUTPUT else count * n_embd
+    logits = (rows * (num_tokens(header) + n_embd) + before) * _FLOAT
     return round(max(attention, feed_forward, logits if with_logits else 0))
 
 
 def _layer_values(header: GgufHeader, part: _Part) -> int:
     """Numbers alive at once for a token in one layer; of experts measured on llama.cpp's plans for seven models."""
-    n_embd, widest, used = first(header.own("embedding_length")), _widest_layer(header), _num_used_experts(header)
+    n_embd, widest, used = first(header.own("embedding_length")), widest_layer(header), _num_used_experts(header)
     together = used * n_embd  # what the experts give, before it is added up
     if part is _Part.OUTPUT:
         return 0
@@ -326,7 +328,7 @@ def _num_used_experts(header: GgufHeader) -> int:
     return first(header.own("expert_used_count"))
 
 
-def _widest_layer(header: GgufHeader) -> int:
+def widest_layer(header: GgufHeader) -> int:
     """Neurons that a token meets in one layer: the dense ones, or those of the experts it is sent to."""
     num_layers = num_cached_layers(header)
     dense = max(per_layer(header.own("feed_forward_length"), num_layers), default=0)
@@ -335,7 +337,8 @@ def _widest_layer(header: GgufHeader) -> int:
     return max(experts, 0 if used and header.own("expert_feed_forward_length") is None else dense)
 
 
-def _num_tokens(header: GgufHeader) -> int:
+def num_tokens(header: GgufHeader) -> int:
+    """Tokens of the vocabulary."""
     tokens = header.arrays.get("tokenizer.ggml.tokens")
     return tokens.length if tokens else 0
 

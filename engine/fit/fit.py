@@ -15,6 +15,7 @@ import psutil
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import estimate_memory
+from engine.fit.heads import head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.records import CacheType
@@ -38,6 +39,7 @@ class CacheShape:
     n_ctx: int
     cache_type: CacheType = CacheType.F16
     fused: bool = True
+    heads: bool = False  # the target's own are used
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def estimate(
     setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
     wholes = tuple(weights_bytes) or (None,) * len(headers)
     models = [estimate_memory(one, setup, 0, whole) for one, whole in zip(headers, wholes, strict=True)]
+    if shape.heads:
+        models[0] = with_heads(models[0], head_memory(headers[0], setup))
     return FitReport(
         weights_bytes=sum(model.weights.all_bytes for model in models),
         cache_bytes=sum(model.cache.all_bytes for model in models),
@@ -111,6 +115,20 @@ def check_fit(
     if report.verdict is Verdict.TOO_LARGE:
         raise NotEnoughMemoryError(report.sentence)
     return report
+
+
+def check_head_fit(target: GgufHeader, head: GgufHeader, shape: CacheShape, available_bytes: int | None = None) -> None:
+    """Refuse a head in a file of its own that cannot fit beside its target, which is loaded.
+
+    Raises:
+        NotEnoughMemoryError: it needs more than is free.
+    """
+    free = psutil.virtual_memory().available if available_bytes is None else available_bytes
+    setup = CacheSetup(shape.n_ctx, shape.cache_type.value, shape.cache_type.value, shape.fused)
+    memory = head_memory(target, setup, head)
+    report = FitReport(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, free)
+    if report.verdict is Verdict.TOO_LARGE:
+        raise NotEnoughMemoryError(report.sentence)
 
 
 def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:

@@ -14,6 +14,8 @@ from itertools import zip_longest
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of
 from engine.fit.fit import Verdict
+from engine.fit.heads import head_memory, with_heads
+from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
@@ -189,10 +191,20 @@ def _table(pair: PairPlan, room: Room) -> FitTable:
     rows: list[FitRow] = []
     devices_bytes: list[int] = []
     for who, plan in plans.items():
-        memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
+        memory = _memory(plan, pair)
         rows.extend(_rows(who, plan, memory))
         devices_bytes = [one + other for one, other in zip_longest(devices_bytes, memory.devices_bytes, fillvalue=0)]
     return FitTable(tuple(rows), room, devices_bytes=tuple(devices_bytes))
+
+
+def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
+    """What one of the two takes: a head in a file of its own is none that runs alone, and a target may bring heads."""
+    if plan is pair.draft and head_method(plan.header):
+        return head_memory(pair.target.header, plan.setup, plan.header, plan.gpu_layers)
+    memory = estimate_memory(plan.header, plan.setup, plan.gpu_layers, plan.weights_bytes, plan.spread)
+    if plan is pair.target and pair.draft is None and has_next_token_layers(plan.header):
+        return with_heads(memory, head_memory(plan.header, plan.setup, None, plan.gpu_layers))
+    return memory
 
 
 def _rows(who: str, plan: ModelPlan, memory: ModelMemory) -> Iterator[FitRow]:

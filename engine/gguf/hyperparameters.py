@@ -72,6 +72,21 @@ def read_checked_header(path: Path) -> GgufHeader:
     return header
 
 
+def read_checked_head(path: Path) -> GgufHeader:
+    """The same of a file that holds only heads of another model.
+
+    Raises:
+        ModelNotFoundError: no such file, or not readable.
+        ModelFileError: the sentence says what is wrong.
+    """
+    with open_for_reading(path) as (read_at, file_size):
+        header = parse_header(read_at, file_size)
+        check_first_part(header, path)
+        check_header(header)
+        check_tokens(header, read_at)
+    return header
+
+
 def check_header(header: GgufHeader) -> None:
     """Check the hyper-parameters of a whole model.
 

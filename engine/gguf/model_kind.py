@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from engine.errors import ModelFileError
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import said
 
@@ -25,8 +26,9 @@ _ENCODERS = (
 _OTHERS = {
     "clip": said("a projector, the image or sound part of another model"),
     "wavtokenizer-dec": said("a part of a speech model"),
-    "dflash": said("a draft head that works only inside its own target"),
-    "eagle3": said("a draft head that works only inside its own target"),
+    "dflash": said("a draft head (DFlash) of another model, of a kind that Paceline does not use"),
+    "eagle3": said("a draft head (EAGLE-3) of another model"),
+    "gemma4-assistant": said("a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use"),
 }
 _TYPES = {
     "adapter": said("an adapter (LoRA) for another model"),
@@ -35,6 +37,7 @@ _TYPES = {
     "vocab": said("a vocabulary without weights"),
 }
 _ADVICE = said("Choose a GGUF file of a chat or text model.")
+_OF_HEADS = said("Open that model, and choose this file as its draft.")
 _NO_PICTURES = said("Pictures and sound are not in this version: choose the model itself, which reads and writes text.")
 PICTURES, TOOLS = "pictures", "tools"
 # Architectures whose models see, or hear, by a projector in a file of its own.
@@ -65,8 +68,8 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         ModelFileError: it is something else; the sentence says what.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHERS.get(header.architecture)
-    if reason is None and _is_head_only(header):
-        reason = said("the next-token heads (MTP) of another model, which work only inside it")
+    if reason is None and head_method(header):
+        reason = said("the next-token heads (MTP) of another model")
     if reason is None and _is_encoder(header):
         reason = said(
             "a text encoder ({architecture}): it turns texts into numbers, for searching",
@@ -74,6 +77,8 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         )
     if reason is not None:
         advice = _NO_PICTURES if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
+        if head_method(header):
+            advice = _OF_HEADS
         raise ModelFileError(said("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
@@ -102,14 +107,6 @@ def _has_projector(name: str, siblings: list[str]) -> bool:
 
 def _words(name: str) -> set[str]:
     return {word for word in _WORD.findall(name.removesuffix(".gguf")) if word not in _NO_MODEL}
-
-
-def _is_head_only(header: GgufHeader) -> bool:
-    """Heads that predict several tokens ahead, in a file without the layers that they belong to."""
-    names = [tensor.name for tensor in header.tensors]
-    has_heads = any("nextn" in name for name in names)
-    is_part = header.metadata.get("split.count", 1) != 1
-    return has_heads and not is_part and not any(name.startswith("blk.0.") for name in names)
 
 
 def _is_encoder(header: GgufHeader) -> bool:

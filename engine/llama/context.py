@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,17 @@ class ContextParams:
     key_type: CacheType | None = None  # of keys alone; None: as the values, which have to be f16 otherwise
     flash_attention: FlashAttention = FlashAttention.AUTO
     num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
+    max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
+
+
+class RowTap(Protocol):
+    """Keeps hidden rows of a context's passes for a head."""
+
+    def take(self, past: int, count: int) -> None:
+        """A pass of ``count`` tokens behind ``past`` others is done: its rows can be read until the next."""
+
+    def forget(self) -> None:
+        """The cache holds something else now."""
 
 
 class LlamaContext:
@@ -61,7 +72,7 @@ class LlamaContext:
 
     def __init__(self, model: LlamaModel, params: ContextParams) -> None:
         self._lib = library.start()
-        self._model = model
+        self._model, self._max_rows = model, params.max_rows
         self._n_vocab = model.vocab.n_vocab
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
@@ -69,6 +80,7 @@ class LlamaContext:
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
         self._num_past = 0
         self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
+        self.tap: RowTap | None = None
         self.num_snapshots = self._snapshots()
         self._reach = 0  # so many tokens could be forgotten by snapshots now
         self._state = (ctypes.c_uint8 * 0)()
@@ -97,7 +109,7 @@ class LlamaContext:
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
         native.n_batch = min(N_BATCH, native.n_ctx)
         native.n_ubatch = min(GPU_UBATCH if self._model.gpu_layers else CPU_UBATCH, native.n_batch)
-        native.n_outputs_max = MAX_ROWS
+        native.n_outputs_max = params.max_rows
         native.n_threads = native.n_threads_batch = params.threads
         # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
         native.swa_full = True
@@ -115,6 +127,7 @@ class LlamaContext:
         self.threads_change_numbers = flash is not FlashAttention.OFF and not self._model.gpu_layers
         if not self._model.gpu_layers:  # no layer there, nothing lent to it
             native.offload_kqv = native.op_offload = False
+        self._specialise(native)
         with library.errors():
             handle = self._lib.llama_init_from_model(self._model.handle, native)
             reason = library.last_error()
@@ -128,6 +141,9 @@ class LlamaContext:
                 )
             )
         return int(handle)
+
+    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        """Change llama.cpp's parameters for a context of another kind."""
 
     def _snapshots(self) -> int | None:
         """What `LanguageModel.num_snapshots` says; llama.cpp clamps what was asked to 0 where it cannot do it."""
@@ -147,6 +163,11 @@ class LlamaContext:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def handle(self) -> int:
+        """llama.cpp's own; 0 once it is closed."""
+        return self._handle
 
     @property
     def n_vocab(self) -> int:
@@ -209,7 +230,7 @@ class LlamaContext:
     def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
         count = len(ids)
         end = count - num_padding
-        if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, MAX_ROWS)):
+        if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, self._max_rows)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
         if count == 1:
@@ -225,6 +246,8 @@ class LlamaContext:
         if code != 0:
             self._after_failure(code, past)
         self._num_past = past + count
+        if self.tap is not None:
+            self.tap.take(past, count)
         # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
         self._reach = min(count - 1, self.num_snapshots or 0)
 
@@ -336,3 +359,5 @@ class LlamaContext:
         self._lib.llama_memory_clear(self._memory, False)
         self._num_past = self._reach = 0
         self._state_past = -1
+        if self.tap is not None:
+            self.tap.forget()

@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import LoadCancelledError, ModelLoadError, ModelNotFoundError
+from engine.errors import DeviceError, EngineError, LoadCancelledError, ModelLoadError, ModelNotFoundError
 from engine.gguf.title import TITLE_KEYS, model_title
 from engine.llama import huge_pages, library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
-from engine.records import ANYWHERE, Placement
+from engine.records import ANYWHERE, Placement, SplitMode
 from engine.sentences import said
 
 _FIRST_CALLS = 3  # of llama.cpp's about its progress: by then all memory for weights is there, and hardly any is filled
@@ -28,7 +28,7 @@ class LlamaModel:
         BaseException: what ``progress`` raised.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (how a file is opened)
         self,
         path: str | Path,
         *,
@@ -37,12 +37,16 @@ class LlamaModel:
         progress: Callable[[float], bool] | None = None,
         repack: bool = True,
         placement: Placement = ANYWHERE,
+        with_heads: bool = False,
     ) -> None:
-        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once."""
+        """``repack`` lays weights out for this processor's fastest kernels, which takes time and memory once.
+
+        ``with_heads`` loads the next-token layers (MTP) as well, which only a context of their own runs.
+        """
         self._lib = library.start()
         self.path = Path(path)
         self.gpu_layers = 0 if placement.is_processor else gpu_layers
-        self.placement = placement
+        self.placement, self.has_heads = placement, with_heads
         self._native_placement = NativePlacement(placement)
         self.handle = self._load(vocab_only, progress, repack)
         self.vocab = Vocab(self)
@@ -53,6 +57,7 @@ class LlamaModel:
         params = self._lib.llama_model_default_params()
         params.n_gpu_layers = self.gpu_layers
         params.vocab_only = vocab_only
+        params.load_mtp = self.has_heads
         self._native_placement.write_to(params)
         params.use_extra_bufts = repack and library.uses_repacking()
         cancelled: list[bool] = []
@@ -87,7 +92,16 @@ class LlamaModel:
             return int(handle)
         if cancelled:
             raise LoadCancelledError(said("Loading {path} was cancelled.", path=self.path.name))
-        raise ModelLoadError(
+        raise self._refusal(reason)
+
+    def _refusal(self, reason: str) -> EngineError:
+        """What llama.cpp's ``reason`` is about: the file, or how it was to be shared."""
+        if self.placement.split_mode in (SplitMode.ROW, SplitMode.TENSOR) and "split" in reason.lower():
+            return DeviceError(
+                said("{path} cannot be split that way: {reason}.", path=self.path.name, reason=reason),
+                said("Choose another split: layer by layer works everywhere."),
+            )
+        return ModelLoadError(
             said(
                 "llama.cpp refused {path}: {reason}.", path=self.path.name, reason=reason or said("no reason was given")
             )
@@ -141,6 +155,21 @@ class LlamaModel:
     def n_layer(self) -> int:
         """Number of blocks."""
         return int(self._lib.llama_model_n_layer(self.handle))
+
+    @property
+    def n_embd(self) -> int:
+        """Numbers of a hidden row."""
+        return int(self._lib.llama_model_n_embd(self.handle))
+
+    @property
+    def n_embd_out(self) -> int:
+        """Numbers of a hidden row as the next-token layers (MTP) take it: some architectures keep several streams."""
+        return int(self._lib.llama_model_n_embd_out(self.handle))
+
+    @property
+    def n_layer_nextn(self) -> int:
+        """Number of next-token layers (MTP) behind these, loaded or not."""
+        return int(self._lib.llama_model_n_layer_nextn(self.handle))
 
     @property
     def is_recurrent(self) -> bool:

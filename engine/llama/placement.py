@@ -50,12 +50,18 @@ class NativePlacement:
         """Fill in ``params``, a ``llama_model_params``; what is left to llama.cpp stays as it is."""
         if self._placement.devices:
             params.devices = ctypes.addressof(self._devices)
-        params.split_mode = list(SplitMode).index(self._placement.split_mode)
+        mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing is split there
+        params.split_mode = list(SplitMode).index(mode)
         params.main_gpu = self._placement.main_device
         if self._split is not None:
             params.tensor_split = self._split
         if self._overrides is not None:
             params.tensor_buft_overrides = ctypes.addressof(self._overrides)
+
+    def _has_devices(self) -> bool:
+        if self._placement.devices or self._placement.split_mode is SplitMode.LAYER:
+            return bool(self._handles)
+        return bool(default_gpus())
 
     def device_of_buffer(self) -> dict[str, str]:
         """Names of the devices that were named, by the names of their buffers: a server's buffers go by its address."""

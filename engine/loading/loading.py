@@ -24,7 +24,16 @@ from engine.llama.snapshots import affordable_snapshots
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts
 from engine.loading.memory_use import estimated_memory, reported_memory
-from engine.records import ANYWHERE, CacheType, FlashAttention, LoadRequest, ModelInfo, Placement, SamplingParams
+from engine.records import (
+    ANYWHERE,
+    CacheType,
+    FlashAttention,
+    LoadRequest,
+    ModelInfo,
+    Placement,
+    SamplingParams,
+    SplitMode,
+)
 from engine.sentences import said
 from engine.sequence import CachedSequence
 
@@ -46,6 +55,7 @@ class LoadOptions:
     flash_attention: FlashAttention = FlashAttention.AUTO
     key_type: CacheType | None = None  # of keys alone, with attention in separate steps; see `draft_cache`
     narrows: bool = False  # on a GPU, passes may give a row's likeliest tokens only: enough for a draft
+    heads: bool = False  # with the next-token layers (MTP) that the file has
     placement: Placement = ANYWHERE
     beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
 
@@ -110,6 +120,8 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     number = target.placement.cpu_moe_layers
     if not number or request.placement.cpu_moe_layers is not None:
         return ()
+    if number == 1:
+        return (said("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
     return (
         said(
             "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
@@ -178,7 +190,7 @@ def has_room(path: str, options: LoadOptions) -> bool:
 
 def _fit_options(options: LoadOptions, n_ctx: int) -> CacheShape:
     fused = options.flash_attention is not FlashAttention.OFF and options.key_type is None
-    return CacheShape(n_ctx, options.cache_type, fused=fused)
+    return CacheShape(n_ctx, options.cache_type, fused=fused, heads=options.heads)
 
 
 def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float], bool] | None = None) -> LoadedModel:
@@ -219,7 +231,13 @@ def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
     with library.places() as told:
-        model = LlamaModel(path, gpu_layers=gpu_layers, progress=progress, placement=options.placement)
+        model = LlamaModel(
+            path,
+            gpu_layers=gpu_layers,
+            progress=progress,
+            placement=options.placement,
+            with_heads=options.heads,
+        )
         try:
             _check_kind(model)
             _go_on(path, progress)
@@ -230,10 +248,13 @@ def _open_with(
     try:
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = _describe(model, context, options)
-        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) or estimated_memory(info)
+        # Of tensors that all devices share, llama.cpp reports what the one has that has most.
+        is_told = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
+        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) if is_told else None
+        memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
-        return LoadedModel(model, context, sequence, info, _try_rollback(sequence))
+        return LoadedModel(model, context, sequence, info, try_rollback(sequence))
     except Exception:
         context.close()
         model.close()
@@ -292,7 +313,7 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
     context = _make_context(loaded.model, options)
     try:
         sequence = CachedSequence(context)
-        can_rollback = _try_rollback(sequence)
+        can_rollback = try_rollback(sequence)
     except Exception:
         context.close()
         raise
@@ -300,7 +321,7 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
 
 
-def _try_rollback(sequence: CachedSequence) -> bool:
+def try_rollback(sequence: CachedSequence) -> bool:
     """Whether the memory can forget a tail, or be taken back: tried on three tokens, which also wakes buffers up."""
     sequence.forward((0,), 0)
     sequence.checkpoint()

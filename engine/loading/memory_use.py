@@ -23,7 +23,11 @@ _MIB = 2**20
 
 
 def reported_memory(
-    lines: Sequence[str], size_bytes: int, device_of_buffer: Mapping[str, str] | None = None
+    lines: Sequence[str],
+    size_bytes: int,
+    device_of_buffer: Mapping[str, str] | None = None,
+    *,
+    context_only: bool = False,
 ) -> MemoryUse | None:
     """Add up what llama.cpp said while it loaded one model and made its context; None where it left weights out.
 
@@ -35,6 +39,7 @@ def reported_memory(
         lines: on buffers and layers, of llama.cpp's log.
         size_bytes: of all the model's weights in the file.
         device_of_buffer: names of devices by those of their buffers, where these are not alike.
+        context_only: it made another context of a model that was loaded, whose weights are not counted again.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
     sizes: defaultdict[tuple[str, str], float] = defaultdict(float)  # MiB by device and kind
@@ -47,7 +52,7 @@ def reported_memory(
             else:
                 sizes[device, kind] += float(mib)
     own_mib = sum(mib for (_, kind), mib in sizes.items() if kind == "model")
-    if not own_mib and not mapped:
+    if not own_mib and not mapped and not context_only:
         return None
     left_mib = max(0.0, size_bytes / _MIB - own_mib)
     all_mapped = sum(mapped.values())

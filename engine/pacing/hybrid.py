@@ -105,7 +105,7 @@ class HybridDrafter:
         if self._model_ran:
             self._model.observe(num_accepted)
         for i, kind in enumerate(self._kinds[: num_accepted + 1]):
-            of_model = self._chain.sources[i] is Source.DRAFT
+            of_model = self._chain.sources[i] is self._model.source
             (self._model_chance if of_model else self._text_chances).observe([kind], int(i < num_accepted))
 
     def likely_classes(self, text: Draft) -> list[int]:

@@ -11,7 +11,15 @@ from engine.sentences import Sentence, phrase, said
 
 # For a model whose costs are not measured. Repacked CPU kernels work on four rows at a time, so passes of 4 or 8 rows
 # (3 or 7 proposed tokens and the last one) cost less a row than 3, 5 or 6 do; text costs nothing to propose.
-FIXED_DEPTH = {Mode.OFF: 0, Mode.NGRAM: 7, Mode.SUFFIX: 7, Mode.DRAFT: 3, Mode.HYBRID: 3, Mode.AUTO: 3}
+FIXED_DEPTH = {
+    Mode.OFF: 0,
+    Mode.NGRAM: 7,
+    Mode.SUFFIX: 7,
+    Mode.DRAFT: 3,
+    Mode.HEAD: 3,
+    Mode.HYBRID: 3,
+    Mode.AUTO: 3,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,6 +334,8 @@ def keep_sample(
 ) -> None:
     """Keep what passes of this model take, with what they read: forecasts of other models are told from it."""
     path, info = Path(loaded.info.path), loaded.info
+    if info.head:  # a pass reads a part of the target's file as well, or only that
+        return
     weights = weights_of_file(path)
     if weights is not None:
         place = (threads, bool(info.gpu_layers), info.cache_type.value)
@@ -342,4 +344,5 @@ def keep_sample(
 
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:
     info = loaded.info
-    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts)
+    kind = (info.head,) if info.head else ()  # in the same file as the target, perhaps
+    return (*file_facts(info.path), info.cache_type, info.key_type, info.gpu_layers, *info.placement.facts, *kind)

@@ -59,7 +59,7 @@ def _reason(complaints: bytes) -> str:
     return said("it has no rule called root, or one that is not there")
 
 
-def main(_arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
     """Be the helper: read a grammar from standard input, have llama.cpp parse it, and answer in one word."""
     quiet_crashes()
     limit_time(_COMPUTING_S)

@@ -10,7 +10,7 @@ from engine.errors import LibraryError
 from engine.sandbox.limits import end_with_parent, quiet_crashes
 
 
-def main(_arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
     """Print the facts of the library as one line of JSON, or ``error`` with the loader's own words."""
     end_with_parent()
     quiet_crashes()

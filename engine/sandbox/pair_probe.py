@@ -20,7 +20,8 @@ _START_LIMIT_S, _EACH_LIMIT_S = 60.0, 15.0
 class PairVerdict:
     """Whether a draft may serve a target, and if not, why; ``reason`` is empty where it may.
 
-    ``speaks``, of a draft with another vocabulary, is the share of the target's tokens that are one token for it, too.
+    ``speaks``, of a draft with another vocabulary, is the share of the target's tokens that are one token for it, too;
+    ``difference``, of one with the same, says where its chat template writes something else, if it was looked for.
     ``readable`` is False where no vocabulary could be made of the draft; then ``reason`` says why.
     """
 
@@ -28,6 +29,7 @@ class PairVerdict:
     reason: str = ""
     readable: bool = True
     speaks: float | None = None
+    difference: str | None = None
 
 
 def judge_pairs(

@@ -121,11 +121,11 @@ def ask_child(
     paths: Sequence[Path],
     limit_s: float,
     should_stop: Callable[[], bool] = lambda: False,
-    options: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
 
-    ``options`` follow the paths.
+    ``words`` are what else it is told. ``should_stop`` is asked a few times a second.
 
     Raises:
         ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
@@ -134,9 +134,8 @@ def ask_child(
     name = paths[0].name
     its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
     child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        child_command(
-            helper, *(str(path.absolute()) for path in paths), *options
-        ),  # parts are found by their links' names
+        # Parts are found by their links' names.
+        child_command(helper, *(str(path.absolute()) for path in paths), *words),
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

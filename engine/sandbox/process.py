@@ -42,32 +42,26 @@ def creation_flags() -> int:
 def main(arguments: list[str]) -> int:
     """Be the helper that ``arguments`` name; return its exit status."""
     name, rest = arguments[0], arguments[1:]
-    # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see both.
+    # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see all of them.
     if name == "template":
-        from engine.sandbox.template_child import main as be_renderer  # noqa: PLC0415
-
-        return be_renderer(rest)
-    if name == "probe":
-        from engine.sandbox.probe_child import main as be_probe  # noqa: PLC0415
-
-        return be_probe(rest)
-    if name == "kernels":
-        from engine.sandbox.kernel_child import main as be_trial  # noqa: PLC0415
-
-        return be_trial(rest)
-    if name == "pairs":
-        from engine.sandbox.pair_child import main as be_judge  # noqa: PLC0415
-
-        return be_judge(rest)
-    if name == "grammar":
-        from engine.sandbox.grammar_check import main as be_reader  # noqa: PLC0415
-
-        return be_reader(rest)
-    if name == "library":
-        from engine.sandbox.library_child import main as be_loader  # noqa: PLC0415
-
-        return be_loader(rest)
-    raise ValueError(f"there is no helper called {name!r}")
+        from engine.sandbox.template_child import main as be_helper  # noqa: PLC0415
+    elif name == "probe":
+        from engine.sandbox.probe_child import main as be_helper  # noqa: PLC0415
+    elif name == "kernels":
+        from engine.sandbox.kernel_child import main as be_helper  # noqa: PLC0415
+    elif name == "pairs":
+        from engine.sandbox.pair_child import main as be_helper  # noqa: PLC0415
+    elif name == "grammar":
+        from engine.sandbox.grammar_check import main as be_helper  # noqa: PLC0415
+    elif name == "heads":
+        from engine.sandbox.head_child import main as be_helper  # noqa: PLC0415
+    elif name == "prune":
+        from engine.sandbox.pruning_child import main as be_helper  # noqa: PLC0415
+    elif name == "library":
+        from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
+    else:
+        raise ValueError(f"there is no helper called {name!r}")
+    return be_helper(rest)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from engine.records import Mode
 MIN_MATCH, PACED_MIN_MATCH = 2, 1  # tokens
 _WITH_LOOKUP = frozenset({Mode.NGRAM})
 _WITH_SUFFIX = frozenset({Mode.SUFFIX, Mode.HYBRID, Mode.AUTO})
-_WITH_MODEL = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})
+WITH_MODEL = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # with a draft model, or a head
 
 
 class DraftersByMode:
@@ -49,7 +49,7 @@ class DraftersByMode:
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
-        model = model if mode in _WITH_MODEL else None
+        model = model if mode in WITH_MODEL else None
         suffix = self._suffix if mode in _WITH_SUFFIX or (predicted and mode in _WITH_LOOKUP) else None
         text = suffix or (self._lookup if mode in _WITH_LOOKUP else None)
         if pacer is not None:

@@ -23,6 +23,7 @@ from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.devices import find_gpus
@@ -47,13 +48,15 @@ from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow
+from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
 from engine.sampling.sharpness import Sharpness
+from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer
 from engine.session.draft_placement import DraftPlacement
-from engine.session.drafter_choice import DraftersByMode
+from engine.session.drafter_choice import WITH_MODEL, DraftersByMode
+from engine.session.head_choice import HeadChoice, explained
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.storage.pass_samples import SampleStore
@@ -64,6 +67,8 @@ Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 # Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
 Inspect = Callable[..., object]
 _NO_DRAFT = said("No draft model is chosen.")
+_DRAFT_INSTEAD = said("The draft model that is chosen drafts in its place; choose none to use it.")
+_HEAD_INSTEAD = said("A head drafts, and no draft model is chosen.")
 
 
 class Session:
@@ -80,6 +85,7 @@ class Session:
         cost_folder: Path | None = None,
         past_folder: Path | None = None,
         state_folder: Path | None = None,
+        inspect_head: InspectHead | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda *_: None)
         self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
@@ -96,6 +102,7 @@ class Session:
         self._experience = ExperienceStore(cost_folder)
         self._samples = SampleStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
+        self._heads = HeadChoice(inspect_head)
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
@@ -111,11 +118,13 @@ class Session:
             EngineError: the target cannot be loaded; what was loaded before still answers.
         """
         elsewhere = (True,) if target_options(request).may_leave_main_memory else ()
-        self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
-        options = fit_context([request.target], target_options(request))
+        with explained(request.target):
+            self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
+        options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = TargetAttention(self._store).choose(request.target, options)
         options = with_room_for(request.draft, request, options)
-        target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
+        with explained(request.target):
+            target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
@@ -134,10 +143,13 @@ class Session:
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self.states.attach("target", target.sequence, _identity(target))
-        if request.draft:
+        if not request.draft:
+            self._use_own_heads()
+        else:
             try:
                 self.set_draft(request.draft, progress)
             except EngineError as error:
+                self._use_own_heads()
                 self._draft_reason = error.message
                 notices = (*notices, error.one_line)
         return replace(self.ready(), notices=notices)
@@ -152,16 +164,37 @@ class Session:
         target = self._loaded()
         if path is None:
             self._close_draft(_NO_DRAFT)
+            self._use_own_heads()
+            return self.ready()
+
+        def on_progress(fraction: float) -> bool:
+            return progress(path, fraction)
+
+        head = self._heads.open_file(path, target, self._request, on_progress, self.is_load_cancelled)
+        if head is not None:
+            self._close_draft("")
+            self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = self._open_draft(path, target, lambda fraction: progress(path, fraction))
+        draft, translation = self._open_draft(path, target, on_progress)
         self._close_draft("")
-        self._draft, self._sharpness = draft, Sharpness()
         if translation is not None:
-            self._draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
+            draft = replace(draft, info=replace(draft.info, speaks=translation.speaks))
             self._translated = TranslatedSequence(draft.sequence, translation)
-        self.states.attach("draft", draft.sequence, _identity(draft))
+        self._use_draft(draft)
         return self.ready()
+
+    def _use_own_heads(self) -> None:
+        """Draft with the target's own heads, where it has any and nothing else drafts."""
+        target = self._loaded()
+        head = self._heads.open_own(target, self._request) if self._draft is None and target.can_rollback else None
+        if head is not None:
+            self._close_draft(self._draft_reason)
+            self._use_draft(head)
+
+    def _use_draft(self, draft: LoadedModel) -> None:
+        self._draft, self._sharpness = draft, Sharpness()
+        self.states.attach("draft", draft.sequence, _identity(draft))
 
     def _open_draft(
         self, path: str, target: LoadedModel, progress: Callable[[float], bool]
@@ -207,12 +240,12 @@ class Session:
         other = Session()
         other._store, other._experience, other.interrupt = self._store, self._experience, self.interrupt
         other._request = self._request if with_draft else replace(self._request, draft=None)
-        other._prompt = self._prompt
+        other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
         other.states.attach("target", other._target.sequence, _identity(other._target))
         if with_draft and self._draft is not None:
             try:
-                other._draft = open_beside(self._draft, n_ctx, narrows=True)
+                other._draft = self._draft_beside(self._draft, other._target, n_ctx)
             except EngineError:
                 other.close()
                 raise
@@ -221,11 +254,20 @@ class Session:
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 
+    @staticmethod
+    def _draft_beside(draft: LoadedModel, target: LoadedModel, n_ctx: int) -> LoadedModel:
+        """The same draft with a context of its own, for a target that is beside its own."""
+        if isinstance(draft, LoadedHead):
+            return open_head_beside(draft, target)
+        return open_beside(draft, n_ctx, narrows=True)
+
     def ready(self) -> EngineReady:
         """What is loaded, and why which mode cannot run."""
         target = self._loaded()
         draft = self._draft.info if self._draft else None
-        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus())
+        own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
+        draft = None if own_head is not None else draft
+        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus(), own_head=own_head)
 
     @property
     def threads(self) -> int:
@@ -240,6 +282,15 @@ class Session:
         """Free all models, and write what is kept for the next start."""
         self._close_models()
         self.states.flush()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a target."""
+        return self._target is not None
+
+    def unload(self) -> None:
+        """Free all models; another `load` may follow."""
+        self._close_models()
 
     def _close_models(self) -> None:
         self._close_draft(_NO_DRAFT)
@@ -303,7 +354,7 @@ class Session:
         use_past = request.use_past and request.sampling.seed is None
         sharpness = self._sharpness if paced or request.sampling.seed is None else None
         index = self._past.index if self._past is not None and use_past else None
-        model = self._draft_model(should_stop)
+        model = self._draft_model(mode, should_stop)
         if model is not None:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
@@ -364,13 +415,16 @@ class Session:
         """How many tokens a text has for the loaded model; None where none is loaded."""
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
-    def _draft_model(self, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
+    def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if self._draft is None:
             return None
+        if isinstance(self._draft, LoadedHead):
+            self._draft.follow(on=mode in WITH_MODEL)
         vocab = self._loaded().model.vocab
         if self._translated is not None:
             return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
-        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop)
+        source = Source.HEAD if self._draft.info.head else Source.DRAFT
+        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
     # ---- past conversations -------------------------------------------------------------------------------------
 
@@ -442,7 +496,11 @@ class Session:
                 architecture=target.info.architecture,
             )
             return {mode: reason for mode in Mode if mode is not Mode.OFF}
-        return {} if self._draft else dict.fromkeys((Mode.DRAFT, Mode.HYBRID), self._draft_reason)
+        if self._draft is None:
+            return {Mode.DRAFT: self._draft_reason, Mode.HEAD: self._heads.reason, Mode.HYBRID: self._draft_reason}
+        if self._draft.info.head:
+            return {Mode.DRAFT: _HEAD_INSTEAD if self._draft_reason in ("", _NO_DRAFT) else self._draft_reason}
+        return {Mode.HEAD: _DRAFT_INSTEAD if target.model.has_heads else self._heads.reason}
 
     def _loaded(self) -> LoadedModel:
         if self._target is None:
@@ -463,7 +521,7 @@ class Session:
 def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
-    kinds = (info.cache_type, info.key_type, info.flash_attention)
+    kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
     facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key

@@ -530,8 +530,9 @@ def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Sessi
     What was found of files and of costs, what conversations said and their caches are kept in ``cache_dir``.
     """
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
+    from engine.sandbox.head_probe import head_inspector  # noqa: PLC0415
     from engine.sandbox.kernel_check import inspector  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415
 
     states = cache_dir / STATES if cache_dir is not None else None
-    return Session(inspector(cache_dir, sample), cache_dir, cache_dir, states)
+    return Session(inspector(cache_dir, sample), cache_dir, cache_dir, states, head_inspector(cache_dir))

@@ -88,7 +88,9 @@ class Pictures:
         window.set_mode(Mode.AUTO)
         window.set_engine(
             EngineView(
-                EngineState.READY, model(path=f"/models/{content.TARGET}.gguf"), model(path=f"/{content.DRAFT}.gguf")
+                EngineState.READY,
+                model(content.TARGET, path=f"/models/{content.TARGET}.gguf"),
+                model(content.DRAFT, path=f"/models/{content.DRAFT}.gguf"),
             )
         )
         rows, folders = content.conversations()
@@ -228,7 +230,7 @@ class Pictures:
         self.shoot(
             "models-menu",
             over=(picker,),
-            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -300),
+            area=QRect(self.middle().topLeft(), self.middle().size()).adjusted(0, 0, 0, -180),
         )
         picker.close()
         window.composer.modes.open_menu()

@@ -24,7 +24,7 @@ BUILTIN_ERRORS = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSErro
 ALIASES = ("-tr-function-alias", "QT_TRANSLATE_NOOP+=mark")
 FIELD = re.compile(r"\{[^{}]*\}")
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}  # which argument is a template of a sentence
-NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to programs, in English
+NOT_SHOWN = {"cli", "benchmark", "server", "grammar"}  # they speak in a terminal or to programs, in English
 FIELD_TEXTS = (1, 2, 5)  # section, label, help of a SettingField
 FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 

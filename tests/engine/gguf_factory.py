@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
@@ -124,14 +125,19 @@ def _plain(kind: Kind, value: Any) -> bytes:  # noqa: ANN401
     return string(value) if kind is Kind.STRING else struct.pack("<" + _FORMAT[kind], value)
 
 
-def tiny_llama(*, feed_forward_kind: int = Q4_0, seed: int = 0, n_ff: int = 96) -> GgufFile:
-    """A llama with 2 layers of 64, random weights and a byte vocabulary: some 0.1 M parameters."""
+def tiny_llama(
+    *, feed_forward_kind: int = Q4_0, seed: int = 0, n_ff: int = 96, n_layer: int = 2, idle: Collection[int] = ()
+) -> GgufFile:
+    """A llama with 2 layers of 64, random weights and a byte vocabulary: some 0.1 M parameters.
+
+    Layers that are ``idle`` change nothing: what they would add is 0.
+    """
     dice = np.random.default_rng(seed)
-    n_embd, n_kv, n_layer = 64, 32, 2
+    n_embd, n_kv = 64, 32
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "b", "▁a"]
 
-    def weights(name: str, rows: int, columns: int, kind: int) -> Tensor:
-        values = dice.normal(0.0, 0.12, (rows, columns)).astype(np.float32)
+    def weights(name: str, rows: int, columns: int, kind: int, works: bool = True) -> Tensor:
+        values = dice.normal(0.0, 0.12, (rows, columns)).astype(np.float32) * np.float32(works)
         return Tensor(name, (columns, rows), kind, _pack(values, kind))
 
     def ones(name: str) -> Tensor:
@@ -148,11 +154,11 @@ def tiny_llama(*, feed_forward_kind: int = Q4_0, seed: int = 0, n_ff: int = 96) 
             weights(f"blk.{i}.attn_q.weight", n_embd, n_embd, F16),
             weights(f"blk.{i}.attn_k.weight", n_kv, n_embd, F16),
             weights(f"blk.{i}.attn_v.weight", n_kv, n_embd, F16),
-            weights(f"blk.{i}.attn_output.weight", n_embd, n_embd, F16),
+            weights(f"blk.{i}.attn_output.weight", n_embd, n_embd, F16, i not in idle),
             ones(f"blk.{i}.ffn_norm.weight"),
             weights(f"blk.{i}.ffn_gate.weight", n_ff, n_embd, feed_forward_kind),
             weights(f"blk.{i}.ffn_up.weight", n_ff, n_embd, feed_forward_kind),
-            weights(f"blk.{i}.ffn_down.weight", n_embd, n_ff, feed_forward_kind),
+            weights(f"blk.{i}.ffn_down.weight", n_embd, n_ff, feed_forward_kind, i not in idle),
         ]
     return GgufFile(_metadata(tokens, n_embd, n_layer, n_ff), tuple(tensors))
 

@@ -68,7 +68,11 @@ def model(name: str = "tiny", **changes: object) -> ModelInfo:
 
 BUILTIN = EngineView(EngineState.READY, model(path=str(ASSETS / "pair" / "target.gguf")), model("little"))
 READY = EngineView(EngineState.READY, model(), model("little"))
-NO_DRAFT = EngineView(EngineState.READY, model(), unavailable={Mode.DRAFT: "No draft model is loaded."})
+NO_DRAFT = EngineView(
+    EngineState.READY,
+    model(),
+    unavailable={Mode.DRAFT: "No draft model is loaded.", Mode.HEAD: "This model has no head."},
+)
 STATS = DRAFTED
 
 

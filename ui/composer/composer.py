@@ -34,6 +34,7 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.styling import set_style_property
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
+RACE_COMMAND = "/race"
 NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
     "drop": mark("Composer", "When it is full, the oldest messages are left out, and the answer says so."),
@@ -52,6 +53,7 @@ class Composer(QWidget):
 
     Signals:
         submitted(str): a message was sent; the box is empty again.
+        race_requested(str): a question behind `RACE_COMMAND` was sent.
         stop_requested: the answer is to stop.
         mode_chosen(object), depth_chosen(object): for the next message.
         text_changed(str): what stands in the box.
@@ -61,6 +63,7 @@ class Composer(QWidget):
     """
 
     submitted = Signal(str)
+    race_requested = Signal(str)
     stop_requested = Signal()
     mode_chosen = Signal(object)
     depth_chosen = Signal(object)
@@ -272,7 +275,11 @@ class Composer(QWidget):
         if not self._can_send or self.is_busy:
             return
         self.edit.clear()
-        self.submitted.emit(text)
+        question = race_question(text)
+        if question is None:
+            self.submitted.emit(text)
+        else:
+            self.race_requested.emit(question)
 
     def ask_files(self) -> None:
         """Let the user choose files to attach."""
@@ -343,6 +350,14 @@ class Composer(QWidget):
         self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its room
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
+
+
+def race_question(text: str) -> str | None:
+    """What stands behind `RACE_COMMAND` at the start of a message, without spaces around it; None for others."""
+    words = text.split(maxsplit=1)
+    if not words or words[0] != RACE_COMMAND:
+        return None
+    return words[1].strip() if len(words) > 1 else ""
 
 
 def _fill_words(used: int, size: int) -> str:

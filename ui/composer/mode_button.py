@@ -88,7 +88,7 @@ class ModeButton(QToolButton):
         self._menu: ModeMenu | None = None
         self._unavailable: dict[Mode, str] = {}
         self.mode = Mode.OFF
-        self.depth: int | None = None
+        self.draft_length: int | None = None
         self.setObjectName("modeButton")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
@@ -123,7 +123,7 @@ class ModeButton(QToolButton):
 
     def set_depth(self, depth: int | None) -> None:
         """Show a draft length without telling anybody; None is automatic."""
-        self.depth = depth
+        self.draft_length = depth
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
@@ -143,8 +143,11 @@ class ModeButton(QToolButton):
 
     @property
     def reason(self) -> str:
-        """Why a mode cannot run, in one line; empty where all can."""
-        return " ".join(dict.fromkeys(self._unavailable.values()))
+        """Why a mode cannot run, in one line; empty where all can, but for draft model or head: one of them drafts."""
+        reasons = self._unavailable
+        if len({Mode.DRAFT, Mode.HEAD} & reasons.keys()) == 1:
+            reasons = {mode: reason for mode, reason in reasons.items() if mode not in (Mode.DRAFT, Mode.HEAD)}
+        return " ".join(dict.fromkeys(reason for mode, reason in reasons.items() if mode is not Mode.HEAD))
 
     def _take(self, mode: Mode) -> None:
         if mode is not self.mode:
@@ -153,11 +156,11 @@ class ModeButton(QToolButton):
 
     def _take_depth(self, _index: int) -> None:
         self.set_depth(self.menu_of_modes.depth_box.currentData())
-        self.depth_chosen.emit(self.depth)
+        self.depth_chosen.emit(self.draft_length)
 
     def _show(self) -> None:
         name = mode_label(self.mode)
-        fixed = self.depth if self.mode is not Mode.OFF else None
+        fixed = self.draft_length if self.mode is not Mode.OFF else None
         length = translate("ModeButton", "{mode}, length {depth}").format(mode=name, depth=fixed)
         self.setText(name if fixed is None else length)
         self.setAccessibleName(translate("ModeButton", "Mode: {name}").format(name=self.text()))
@@ -171,7 +174,7 @@ class ModeButton(QToolButton):
     def _fill(self) -> None:
         if self._menu is not None:
             self._menu.show_modes(self.mode, self._unavailable)
-            self._menu.show_depth(self.depth)
+            self._menu.show_depth(self.draft_length)
             self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
 
     def _recolor(self) -> None:

@@ -83,7 +83,8 @@ class EarlierRaces(QListWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.itemClicked.connect(self._choose)
         self.itemActivated.connect(self._choose)
-        theme.changed.connect(self._fit)
+        self.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)
+        theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def set_rows(self, rows: Sequence[RaceSummary]) -> None:
         """The races there are."""
@@ -94,11 +95,7 @@ class EarlierRaces(QListWidget):
         if self.count():
             self.setCurrentRow(min(max(current, 0), self.count() - 1))
             self.clearSelection()
-        self._fit()
-
-    def _fit(self) -> None:
-        height = self.sizeHintForRow(0) if self.count() else 0
-        self.setFixedHeight(max(self.count(), 0) * height + 2 * self.frameWidth() + 10)
+        self.updateGeometry()
 
     def _choose(self, item: QListWidgetItem) -> None:
         self.chosen.emit(str(item.data(_ID)))

@@ -22,7 +22,7 @@ from ui.widgets.figures import LargeFigure, LineFigure
 
 TEXT_MARGIN_PX = 14
 LEAST_TEXT_PX = 120  # height
-TWO_COLUMNS_PX = 380  # of a card, from which on its lines stand in two columns
+BESIDE_LINE_PX = 100  # what a line needs beside its name: a number, and the space around both
 LINES = {
     "per_pass": (
         mark("Race", "Tokens per pass"),
@@ -126,7 +126,8 @@ class LaneText(QScrollArea):
 class LaneCard(QFrame):
     """Values in by methods. What a round changes stays as it was until the round has something to show."""
 
-    def __init__(self, theme: Theme, choice: LaneChoice, *, is_base: bool) -> None:
+    def __init__(self, theme: Theme, choice: LaneChoice, base_name: str) -> None:
+        """``base_name`` is the lane that this one is compared with; empty where it is that one itself."""
         super().__init__()
         self.choice = choice
         self._theme = theme
@@ -146,7 +147,9 @@ class LaneCard(QFrame):
         )
         self.ratio = LargeFigure(
             theme,
-            translate("Race", "baseline") if is_base else translate("Race", "times the baseline"),
+            translate("Race", "the speed of {base}").format(base=base_name)
+            if base_name
+            else translate("Race", "baseline"),
             translate("Race", "Speed over that of the lane that the others are compared with."),
         )
         self.lines = {
@@ -154,7 +157,7 @@ class LaneCard(QFrame):
             for key, (title, words) in LINES.items()
         }
         self.bar = LaneBar(theme)
-        self.bar.set_base(is_base)
+        self.bar.set_base(not base_name)
         self.text = LaneText(theme, name)
         self._grid = QGridLayout()
         self._num_columns = 0
@@ -203,7 +206,8 @@ class LaneCard(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Narrow cards have one column of lines."""
         super().resizeEvent(event)
-        self._place_lines(2 if event.size().width() >= TWO_COLUMNS_PX * self._theme.type.base / 13 else 1)
+        longest = max(self._theme.text_width(line.name, -1) for line in self.lines.values())
+        self._place_lines(2 if event.size().width() >= 2 * (longest + BESIDE_LINE_PX) else 1)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 

@@ -182,6 +182,10 @@ class RacePage(QWidget):
         """Which modes cannot run now, and why."""
         self.form.set_unavailable(reasons)
 
+    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        """The other drafts that a lane may load for itself: file and name."""
+        self.form.set_drafts(drafts)
+
     def set_blocked(self, reason: str) -> None:
         """Why no race can start now; empty where one can."""
         self.form.set_blocked(reason)
@@ -220,6 +224,8 @@ class RacePage(QWidget):
         """A round begins."""
         if number:
             self.track.begin_round(number)
+        else:
+            self.track.begin_lanes()
 
     def add_text(self, event: LaneText) -> None:
         """More of a lane's answer."""

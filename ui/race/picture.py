@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.domain.races import LaneChoice, LaneResult, RaceResult, main_verdict
 from ui.race.lane_bar import paint_bar
 from ui.race.track import base_of, verdict_title
-from ui.race.words import answers_sentence, lane_name, pair_name, result_line, speed_sentence, when
+from ui.race.words import answers_sentence, lane_name, machine_line, pair_name, result_line, speed_sentence, when
 from ui.text.formatting import UNKNOWN, acceptance, duration, milliseconds, per_pass, speed, times_plain
 from ui.text.language import translate
 from ui.text.one_line import cut
@@ -128,7 +128,7 @@ class _Picture:
         width = WIDTH - 2 * MARGIN
         name = pair_name(result.target, result.draft)
         self._text(QRectF(MARGIN, top, width, 28), name, BODY_PX + 4, tokens.text, bold=True)
-        self._text(QRectF(MARGIN, top + 28, width, 24), result.machine, SMALL_PX, tokens.text_muted)
+        self._text(QRectF(MARGIN, top + 28, width, 24), machine_line(result), SMALL_PX, tokens.text_muted)
         return top + 52
 
     def _draw_lanes(self, top: float) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import ceil
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.races import AUTO_LANE, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
+from app.domain.model_name import name_of_file
+from app.domain.races import AUTO_LANE, DRAFTING, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
 from engine.records import Message, Mode
 from ui.race.words import lane_name
 from ui.text.formatting import hover, number_text
@@ -75,6 +77,7 @@ class LaneRow(QWidget):
 
     def __init__(self, theme: Theme, choice: LaneChoice) -> None:
         super().__init__()
+        self._theme = theme
         self.number = QLabel()
         self.number.setProperty("kind", "muted")
         self.mode_box = NoWheelComboBox()
@@ -85,6 +88,10 @@ class LaneRow(QWidget):
         for depth in range(1, MOST_DEPTH + 1):
             self.depth_box.addItem(translate("Race", "Depth {depth}").format(depth=depth), depth)
         self.depth_box.setToolTip(hover(translate("Race", "How many tokens are proposed for a pass of the target.")))
+        self.draft_box = NoWheelComboBox()
+        self.draft_box.addItem(translate("Race", "Loaded draft"), "")
+        self.draft_box.setToolTip(hover(translate("Race", "Another draft is loaded for this lane alone.")))
+        self.draft_box.hide()
         self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"))
         self.reason = QLabel()
         self.reason.setProperty("kind", "warning")
@@ -94,6 +101,7 @@ class LaneRow(QWidget):
         row.setSpacing(8)
         row.addWidget(self.number)
         row.addWidget(self.mode_box, 2)
+        row.addWidget(self.draft_box, 2)
         row.addWidget(self.depth_box, 1)
         row.addWidget(self.remove)
         column = QVBoxLayout(self)
@@ -103,27 +111,46 @@ class LaneRow(QWidget):
         column.addWidget(self.reason)
         self.set_choice(choice)
         self.mode_box.activated.connect(self._on_mode)
-        self.depth_box.activated.connect(lambda _index: self.changed.emit())
+        for box in (self.depth_box, self.draft_box):
+            box.activated.connect(lambda _index: self.changed.emit())
         self.remove.clicked.connect(self.removed)
 
     @property
     def choice(self) -> LaneChoice:
         """What is chosen."""
         mode = Mode(self.mode_box.currentData())
-        return LaneChoice(mode, self.depth_box.currentData() if _has_depth(mode) else None)
+        draft = self.draft_box.currentData() if mode in DRAFTING else ""
+        return LaneChoice(mode, self.depth_box.currentData() if _has_depth(mode) else None, draft)
 
     def set_choice(self, choice: LaneChoice) -> None:
         """Show this choice."""
         self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
         self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
-        self.depth_box.setEnabled(_has_depth(choice.mode))
+        if choice.draft and self.draft_box.findData(choice.draft) < 0:
+            self.draft_box.addItem(name_of_file(choice.draft), choice.draft)
+        self.draft_box.setCurrentIndex(max(self.draft_box.findData(choice.draft), 0))
+        self._follow_mode()
+
+    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        """The other drafts that can be loaded for the target: file and name."""
+        for file, name in drafts:
+            if self.draft_box.findData(file) < 0:
+                self.draft_box.addItem(name, file)
+        self._follow_mode()
+
+    def _follow_mode(self) -> None:
+        mode = Mode(self.mode_box.currentData())
+        self.depth_box.setEnabled(_has_depth(mode))
+        self.draft_box.setVisible(self.draft_box.count() > 1 and mode in DRAFTING)
 
     def show_number(self, number: int, *, removable: bool) -> None:
         """The place of the lane, from 1."""
         name = translate("Race", "Lane {number}").format(number=number)
         self.number.setText(name)
+        self.number.setMinimumWidth(ceil(self._theme.text_width(name)) + 4)
         self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
         self.depth_box.setAccessibleName(translate("Race", "Depth of lane {number}").format(number=number))
+        self.draft_box.setAccessibleName(translate("Race", "Draft model of lane {number}").format(number=number))
         self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))
         self.remove.setVisible(removable)
 
@@ -133,7 +160,7 @@ class LaneRow(QWidget):
         self.reason.setVisible(bool(reason))
 
     def _on_mode(self, _index: int) -> None:
-        self.depth_box.setEnabled(_has_depth(Mode(self.mode_box.currentData())))
+        self._follow_mode()
         self.changed.emit()
 
 
@@ -156,6 +183,7 @@ class SetupForm(QFrame):
         self._unavailable: Mapping[Mode, str] = {}
         self._blocked = ""
         self._before: tuple[Message, ...] = ()
+        self._drafts: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
         self.setObjectName("card")
@@ -271,6 +299,12 @@ class SetupForm(QFrame):
         self._unavailable = reasons
         self._update()
 
+    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        """The other drafts that a lane may load for itself: file and name."""
+        self._drafts = drafts
+        for row in self.rows:
+            row.set_drafts(drafts)
+
     def set_blocked(self, reason: str) -> None:
         """Why no race can start now; empty where one can."""
         self._blocked = reason
@@ -329,6 +363,7 @@ class SetupForm(QFrame):
 
     def _append(self, choice: LaneChoice) -> None:
         row = LaneRow(self._theme, choice)
+        row.set_drafts(self._drafts)
         row.changed.connect(self._update)
         row.removed.connect(lambda: self._remove(row))
         self.rows.append(row)
@@ -347,7 +382,7 @@ class SetupForm(QFrame):
         before: QWidget = self.includes_before
         for number, row in enumerate(self.rows, start=1):
             row.show_number(number, removable=len(self.rows) > LEAST_LANES)
-            for stop in (row.mode_box, row.depth_box, row.remove):
+            for stop in (row.mode_box, row.draft_box, row.depth_box, row.remove):
                 QWidget.setTabOrder(before, stop)
                 before = stop
         QWidget.setTabOrder(before, self.add_button)
@@ -357,13 +392,18 @@ class SetupForm(QFrame):
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
         for row in self.rows:
-            row.show_reason(not_now(self._unavailable.get(row.choice.mode, "")))
+            row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
         if not words and len(set(choices)) < len(choices):
             words = translate("Race", "Two lanes are the same. Choose another mode or depth for one of them.")
-        runs = not any(choice.mode in self._unavailable for choice in choices)
+        runs = not any(self._reason(choice) for choice in choices)
         self.problem.setText(words)
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
+
+    def _reason(self, choice: LaneChoice) -> str:
+        """Why a lane cannot run; a draft of its own is what the modes of a draft lack, where others can run."""
+        lacking = Mode.SUFFIX if choice.draft else choice.mode
+        return self._unavailable.get(lacking, "")
 
 
 def _section(text: str) -> QLabel:

@@ -21,7 +21,7 @@ from app.domain.races import (
 )
 from engine.records import Mode, Source
 from ui.race.lane_card import LaneCard
-from ui.race.words import answers_sentence, lane_name, result_line, speed_sentence
+from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
 from ui.text.formatting import UNKNOWN, count, times_plain
 from ui.text.language import translate
@@ -58,18 +58,23 @@ class RaceVerdictBox(QFrame):
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show what is known by now; ``state`` is the line below it."""
         first = main_verdict(tuple(verdicts), list(lanes))
-        self.show_ratio(first.ratio if first is not None else None)
+        self.headline.setText(UNKNOWN if first is None or first.ratio is None else times_plain(first.ratio))
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
         self.words.setText("\n".join(sentences))
-        self.words.setVisible(bool(sentences))
+        # A line for each verdict, said or to be said: the lanes below stay where they are.
+        self.words.setMinimumHeight(ceil(self._theme.text_height()) * max(len(lanes) - 1, 1))
         self.state.setText(state)
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
 
-    def show_ratio(self, ratio: float | None) -> None:
-        """The figure; before the first round is over that of this moment."""
-        self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
+    def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
+        """Before the first round is over: speeds over the baseline's by now; that of `AUTO_LANE` is the figure."""
+        words = translate("Race", "{lane}: {times} so far")
+        lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
+        self.words.setText("\n".join(lines))
+        main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
+        self.headline.setText(UNKNOWN if main is None else times_plain(main))
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -153,7 +158,12 @@ class RaceTrack(QWidget):
     def begin(self, setup: RaceSetup) -> None:
         """A race begins."""
         self._take(setup)
-        self.verdict.say((), setup.lanes, translate("Race", "Measuring what a pass costs, and reading the question"))
+        self.verdict.say((), setup.lanes, translate("Race", "Waiting for the model"))
+
+    def begin_lanes(self) -> None:
+        """The engine has taken the race up: it opens the lanes."""
+        words = translate("Race", "Measuring what a pass costs, and reading the question")
+        self.verdict.say((), self._setup.lanes, words)
 
     def _take(self, setup: RaceSetup) -> None:
         self._setup, self._verdicts, self._round = setup, (), 0
@@ -171,7 +181,10 @@ class RaceTrack(QWidget):
             old.hide()
             old.deleteLater()
         base = base_of(choices)
-        self.lanes = [LaneCard(self._theme, choice, is_base=number == base) for number, choice in enumerate(choices)]
+        name = lane_name(choices[base])
+        self.lanes = [
+            LaneCard(self._theme, choice, "" if number == base else name) for number, choice in enumerate(choices)
+        ]
         for lane in self.lanes:
             self._lane_box.addWidget(lane, 1)
             self._theme.apply_density(lane)
@@ -223,9 +236,8 @@ class RaceTrack(QWidget):
         ratios = [own / base if own and base else None for own in speeds]
         for lane, ratio in zip(self.lanes, ratios, strict=True):
             lane.show_ratio(ratio)
-        others = {choice: ratio for choice, ratio in zip(choices, ratios, strict=True) if choice != choices[number]}
-        best = max((ratio for ratio in others.values() if ratio is not None), default=None)
-        self.verdict.show_ratio(others.get(AUTO_LANE, best))
+        pairs = zip(choices, ratios, strict=True)
+        self.verdict.show_live([(choice, ratio) for choice, ratio in pairs if ratio and choice != choices[number]])
 
     def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
         """A round is complete."""
@@ -263,7 +275,7 @@ class RaceTrack(QWidget):
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
             lane.show_result(outcome, result.num_rounds, fastest)
         self._show_ratios()
-        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {result.machine}")
+        self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
         QAccessible.updateAccessibility(announcement)
 

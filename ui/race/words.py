@@ -10,6 +10,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QLocale
 
+from app.domain.model_name import name_of_file
 from app.domain.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
 from engine.records import Mode
 from ui.text.formatting import count, mode_label, number_text, times_plain
@@ -19,6 +20,8 @@ from ui.text.language import locale, translate
 def lane_name(choice: LaneChoice) -> str:
     """``Plain``, ``Auto``, ``Draft, depth 3``."""
     name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
+    if choice.draft:
+        name = translate("Race", "{target} with {draft}").format(target=name, draft=name_of_file(choice.draft))
     if choice.depth is None:
         return name
     return translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
@@ -118,6 +121,14 @@ def result_line(result: RaceResult) -> str:
         translate("Race", "temperature {number}").format(number=number_text(result.temperature)),
     ]
     return " · ".join(parts)
+
+
+def machine_line(result: RaceResult) -> str:
+    """``AMD EPYC, 2 threads``, and what lies on a GPU."""
+    parts = [result.processor, translate("Race", "%n threads", None, result.threads)]
+    if result.gpu_layers:
+        parts.append(translate("Race", "%n layers on the GPU", None, result.gpu_layers))
+    return ", ".join(part for part in parts if part)
 
 
 def pair_name(target: str, draft: str) -> str:

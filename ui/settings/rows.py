@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QMenu,
     QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
@@ -33,6 +32,7 @@ from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.popups import Menu
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
 
@@ -337,7 +337,7 @@ class DevicesRow(LineRow):
         self._devices: tuple[Device, ...] = ()
         self.button = QPushButton(translate("DevicesRow", "Choose"))
         self.name(self.button, ", " + translate("DevicesRow", "choose from the devices that were found"))
-        self.menu = QMenu(self.button)
+        self.menu = Menu(self.button)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
         row.addWidget(super().make_control(), 1)

@@ -244,8 +244,8 @@ class NowPage(StatsPage):
 
     def set_engine(self, view: EngineView) -> None:
         """What is loaded, and what it takes."""
-        texts = memory_texts(view.target, view.draft)
-        uses = [model.memory for model in (view.target, view.draft) if model is not None and model.memory is not None]
+        texts = memory_texts(view.target, view.drafter)
+        uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
         self._lacks_draft = view.lacks_draft
         self._show_parts(has_answer=self.empty.isHidden())

@@ -130,6 +130,11 @@ SOURCES = {
         "draft",
         mark("StatsPanel", "Proposed by the draft model and accepted by the target."),
     ),
+    Source.HEAD: (
+        mark("StatsPanel", "Head"),
+        "head",
+        mark("StatsPanel", "Proposed by a head (MTP or EAGLE-3) and accepted by the target."),
+    ),
     Source.NGRAM: (
         mark("StatsPanel", "N-gram"),
         "ngram",

@@ -24,6 +24,7 @@ _MODE_LABELS: dict[str, str] = {
     "ngram": mark("Modes", "N-gram"),
     "suffix": mark("Modes", "Suffix"),
     "draft": mark("Modes", "Draft"),
+    "head": mark("Modes", "Head"),
     "hybrid": mark("Modes", "Hybrid"),
     "auto": mark("Modes", "Auto"),
 }

@@ -58,10 +58,16 @@ _WORDS: dict[Mode, ModeWords] = {
         mark("Modes", "A draft model, best with the target's vocabulary and a tenth of its size or less."),
         mark("Modes", "Memory and time for its own passes; too large a draft makes answers slower."),
     ),
+    Mode.HEAD: ModeWords(
+        mark("Modes", "Head (MTP, EAGLE-3)"),
+        mark("Modes", "Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
+        mark("Modes", "A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
+        mark("Modes", "Memory and time for a layer or a few; on some machines it makes answers slower."),
+    ),
     Mode.HYBRID: ModeWords(
         mark("Modes", "Hybrid (text and draft model)"),
-        mark("Modes", "Drafts from text where it matches well, and with the draft model elsewhere."),
-        mark("Modes", "A draft model, best with the target's vocabulary."),
+        mark("Modes", "Drafts from text where it matches well, and with the draft model or head elsewhere."),
+        mark("Modes", "A draft model, best with the target's vocabulary, or a head."),
         mark("Modes", "The same as the draft model, but less time where text matches."),
     ),
 }
@@ -70,6 +76,7 @@ _IN_A_LINE: dict[str, str] = {
     "ngram": mark("Modes", "n-gram"),
     "suffix": mark("Modes", "suffix"),
     "draft": mark("Modes", "draft"),
+    "head": mark("Modes", "head"),
     "hybrid": mark("Modes", "hybrid"),
     "auto": mark("Modes", "auto"),
 }
@@ -79,9 +86,10 @@ _LINES: dict[str, str] = {
     "ngram": mark("Modes", "Guesses from words used before in this chat"),
     "suffix": mark("Modes", "Guesses what most often followed the same words"),
     "draft": mark("Modes", "A small model guesses ahead, the large one checks"),
+    "head": mark("Modes", "The model's own extra layers guess ahead"),
     "hybrid": mark("Modes", "Guesses from the text, else with the small model"),
 }
-MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+MODE_ORDER = (Mode.AUTO, Mode.OFF, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
 
 
 def not_now(reason: str) -> str:

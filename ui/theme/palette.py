@@ -38,6 +38,7 @@ class Palette:
     good: str
     ngram: str
     draft: str
+    head: str
     recovered: str
     bonus: str
     target: str
@@ -52,11 +53,12 @@ class Palette:
     code_type: str
 
     def source(self, source: Source) -> str:
-        """The colour of a token's provenance; blue, green, vermilion and purple stay apart for colour-blind eyes."""
+        """The colour of a token's provenance; all stay apart for colour-blind eyes."""
         return {
             Source.TARGET: self.target,
             Source.NGRAM: self.ngram,
             Source.DRAFT: self.draft,
+            Source.HEAD: self.head,
             Source.RECOVERED: self.recovered,
             Source.BONUS: self.bonus,
         }[source]
@@ -90,6 +92,7 @@ LIGHT = Palette(
     good="#1a7f4b",
     ngram="#0072b2",
     draft="#00815e",
+    head="#8a6f00",
     recovered="#c24a00",
     bonus="#a24f85",
     target="#7b828d",
@@ -132,6 +135,7 @@ DARK = Palette(
     good="#4cc38a",
     ngram="#56b4e9",
     draft="#2fb98f",
+    head="#e0c341",
     recovered="#f0814a",
     bonus="#d78fbb",
     target="#8f96a1",

@@ -13,7 +13,7 @@ from app.domain.engine_view import EngineView
 from app.domain.settings.layers import Layer, LayersView, Preset, Prompt
 from app.domain.settings.table import COMPLETES
 from engine.records import Mode
-from ui.composer.composer import Composer
+from ui.composer.composer import RACE_COMMAND, Composer
 from ui.composer.prompt_list import PromptList
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
@@ -103,7 +103,7 @@ class ChatSettings(QObject):
     def set_prompts(self, prompts: Sequence[Prompt]) -> None:
         """The prompts there are."""
         self._prompts = tuple(prompts)
-        self.prompt_list.set_prompts(self._prompts)
+        self.prompt_list.set_prompts((*self._prompts, Prompt("race", f"{RACE_COMMAND} {{question}}")))
 
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""

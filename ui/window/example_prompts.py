@@ -72,9 +72,7 @@ CODE: tuple[Example, ...] = (
     (
         "circle-question-mark",
         mark("EmptyState", "Understand an error"),
-        mark(
-            "EmptyState", "What does “IndexError: list index out of range” mean in Python, and how do I find its cause?"
-        ),
+        mark("EmptyState", "What does “IndexError: list index out of range” mean, and how do I find its cause?"),
     ),
 )
 TEXT: tuple[Example, ...] = (

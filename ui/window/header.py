@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QV
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import shown_name
 from app.domain.models import PickerView
-from engine.records import Mode, ModelInfo
+from engine.records import DeviceUse, Mode, ModelInfo
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
 from ui.text.formatting import as_written, count, hover, on_button, parameters, percent, size
 from ui.text.language import mark, translate
@@ -35,12 +35,6 @@ UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", 
 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
-    number = model.gpu_layers
-    where = (
-        translate("Header", "CPU only")
-        if number == 0
-        else translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
-    )
     words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
@@ -53,15 +47,37 @@ def describe(model: ModelInfo) -> str:
         used=count(model.n_ctx),
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
-        where=where,
+        where=_where(model),
         template_name=translate("Header", model.template_name),
         path=model.path,
     )
     unused = [translate("Header", UNUSED_WORDS[part]) for part in model.unused if part in UNUSED_WORDS]
     if not unused:
         return words
-    left_out = translate("Header", "Not in this version, which gives it text only: {parts}")
+    left_out = translate("Header", "Not used in chats, which are text only: {parts}")
     return f"{words}\n{left_out.format(parts=', '.join(unused))}"
+
+
+def _where(model: ModelInfo) -> str:
+    """What computes: the processor, the GPU, or each of several devices with its layers."""
+    number = model.gpu_layers
+    if number == 0:
+        return translate("Header", "CPU only")
+    devices = [one for one in (model.memory.devices if model.memory else ()) if one.num_layers and one.name != "CPU"]
+    if len(devices) > 1:
+        where = ", ".join(_layers_on(one) for one in devices)
+    else:
+        where = translate("Header", "{number} layers on the GPU", None, number).format(number=count(number))
+    experts = model.placement.cpu_moe_layers
+    if experts:
+        words = translate("Header", "experts of {number} layers in main memory", None, experts)
+        where += ", " + words.format(number=count(experts))
+    return where
+
+
+def _layers_on(use: DeviceUse) -> str:
+    words = translate("Header", "{number} layers on {device}", None, use.num_layers)
+    return words.format(number=count(use.num_layers), device=use.name)
 
 
 class Header(QFrame):
@@ -318,6 +334,8 @@ class Header(QFrame):
         if view.target is None:
             return translate("Header", "No model")
         draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
+        if view.own_head:
+            draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
         return f"{shown_name(view.target)} · {draft}"
 
     def _details(self) -> str:
@@ -331,6 +349,9 @@ class Header(QFrame):
             if view.draft.speaks is not None:
                 speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")
                 parts[-1] += "\n" + speaks.format(share=percent(view.draft.speaks))
+        elif view.own_head:
+            words = translate("Header", "Draft: a head in the model's own file ({method}).")
+            parts.append(words.format(method=view.own_head.head))
         else:
             parts.append(
                 translate("Header", "No draft. {why}").format(why=view.unavailable.get(Mode.DRAFT, "")).strip()

@@ -156,11 +156,12 @@ class RaceNavigation(QObject):
 
     Signals:
         page_created(object): the `RacePage`, once; whoever serves it connects to it.
-        asked: it was opened with no question of a message.
+        asked: it was opened with no question of a message. question_asked(str): with this one.
     """
 
     page_created = Signal(object)
     asked = Signal()
+    question_asked = Signal(str)
 
     def __init__(self, theme: Theme, models: ModelsNavigation, chat: QWidget) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ class PromptCard(QPushButton):
         self._mark = QLabel()
         heading = ElidedLabel(title)
         heading.setProperty("kind", "strong")
-        words = ElidedLabel(prompt)
+        words = ElidedLabel(" ".join(prompt.split()))
         words.setProperty("kind", "caption")
         column = QVBoxLayout()
         column.setSpacing(BETWEEN_PX)

@@ -73,6 +73,7 @@ def _connect_conversation(window: MainWindow) -> None:
     window.empty.prompt_chosen.connect(window.try_prompt)
     composer.submitted.connect(window.message_submitted)
     composer.stop_requested.connect(window.stop_requested)
+    composer.race_requested.connect(window.race.question_asked)
     composer.mode_chosen.connect(window.mode_changed)
     composer.depth_chosen.connect(window.depth_changed)
     composer.find_draft.connect(window.models.find_draft)

@@ -110,6 +110,7 @@ class ModelController:
             state=answering or state,
             target=ready.target if ready else None,
             draft=ready.draft if ready else None,
+            own_head=ready.own_head if ready else None,
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,
@@ -251,7 +252,8 @@ class ModelController:
         if "pictures" in target.unused:
             words = translate("ModelController", "{name} can also read pictures; this version gives it text only.")
             self._window.show_notice(words.format(name=target.name))
-        if not target.has_template:
+        is_told = self._window.pages.currentWidget() is self._window.empty  # there
+        if not target.has_template and not is_told:
             words = translate(
                 "ModelController",
                 "{name} came without a chat template. A new chat offers to have it continue your texts instead.",

@@ -30,6 +30,7 @@ from app.domain.models import (
 )
 from app.domain.outlook import Outlook
 from app.domain.settings.values import Settings
+from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
@@ -40,6 +41,7 @@ from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
+from engine.gguf.title import model_title
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
 from engine.loading.devices import spread_of
@@ -235,10 +237,13 @@ class PairJudge:
         return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
-        """One half of a pair, named by its file."""
+        """One half of a pair, named by its header where that is known, else by its file."""
         path = self.service.path_of(ref)
-        name = known.name if known else ref.name.removesuffix(".gguf")
-        facts = [known.header.architecture, parameters(known.header.num_params)] if known else []
+        name, facts = ref.name.removesuffix(".gguf"), []
+        if known is not None:
+            name = model_title(known.header.metadata, known.name, known.header.num_params)
+            kind = quantization_of(known.path.name if known.path else ref.file)
+            facts = [kind, known.header.architecture, parameters(known.header.num_params)]
         facts.append(ref.repo)
         return PairSide(
             ref=ModelRef(ref.repo, ref.file, path),
@@ -355,7 +360,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         side,
         translate("HubPairs", candidate.place.value),
         _match(candidate.matches, candidate.speaks),
-        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks)),
+        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,8 @@ if TYPE_CHECKING:  # a start waits for nothing of a race
 
     from ui.race.page import RacePage
 
+# Looks for the library's drafts of a target's file, and shows them, file and name, where there are any.
+FindDrafts = Callable[[str, Callable[[Sequence[tuple[str, str]]], None]], None]
 RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
 NO_MODEL = mark("Race", "No model is loaded. Open one first.")
 LOADING = mark("Race", "The model is loading.")
@@ -71,11 +73,14 @@ class RaceController(QObject):
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._racing = False
+        self._drafts_of = ""  # the target that drafts were looked for
+        self.find_drafts: FindDrafts = lambda _target, _show: None
         self._thread: threading.Thread | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
         navigation.asked.connect(self.open)
+        navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
         self.exported.connect(self._on_exported)
 
@@ -113,6 +118,12 @@ class RaceController(QObject):
         elif not self._racing and not self._page.form.setup.question:
             self._page.ask("", self._before_new())
         navigation.open()
+
+    def open_with(self, question: str) -> None:
+        """Show the page with this question, as the first of a chat."""
+        self.show_state()
+        self._page.ask(question, self._before_new())
+        self._window.race.open()
 
     def open_for(self, message_id: int) -> None:
         """Show the page with the question that a message is, or that it answers."""
@@ -227,6 +238,13 @@ class RaceController(QObject):
         page.set_models(pair_name(shown_name(view.target), shown_name(view.draft)) if view.target is not None else "")
         page.form.set_temperature(self._conversations.settings.number("temperature"))
         page.set_blocked(self._blocked)
+        if view.target is not None and view.target.path != self._drafts_of:
+            self._drafts_of = view.target.path
+            self.find_drafts(view.target.path, self._show_drafts)
+
+    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        draft = self._window.engine_view.draft
+        self._page.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
 
     # ---- files ------------------------------------------------------------------------------------------------------
 

@@ -13,10 +13,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from app.domain.errors import RaceStoreError
-from app.domain.model_name import model_name, shown_name
+from app.domain.model_name import model_name, name_of_file, shown_name
 from app.domain.pair_speed import RaceSpeed
 from app.domain.races import (
     SURE_PERCENT,
+    LaneChoice,
     LaneProgress,
     LaneResult,
     LaneText,
@@ -32,7 +33,7 @@ from app.domain.sums import summed
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore
 from engine.errors import EngineError
-from engine.records import ChatRequest, EngineReady, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
+from engine.records import ChatRequest, Event, Mode, Problem, RunStats, TextChunk, TokenSpan
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
@@ -48,6 +49,10 @@ UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be 
 OTHER_THREADS = said(
     "Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. "
     "Close them and race again for a better verdict."
+)
+TOO_SHORT = said(
+    "The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger "
+    "model."
 )
 Tell = Callable[[Event], None]
 
@@ -79,14 +84,14 @@ class RaceJob:
     def run(self, session: Session, should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]) -> None:
         """Race, and tell of it; a failure is told with what there is by then."""
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
-        from app.benchmark.runs import Variant  # noqa: PLC0415
         from app.controllers.race.lanes import open_beside  # noqa: PLC0415
 
-        variants = [Variant(choice.mode.value, choice.depth) for choice in self._setup.lanes]
+        variants = [_variant(choice) for choice in self._setup.lanes]
+        drafts = {_variant(choice): choice.draft for choice in self._setup.lanes if choice.draft}
         with ExitStack() as stack:
             tell(RaceRoundBegan(0))
             try:
-                lanes = open_beside(variants, session, self._request, stack, should_stop)
+                lanes = open_beside(variants, session, self._request, stack, should_stop, drafts)
             except LaneFailedError as error:
                 tell(RaceEnded(problem=_lane_problem(error)))
             except EngineError as error:
@@ -122,13 +127,15 @@ class RaceJob:
         if not runs:
             return RaceEnded(problem=problem)
         result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
-        notices = (OTHER_THREADS,) if len({lane.session.threads for lane in lanes}) > 1 else ()
+        notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
+        if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
+            notices.append(TOO_SHORT)
         try:
             result = self._store.keep(result)
         except RaceStoreError as error:
             problem = problem or error.problem
         self._keep_speeds(result, lanes)
-        return RaceEnded(result, problem, notices)
+        return RaceEnded(result, problem, tuple(notices))
 
     def _keep_speeds(self, result: RaceResult, lanes: Sequence[OpenLane]) -> None:
         """Note how fast the pair of each lane was against plain decoding of its target."""
@@ -166,12 +173,13 @@ class RaceJob:
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
         verdicts = judge(runs, gap, complete=is_complete)
-        ready = max((lane.ready for lane in lanes), key=lambda one: one.draft is not None)
+        own = [lane.ready for lane, choice in zip(lanes, self._setup.lanes, strict=True) if not choice.draft]
+        ready = max(own or [lane.ready for lane in lanes], key=lambda one: one.draft is not None)
         report = make_race_report(ready, self._settings(race), runs, verdicts)
-        figures = {(row.mode, row.depth): row for row in report.measured.rows}
+        figures = {(row.mode, row.depth, row.engine): row for row in report.measured.rows}
         results = []
         for choice, lane, heard in zip(self._setup.lanes, lanes, self._heard, strict=True):
-            row = figures.get((lane.variant.mode, lane.variant.depth))
+            row = figures.get((lane.variant.mode, lane.variant.depth, lane.variant.engine))
             stats = _sum_of(runs, lane.variant)
             if row is not None:
                 stats = replace(
@@ -184,7 +192,9 @@ class RaceJob:
             draft=shown_name(ready.draft),
             target_path=ready.target.path,
             draft_path=ready.draft.path if ready.draft else "",
-            machine=_machine_line(report.measured.machine, ready),
+            processor=str(report.measured.machine["processor"] or report.measured.machine["system"]),
+            threads=lanes[0].session.threads,
+            gpu_layers=ready.target.gpu_layers,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             lanes=tuple(results),
             verdicts=tuple(_verdict(verdict, numbers) for verdict in verdicts),
@@ -214,7 +224,7 @@ class RaceJob:
     def _settings(self, race: Race) -> dict[str, object]:
         request, sampling = self._request, self._request.sampling
         return {
-            "lanes": [Mode(choice.mode).value for choice in self._setup.lanes],
+            "lanes": [_variant(choice).label for choice in self._setup.lanes],
             "temperature": sampling.temperature,
             "top_k": sampling.top_k,
             "top_p": sampling.top_p,
@@ -229,6 +239,14 @@ class RaceJob:
             "until_percent": SURE_PERCENT if self._setup.rounds is None else None,
             "complete_rounds": race.rounds,
         }
+
+
+def _variant(choice: LaneChoice) -> Variant:
+    """A lane as the benchmark names it; one with a draft of its own is another engine for it."""
+    from app.benchmark.runs import OURS, Variant  # noqa: PLC0415
+
+    engine = f"{OURS} with {name_of_file(choice.draft)}" if choice.draft else OURS
+    return Variant(choice.mode.value, choice.depth, engine)
 
 
 def _is_last(setup: RaceSetup, number: int) -> bool:
@@ -267,11 +285,3 @@ def _lane_problem(error: LaneFailedError) -> Problem:
     problem = error.error.problem
     lane = phrase("Modes", error.variant.mode)
     return replace(problem, message=said("The lane {lane}: {reason}", lane=lane, reason=joined([problem.message])))
-
-
-def _machine_line(facts: dict[str, object], ready: EngineReady) -> str:
-    """The processor, the threads of the target and its layers on a GPU, in one line."""
-    parts = [str(facts.get("processor") or facts.get("system") or ""), f"{ready.target.threads} threads"]
-    if ready.target.gpu_layers:
-        parts.append(f"{ready.target.gpu_layers} layers on the GPU")
-    return ", ".join(part for part in parts if part)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 
 from app.benchmark.lanes import OpenLane, uses_draft
 from app.benchmark.race import LaneFailedError
@@ -27,11 +28,13 @@ def open_beside(
     request: ChatRequest,
     stack: ExitStack,
     should_stop: Callable[[], bool] = lambda: False,
+    drafts: Mapping[Variant, str] = MappingProxyType({}),
 ) -> list[OpenLane]:
-    """Open lanes on the models that ``session`` has loaded, which loads nothing; ``stack`` closes them.
+    """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
-    Lanes share its weights; contexts, caches and text are each lane's own. A context holds the prompt and the answer
-    that ``request`` asks for, and no more. What passes cost is measured in the session first, for all alike.
+    Nothing is loaded but the ``drafts`` of lanes that have one of their own, by its file. Lanes share weights;
+    contexts, caches and text are each lane's own. A context holds the prompt and the answer that ``request`` asks for,
+    and no more. What passes cost is measured in the session first, for all alike.
 
     Raises:
         LaneFailedError: a lane cannot run as it was asked to, or its contexts cannot be made.
@@ -39,19 +42,24 @@ def open_beside(
     """
     ready = session.ready()
     for variant in variants:
+        if variant in drafts:  # whether that one fits the target is found when it is loaded
+            continue
         if (reason := ready.unavailable.get(Mode(variant.mode))) is not None:
             raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
-    _check_caches(variants, ready, n_ctx)
+    _check_caches(variants, ready, n_ctx, own_drafts=len(drafts))
     if session.needs_measuring:
         session.measure(should_stop=should_stop)
     lanes = []
     for variant in variants:
         try:
-            lane = session.beside(n_ctx, with_draft=uses_draft(variant))
+            lane = session.beside(n_ctx, with_draft=uses_draft(variant) and variant not in drafts)
+            stack.callback(lane.close)
+            if variant in drafts:
+                lane.is_load_cancelled = should_stop
+                lane.set_draft(drafts[variant], lambda _path, _fraction: not should_stop())
         except EngineError as error:
             raise LaneFailedError(variant, error) from error
-        stack.callback(lane.close)
         lanes.append(OpenLane(variant, lane, lane.ready()))
     return lanes
 
@@ -78,15 +86,21 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
 
 
 def _check_caches(
-    variants: Sequence[Variant], ready: EngineReady, n_ctx: int, available_bytes: int | None = None
+    variants: Sequence[Variant],
+    ready: EngineReady,
+    n_ctx: int,
+    available_bytes: int | None = None,
+    own_drafts: int = 0,
 ) -> None:
     """Refuse lanes whose contexts do not fit the free memory together; what lies on a GPU, llama.cpp judges itself.
+
+    A draft that a lane loads for itself is judged when it is loaded, ``own_drafts`` of them.
 
     Raises:
         NotEnoughMemoryError: they do not fit.
     """
     reports = []
-    users = ((ready.target, len(variants)), (ready.draft, sum(map(uses_draft, variants))))
+    users = ((ready.target, len(variants)), (ready.draft, max(sum(map(uses_draft, variants)) - own_drafts, 0)))
     for model, count in users:
         if model is not None and not model.gpu_layers:
             reports += [_context_report(model, n_ctx, available_bytes)] * count

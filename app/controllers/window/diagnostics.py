@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,11 +17,12 @@ import app
 from app.domain.settings.values import Settings
 from app.logs import redact
 from engine.errors import LibraryError
-from engine.records import ModelInfo
+from engine.records import Device, ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
 PRIVATE_KEYS = frozenset({"system_prompt"})
+_SERVER = re.compile(r"rpc:[^,\s]+")  # the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
@@ -32,6 +34,7 @@ def diagnostics(settings: Settings, models: tuple[ModelInfo | None, ModelInfo | 
         f"Paceline {app.__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
         f"llama.cpp's libraries: {_libraries()}",
+        f"devices: {_devices()}",
         f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False)} cores "
         f"({os.cpu_count()} threads), {memory.total / 1e9:.1f} GB memory, {memory.available / 1e9:.1f} GB free",
         *(_model(role, info) for role, info in zip(("target", "draft"), models, strict=True)),
@@ -58,19 +61,44 @@ def _libraries() -> str:
     return ", ".join(library.description for library in loaded_libraries()) or "not known on this system"
 
 
+def _devices() -> str:
+    """What llama.cpp finds beside the processor."""
+    try:
+        from engine.llama.devices import find_gpus  # noqa: PLC0415  (as above)
+    except (ImportError, OSError, RuntimeError) as error:
+        return f"cannot be listed: {error}"
+    return ", ".join(f"{gpu.name} ({gpu.description}, {_free(gpu)})" for gpu in find_gpus()) or "the processor alone"
+
+
+def _free(device: Device) -> str:
+    if device.free_bytes is None or device.total_bytes is None:
+        return "memory not known"
+    return f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
+
+
 def _model(role: str, info: ModelInfo | None) -> str:
     if info is None:
         return f"{role}: none"
     return (
         f"{role}: {Path(info.path).name}, {info.architecture}, {info.num_params:,} parameters, "
         f"{info.size_bytes:,} bytes, context {info.n_ctx:,}, {info.threads} threads, {info.gpu_layers} GPU layers"
+        f"{_places(info)}"
     )
+
+
+def _places(info: ModelInfo) -> str:
+    """What each device has of a model, where it has more than the processor."""
+    devices = info.memory.devices if info.memory else ()
+    told = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
+    experts = info.placement.cpu_moe_layers
+    return told + (f", experts of {experts} layers in main memory" if told and experts else "")
 
 
 def _setting(key: str, value: object) -> str:
     if key in PRIVATE_KEYS:
         return f"{key}=({len(str(value))} characters)"
-    return f"{key}={'automatic' if value is None else value}"
+    written = _SERVER.sub("rpc:(a server)", value) if isinstance(value, str) else value
+    return f"{key}={'automatic' if written is None else written}"
 
 
 def _tail(file: Path) -> list[str]:

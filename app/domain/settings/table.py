@@ -25,6 +25,7 @@ _MODE_LABELS = {
     "ngram": "N-gram (prompt lookup)",
     "suffix": "Suffix decoding",
     "draft": "Draft model",
+    "head": "Head (MTP, EAGLE-3)",
     "hybrid": "Hybrid (text and draft model)",
     "auto": "Automatic",
 }

@@ -6,7 +6,9 @@ Where nothing was measured yet, the speed of the memory is, once and within a th
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,12 +24,14 @@ from engine.forecast.passes import LEAST_BYTES, Asked, Machine
 from engine.forecast.read_speed import measure_read_speed
 from engine.gguf.token_weights import token_weights, weights_by_size
 from engine.llama.library import physical_cores
+from engine.pacing.measuring import OtherLoad
 from engine.storage.json_store import JsonStore
 from engine.storage.pass_samples import SampleStore
 
 log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
+RETRY_S = 30.0  # until a measurement beside other programs is tried again
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
@@ -58,6 +62,7 @@ class Outlooks:
         self._cache, self._speeds = cache, speeds
         self._lock = threading.Lock()
         self._read_speed: float | None = None
+        self._tried_at = -math.inf
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> Outlook | None:
         """What is to be expected of it, or of the target alone; None where nothing here could tell."""
@@ -102,20 +107,29 @@ class Outlooks:
         return Machine(samples, self._read_bytes_per_s(), physical_cores())
 
     def _read_bytes_per_s(self) -> float | None:
-        """Measured once in the life of this installation and number of cores."""
+        """Measured once in the life of this installation, for this number of cores.
+
+        What was measured beside other programs is not kept: it is the least that there is, and tried again later.
+        """
+        cores = physical_cores()
         with self._lock:
-            if self._read_speed is None:
-                cores = physical_cores()
-                store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
-                kept = store.read(_speed)
-                if str(cores) not in kept:
-                    try:
-                        kept = {str(cores): measure_read_speed(cores)}
-                    except (MemoryError, RuntimeError) as error:
-                        log.info("the memory's speed could not be measured: %s", error)
-                        return None
-                    store.write(kept)
-                self._read_speed = kept[str(cores)]
+            store = JsonStore(self._cache / _FILE, "speeds", _FORMAT)
+            kept = store.read(_speed).get(str(cores))
+            if kept is not None:
+                return kept
+            if time.monotonic() < self._tried_at + RETRY_S:
+                return self._read_speed
+            others = OtherLoad()
+            try:
+                found = measure_read_speed(cores)
+            except (MemoryError, RuntimeError) as error:
+                log.info("the memory's speed could not be measured: %s", error)
+                return self._read_speed
+            finally:
+                self._tried_at = time.monotonic()
+            self._read_speed = max(found, self._read_speed or 0.0)
+            if others.is_low:
+                store.write({str(cores): self._read_speed})
             return self._read_speed
 
 

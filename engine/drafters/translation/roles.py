@@ -20,16 +20,18 @@ _CONVERSATIONS = (
     (Message("user", _QUESTION), Message("assistant", _ANSWER), Message("user", _LATER)),
     (Message("system", _SYSTEM), Message("user", _QUESTION)),
 )
-# The first of two equal marks counts.
+# The first of two equal marks counts: where the target says nothing before it answers, the draft is not to begin with
+# reasoning.
 _PLACES = {
     ("", _QUESTION): said("a question"),
+    (_QUESTION, _ANSWER): said("an answer"),
     (_QUESTION, ""): said("the beginning of an answer"),
     (_LATER, ""): said("the beginning of an answer"),
-    (_QUESTION, _ANSWER): said("an answer"),
     (_ANSWER, _LATER): said("the end of an answer"),
     ("", _SYSTEM): said("a system prompt"),
     (_SYSTEM, _QUESTION): said("the end of a system prompt"),
 }
+_MOST_SHOWN = 80  # characters of a template
 Marks = dict[tuple[str, str], tuple[int, ...]]
 
 
@@ -102,6 +104,31 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
     for mark in sorted(found, key=len, reverse=True):
         marks.setdefault(mark[0], []).append((mark, found[mark]))
     return Roles(single, {first: tuple(each) for first, each in marks.items()})
+
+
+def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | None:
+    """Where the chat templates of two models of one vocabulary differ first; None where they write the same.
+
+    The target's is used for both, so a draft may have been trained on something else than it reads.
+    """
+    ours, theirs = _marks(target), _marks(draft)
+    for place, words in _PLACES.items():
+        one, other = ours.get(place), theirs.get(place)
+        if one is not None and one != other:
+            return said(
+                "Both read what the target's chat template writes: at {place} that is {ours}, and the draft's own has "
+                "{theirs}.",
+                place=words,
+                ours=_spelled_out(target.tokenizer, one),
+                theirs=_spelled_out(draft.tokenizer, other or ()),
+            )
+    return None
+
+
+def _spelled_out(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    data = b"".join(tokenizer.piece(i) or tokenizer.token_text(i).encode() for i in ids)
+    text = data.decode("utf-8", "replace")
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
 def _no_place(tokenizer: Tokenizer, mark: Sequence[int], words: Sentence) -> Sentence:

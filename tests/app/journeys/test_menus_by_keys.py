@@ -151,13 +151,25 @@ def test_the_menu_of_an_answer(desk: Desk, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: [view.text for view in desk.messages()] == ["one", "no"])
 
 
-def test_the_menu_of_the_models(desk: Desk, qtbot: QtBot) -> None:
+def take_model(desk: Desk, qtbot: QtBot, words: str) -> None:
+    """Open the list of models by its key, walk to the row of these words, and take it."""
     qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    take(qtbot, "Remove the draft")
+    rows = desk.window.header.picker.list
+    qtbot.waitUntil(rows.isVisible)
+    qtbot.keyClick(rows, Qt.Key.Key_Home)
+    for _ in range(rows.rows.rowCount()):
+        if rows.currentIndex().data() == words:
+            break
+        qtbot.keyClick(rows, Qt.Key.Key_Down)
+    assert rows.currentIndex().data() == words
+    qtbot.keyClick(rows, Qt.Key.Key_Return)
+
+
+def test_the_list_of_the_models(desk: Desk, qtbot: QtBot) -> None:
+    take_model(desk, qtbot, "No draft")
     qtbot.waitUntil(lambda: desk.engine.drafts[-1:] == [None])
     come_back(desk.window, qtbot)
-    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    take(qtbot, "Quick demo")
+    take_model(desk, qtbot, "Quick demo")
     qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(builtin_target()))
 
 

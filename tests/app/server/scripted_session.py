@@ -123,6 +123,8 @@ class ScriptedSession:
         self.has_idle_work = self.is_closed = False
         self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(info("tiny"), info("tinier"))
+        self.loads: list[str] = []
+        self.load_failure: Exception | None = None
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self.states = NoStates()
         self.measured = threading.Semaphore(0)
@@ -137,8 +139,18 @@ class ScriptedSession:
         while not should_stop() and not self.interrupt.event.wait(0.005):
             pass
 
+    @property
+    def is_loaded(self) -> bool:
+        return self.loads[-1:] != ["unloaded"]
+
+    def unload(self) -> None:
+        self.loads.append("unloaded")
+
     def load(self, request: LoadRequest, _progress: object = None) -> EngineReady:
         """Have another target."""
+        if self.load_failure is not None:
+            raise self.load_failure
+        self.loads.append(Path(request.target).stem)
         self.loaded = EngineReady(info(Path(request.target).stem), info("tinier"))
         return self.loaded
 

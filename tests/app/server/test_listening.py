@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from app.domain.errors import AppError
 from app.paths import builtin_draft, builtin_target
 from app.server.access import AllowedHosts
 from app.server.application import make_application
-from app.server.listening import Server, address_of, bind
+from app.server.listening import Server, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
@@ -182,3 +184,24 @@ def test_an_address_that_is_taken_or_elsewhere_is_told() -> None:
         bind("", 0)
     with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
         bind("192.0.2.1", 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_impatient_second_signal_does_not_skip_what_is_done_at_the_end(number: signal.Signals) -> None:
+    done: list[str] = []
+
+    def serve() -> None:
+        with ended_by_signals():
+            try:
+                signal.raise_signal(number)
+            finally:
+                for again in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+                    signal.raise_signal(again)
+                done.append("waited for the engine")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt if number is signal.SIGINT else SystemExit):
+        serve()
+    assert done == ["waited for the engine"]
+    assert signal.getsignal(signal.SIGINT) is before

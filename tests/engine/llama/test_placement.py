@@ -139,3 +139,11 @@ def test_what_is_listed_is_what_supports_a_gpu() -> None:
     assert bool(find_gpus()) == library.supports_gpu()
     for gpu in find_gpus():
         assert find_devices((gpu.name,))[0].name == gpu.name
+
+
+@pytest.mark.parametrize("mode", SplitMode)
+def test_on_the_processor_there_is_nothing_to_split(mode: SplitMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "default_gpus", tuple)
+    for names in ((), (NO_DEVICE,)):
+        with LlamaModel(builtin_target(), placement=Placement(names, mode), gpu_layers=0) as model:
+            assert model.n_layer > 0

@@ -62,6 +62,7 @@ def answers(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
         "split": Placement(names),
         "uneven": Placement(names, tensor_split=(1.0, 3.0)),
         "one": Placement(names, SplitMode.NONE, main_device=1),
+        "tensors": Placement(names, SplitMode.TENSOR),
     }
     return {name: _answers(place) for name, place in places.items()}
 
@@ -166,6 +167,12 @@ def listed(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
     return {"before": before, "while": while_loaded, "gpus": len(find_gpus()), "rpc": rpc.is_supported()}
 
 
+def rows(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """A split that these devices do not know."""
+    open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names, SplitMode.ROW)))
+    return {}
+
+
 def lost(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Compute until the test ends the server: what is left is what stands on stderr."""
     loaded = open_model(builtin_target(), LoadOptions(512, 1, placement=Placement(names)))
@@ -177,7 +184,7 @@ def lost(_model: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 _QUESTIONS: dict[str, Callable[[str, tuple[str, ...]], Any]] = {
-    one.__name__: one for one in (answers, memory, planned, short, listed, lost)
+    one.__name__: one for one in (answers, memory, planned, short, listed, rows, lost)
 }
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
     def fail(*_: object) -> bool:
         raise DecodeError("No memory for a pass.")
 
-    monkeypatch.setattr(loading, "_try_rollback", fail)
+    monkeypatch.setattr(loading, "try_rollback", fail)
     with pytest.raises(DecodeError, match="No memory"):
         open_model(builtin_target(), OPTIONS)
     assert held == set()
@@ -57,7 +57,7 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
 def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A graphics processor may have room for the weights and none for what a pass needs."""
     tried: list[int] = []
-    rolls_back = loading._try_rollback
+    rolls_back = loading.try_rollback
 
     def fail_at_first(sequence: object) -> bool:
         tried.append(1)
@@ -66,7 +66,7 @@ def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monke
         return rolls_back(sequence)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "_attempts", lambda *_: (Attempt(1), Attempt(0)))
-    monkeypatch.setattr(loading, "_try_rollback", fail_at_first)
+    monkeypatch.setattr(loading, "try_rollback", fail_at_first)
     loaded = open_model(builtin_target(), OPTIONS)
     assert len(tried) == 2
     assert loaded.info.gpu_layers == 0

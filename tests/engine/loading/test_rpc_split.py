@@ -78,7 +78,7 @@ def test_split_over_two_servers_the_ids_are_the_local_ones(servers: tuple[str, s
     local = told.pop("local")
     assert len(local["off"]) > 10
     assert local["draft"] == local["off"]
-    assert set(told) == {"split", "uneven", "one"}
+    assert set(told) == {"split", "uneven", "one", "tensors"}
     for place, answers in told.items():
         assert answers == local, place
 
@@ -123,6 +123,11 @@ def test_devices_can_be_asked_while_a_model_lies_on_them(servers: tuple[str, str
     assert [one["description"] for one in told["before"]] == [name.removeprefix("rpc:") for name in servers]
     assert all(one["free_bytes"] > 0 and one["kind"] == "remote" for one in told["while"])
     assert told["gpus"] == 0  # the backend by itself is no graphics processor
+
+
+def test_a_split_that_the_devices_do_not_know_is_a_sentence(servers: tuple[str, str]) -> None:
+    error = ask("rows", "none", servers)["error"]
+    assert "cannot be split that way: device RPC0 does not support split buffers" in error
 
 
 def test_a_busy_server_is_told_and_does_not_hang(servers: tuple[str, str]) -> None:

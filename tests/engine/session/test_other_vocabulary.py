@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, Source
+from app.paths import builtin_draft
+from engine.records import (
+    CacheType,
+    ChatRequest,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Message,
+    Mode,
+    SamplingParams,
+    Source,
+)
 from engine.session.session import Session
 from tests.shared_files import shared_model
 
@@ -91,3 +103,61 @@ def test_a_conversation_goes_on_from_what_the_draft_has_read(pair: Session) -> N
         assert isinstance(last, Finished)
         assert last.stats.proposed > 0
         messages = (*messages, Message("assistant", "It ran."), Message("user", "And then?"))
+
+
+def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) -> None:
+    """Through the cache of states, which holds the draft's own tokens: the answers are those of plain decoding."""
+    target, draft, _ = PAIRS["written"]
+    session = Session(state_folder=tmp_path)
+    session.states.set_limit(1 << 28)
+    session.load(LoadRequest(shared_model(target), shared_model(draft), threads=1))
+    greedy = SamplingParams(temperature=0.0)
+    long = "Once upon a time, there was a little girl. " * 6
+    accepted = 0
+    for number, text in (
+        (1, long),
+        (2, "The big dog. " * 12),
+        (1, long + "She"),
+        (1, long[:-8] + "He"),
+        (2, "The big dog."),
+    ):
+        ids = {}
+        for mode in (Mode.DRAFT, Mode.OFF):
+            ended = answer(session, mode, text, greedy, max_tokens=24, depth=3, tie_safe=True, conversation_id=number)
+            ids[mode] = ended.token_ids
+            accepted += ended.stats.provenance.get(Source.DRAFT, 0)
+        assert ids[Mode.DRAFT] == ids[Mode.OFF], (number, text)
+        stops = iter([False] * 4 + [True] * 100)
+        request = ChatRequest(raw_prompt=text, mode=Mode.DRAFT, depth=3, sampling=greedy, conversation_id=number)
+        *_, last = session.generate(request, lambda: next(stops))  # noqa: B023
+        assert isinstance(last, Finished)
+        assert last.reason is FinishReason.CANCELLED
+    assert accepted > 20
+    session.close()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_full_context_ends_the_answer(name: str) -> None:
+    target, draft, _ = PAIRS[name]
+    session = Session()
+    session.load(LoadRequest(shared_model(target), shared_model(draft), n_ctx=64, threads=1))
+    ended = answer(session, Mode.DRAFT, "Once upon a time", SamplingParams(0.0), depth=4, ignore_eos=True)
+    session.close()
+    assert ended.reason is FinishReason.CONTEXT
+    assert ended.stats.context_used >= 60
+
+
+@pytest.mark.parametrize("cache", [CacheType.Q8_0, CacheType.F16])
+def test_a_draft_with_a_state_or_a_small_cache_reads_on(cache: CacheType) -> None:
+    """A recurrent draft, whose memory goes back to one place only, and a quantized cache."""
+    draft = shared_model("tiny-rwkv7-834K-f32.gguf") if cache is CacheType.F16 else str(builtin_draft())
+    session = Session()
+    session.load(LoadRequest(shared_model(PAIRS["written"][0]), draft, threads=1, draft_cache_type=cache))
+    greedy = SamplingParams(temperature=0.0)
+    for prompt in PROMPTS[:3]:
+        plain = answer(session, Mode.OFF, prompt, greedy, max_tokens=40, tie_safe=True)
+        drafted = answer(session, Mode.DRAFT, prompt, greedy, max_tokens=40, depth=3, tie_safe=True)
+        assert drafted.token_ids == plain.token_ids
+        assert drafted.stats.proposed > 20
+        assert not any("left out" in line for line in drafted.stats.decisions)
+    session.close()

@@ -14,7 +14,7 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.messages import MessageState, MessageView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY
-from ui.composer.composer import Composer
+from ui.composer.composer import Composer, race_question
 from ui.composer.message_edit import MAX_LINES
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
@@ -137,7 +137,7 @@ def test_ctrl_d_cycles_through_the_modes_that_can_run(window: MainWindow, qtbot:
     assert seen == every
     seen.clear()
     window.set_engine(NO_DRAFT)
-    left = [mode for mode in every if mode is not Mode.DRAFT]
+    left = [mode for mode in every if mode not in (Mode.DRAFT, Mode.HEAD)]
     for _ in left:
         qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert seen == left
@@ -295,3 +295,29 @@ def test_every_line_is_seen_until_there_are_too_many(window: MainWindow, line: s
             assert edit.viewport().height() < (number + 1.6) * edit.blockBoundingRect(edit.document().begin()).height()
             qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         assert edit.verticalScrollBar().maximum() > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("/race Where does water flow?", "Where does water flow?"),
+        ("/race\nline one\nline two", "line one\nline two"),
+        ("/race", ""),
+        ("/racecar is a palindrome", None),
+        ("What is /race?", None),
+        ("", None),
+    ],
+)
+def test_a_question_behind_the_command_is_for_a_race(text: str, question: str | None) -> None:
+    assert race_question(text) == question
+
+
+def test_the_command_is_sent_to_the_race_and_not_as_a_message(window: MainWindow, qtbot: QtBot) -> None:
+    sent: list[str] = []
+    raced: list[str] = []
+    window.message_submitted.connect(sent.append)
+    window.race.question_asked.connect(raced.append)
+    window.composer.set_text("/race Where does water flow?")
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    assert (sent, raced) == ([], ["Where does water flow?"])
+    assert window.composer.text == ""

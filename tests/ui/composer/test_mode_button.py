@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
+from app.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT
 from ui.composer.mode_button import ModeMenu
@@ -36,8 +37,11 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     window.set_mode(Mode.AUTO)
     menu = opened(window)
     rows = menu.list.rows.rows
-    assert [row.title for row in rows] == [mode_label(mode) for mode in MODE_ORDER]
-    assert [row.lines for row in rows] == [(mode_line(mode),) for mode in MODE_ORDER]
+    modes = MODE_ORDER
+    assert [row.title for row in rows] == [mode_label(mode) for mode in modes]
+    assert [row.lines for row in rows] == [(mode_line(mode),) for mode in modes]
+    assert Mode.DRAFT in modes
+    assert Mode.HYBRID in modes
     assert [row.title for row in rows if row.icon == "check"] == ["Auto"]
 
 
@@ -127,3 +131,16 @@ def test_the_menu_stands_above_the_button_and_within_the_screen(window: MainWind
     button = window.composer.modes
     assert menu.geometry().bottom() < button.mapToGlobal(button.rect().topLeft()).y() + button.height()
     assert button.screen().availableGeometry().contains(menu.geometry())
+
+
+def test_of_draft_model_and_head_one_suffices(window: MainWindow) -> None:
+    none = {Mode.DRAFT: "No draft model is loaded.", Mode.HEAD: "This model has no head."}
+    for unavailable, reason in (
+        (none, "No draft model is loaded."),
+        ({Mode.HEAD: "This model has no head."}, ""),
+        ({Mode.DRAFT: "A head drafts."}, ""),
+        (dict.fromkeys(Mode, "It runs plain."), "It runs plain."),
+    ):
+        window.set_engine(EngineView(EngineState.READY, NO_DRAFT.target, unavailable=unavailable))
+        assert window.composer.reason.text() in (reason, "")
+        assert window.composer.modes.reason == reason

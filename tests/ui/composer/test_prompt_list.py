@@ -43,7 +43,7 @@ def selected(edit: QPlainTextEdit) -> str:
 def test_a_slash_opens_the_list_and_typing_filters_it(prompts: PromptList, edit: QPlainTextEdit) -> None:
     QTest.keyClicks(edit, "/")
     assert prompts.isVisible()
-    assert prompts.shown == ["shorter", "summarise", "translate"]
+    assert prompts.shown == ["shorter", "summarise", "translate", "race"]  # the one command behind the prompts
     QTest.keyClicks(edit, "s")
     assert prompts.shown == ["shorter", "summarise", "translate"]  # those that begin so first, then those that have it
     QTest.keyClicks(edit, "u")
@@ -85,8 +85,8 @@ def test_arrows_and_enter_insert_and_do_not_send(
     sent: list[str] = []
     window.message_submitted.connect(sent.append)
     QTest.keyClicks(edit, "/")
-    QTest.keyClick(edit, Qt.Key.Key_Up)
-    QTest.keyClick(edit, Qt.Key.Key_Up)
+    for _ in range(3):
+        QTest.keyClick(edit, Qt.Key.Key_Up)
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert edit.toPlainText() == PROMPTS[1].text
     assert not prompts.isVisible()
@@ -206,3 +206,18 @@ def test_two_of_one_name_are_refused(page: PromptsPage, settings: SettingsDialog
     QTest.keyClicks(page.name_edit, "Translate")
     assert "twice" in page.problem()
     assert not settings.save_button.isEnabled()
+
+
+def test_the_command_of_a_race_is_inserted_with_its_question_to_be_filled(
+    window: MainWindow, prompts: PromptList, edit: QPlainTextEdit
+) -> None:
+    raced: list[str] = []
+    window.race.question_asked.connect(raced.append)
+    QTest.keyClicks(edit, "/race")
+    assert prompts.shown == ["race"]
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert edit.toPlainText() == "/race {question}"
+    QTest.keyClicks(edit, "Why is water wet?")
+    assert edit.toPlainText() == "/race Why is water wet?"
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert raced == ["Why is water wet?"]

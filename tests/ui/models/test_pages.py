@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DraftList, FitLevel, Match, ModelRef, Presence, SearchQuery
+from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
 from app.domain.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
@@ -189,6 +189,22 @@ def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPane
     qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
     qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
     assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
+
+
+def test_a_draft_with_another_vocabulary_is_offered_with_how_much_it_speaks(place: ModelsPanel) -> None:
+    words = "It has another vocabulary and speaks 90% of the target's tokens."
+    place.open("drafts")
+    rows = r.drafts().rows
+    place.drafts.set_drafts(DraftList(r.TARGET, (*rows, DraftRow(r.OTHER, "on the hub", Match.TRANSLATED, words))))
+    listed = place.drafts.list.rows.rows
+    headings = [row.title for row in listed if not row.key]
+    assert headings == ["Matching", "With another vocabulary", "Not suitable"]
+    assert any(words in row.lines for row in listed)
+    place.drafts.set_pair(replace(r.PAIR, match=Match.TRANSLATED, match_words=words))
+    shown = said(place.drafts.card)
+    assert "The draft can be used" in shown
+    assert words in shown
+    assert offered(place) == [("Download both", ""), ("Download and chat", "primary")]
 
 
 def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel, qtbot: QtBot) -> None:

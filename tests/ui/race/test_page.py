@@ -106,6 +106,21 @@ def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     assert form.setup.lanes == (LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7))
 
 
+def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None:
+    form = page.form
+    form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
+    assert form.rows[1].draft_box.isHidden()
+    page.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
+    assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
+    form.rows[1].draft_box.setCurrentIndex(1)
+    assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
+    page.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
+    assert form.start_button.isEnabled()  # the lane brings its own
+    form.rows[1].draft_box.setCurrentIndex(0)
+    form.rows[1].changed.emit()
+    assert not form.start_button.isEnabled()
+
+
 def test_the_setup_of_an_earlier_race_is_there_again(page: RacePage) -> None:
     page.show_result(THREE_LANES)
     page.show_setup()

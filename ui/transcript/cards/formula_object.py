@@ -31,7 +31,11 @@ from ui.theme.palette import LIGHT, Palette
 SCALE = 1.06  # a formula's letters are a little smaller than those of an interface font of the same size
 LEAST_SCALE = 0.35
 TINT_ALPHA = 40
-_LINES = {Source.NGRAM: Qt.PenStyle.DotLine, Source.BONUS: Qt.PenStyle.DashLine}
+_LINES = {
+    Source.NGRAM: Qt.PenStyle.DotLine,
+    Source.HEAD: Qt.PenStyle.DashDotLine,
+    Source.BONUS: Qt.PenStyle.DashLine,
+}
 _BASE = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 

@@ -53,12 +53,12 @@ class SourceChip(QPushButton):
         """The name with its tint and its underline; pale where these tokens are not marked."""
         super().paintEvent(event)
         cache, tokens, painter = self._theme.paint_cache, self._theme.tokens, QPainter(self)
-        if not self.isChecked():
-            painter.setOpacity(OFF_OPACITY)
+        is_on = self.isChecked()
         text = QRectF(self.rect()).adjusted(PAD_PX, EDGE_PX, -PAD_PX, -EDGE_PX - LINE_PX)
         painter.setFont(cache.font(-1))
-        painter.setPen(cache.color(tokens.text))
+        painter.setPen(cache.color(tokens.text if is_on else tokens.text_muted))
         painter.drawText(text, Qt.AlignmentFlag.AlignCenter, self.name)
+        painter.setOpacity(1.0 if is_on else OFF_OPACITY)  # of the mark alone: its name stays readable
         paint_marks(painter, [(text, text.bottom() + 1, self._source)], tokens, self.devicePixelRatioF())
 
 

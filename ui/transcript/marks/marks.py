@@ -35,6 +35,7 @@ TINT_ALPHA = 40
 UNDERLINES = {
     Source.NGRAM: QTextCharFormat.UnderlineStyle.DotLine,
     Source.DRAFT: QTextCharFormat.UnderlineStyle.SingleUnderline,
+    Source.HEAD: QTextCharFormat.UnderlineStyle.DashDotLine,
     Source.RECOVERED: QTextCharFormat.UnderlineStyle.WaveUnderline,
     Source.BONUS: QTextCharFormat.UnderlineStyle.DashUnderline,
     Source.TARGET: QTextCharFormat.UnderlineStyle.NoUnderline,
@@ -43,6 +44,7 @@ LINE_PX = 3  # the height of a picture of an underline; a wave fills it
 _DASHES = {  # period, and how much of it is drawn
     QTextCharFormat.UnderlineStyle.DotLine: (3, 1),
     QTextCharFormat.UnderlineStyle.DashUnderline: (6, 4),
+    QTextCharFormat.UnderlineStyle.DashDotLine: (12, 9),
     QTextCharFormat.UnderlineStyle.SingleUnderline: (64, 64),
     QTextCharFormat.UnderlineStyle.WaveUnderline: (4, 4),
 }

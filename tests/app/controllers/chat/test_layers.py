@@ -94,7 +94,7 @@ def test_what_is_shown_is_what_is_asked_after_every_switch(desk: Desk, qtbot: Qt
     for number, mode, depth, temperature in [*ids, *reversed(ids), ids[1]]:
         desk.window.conversation_selected.emit(number)
         assert desk.window.composer.modes.mode is mode
-        assert desk.window.composer.modes.depth == depth
+        assert desk.window.composer.modes.draft_length == depth
         assert dialog.rows["temperature"].row.value() == temperature
         assert dialog.rows["mode"].row.value() == mode.value
         ask(desk, qtbot)

@@ -43,8 +43,8 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     opened(desk, target)
     banner = desk.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
-    assert "small" in banner.message.text()
-    assert "× plain decoding" in banner.message.text()
+    assert "Paceline tiny draft" in banner.message.text()
+    assert "× that with drafting" in banner.message.text()
     with qtbot.waitSignal(desk.window.model_file_chosen) as chosen:
         qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
     assert chosen.args == [str(draft), "draft"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,7 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(desk: Desk, qtbot: QtBot
     assert track.lanes[1].text.text == "Water flows"
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "2.00×"]
     assert track.verdict.headline.text() == "2.00×"
+    assert track.verdict.words.text() == "Auto: 2.00× so far"
     assert track.lanes[1].lines["accepted"].value == "33% of 3"
     tell(LaneProgress(1, 0, RunStats(tokens=20, passes=9, decode_s=2.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)
@@ -264,3 +266,20 @@ def test_closing_the_window_ends_all(desk: Desk, qtbot: QtBot) -> None:
     start(desk, qtbot)
     assert desk.controller.close()
     assert desk.engine.is_down
+
+
+def test_drafts_of_the_library_are_looked_for_once_for_a_target(desk: Desk, qtbot: QtBot) -> None:
+    asked: list[str] = []
+
+    def find(target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
+        asked.append(target)
+        show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
+
+    desk.controller.races.find_drafts = find
+    page = open_page(desk, qtbot)
+    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
+    box = page.form.rows[1].draft_box
+    assert [box.itemText(row) for row in range(box.count())] == ["Loaded draft", "Other"]
+    desk.engine.ready()
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    assert asked == ["models/target.gguf"]

@@ -163,6 +163,19 @@ def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: 
     assert alone.mode == "suffix"
 
 
+def test_two_drafts_race_each_other_under_their_names(session: Session, store: RaceStore) -> None:
+    lanes = (PLAIN_LANE, LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3, str(builtin_draft())))
+    result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
+    assert [verdict.lane for verdict in result.verdicts] == [1, 2]
+    assert all(lane.stats.proposed > 0 for lane in result.lanes[1:])
+    assert json.loads(result.report)["settings"]["lanes"] == [
+        "plain",
+        "draft 3",
+        "paceline with paceline-tiny-draft draft 3",
+    ]
+    assert store.read(result.id).setup.lanes == lanes
+
+
 def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
     race(session, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
     assert speeds(store).all() == ()

@@ -75,3 +75,29 @@ def test_a_lane_that_cannot_run_is_named() -> None:
     assert failed.value.variant == DRAFT
     assert isinstance(failed.value.error, ModeUnavailableError)
     alone.close()
+
+
+def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
+    alone = Session()
+    alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
+    with ExitStack() as stack:
+        opened = open_beside((PLAIN, DRAFT), alone, QUESTION, stack, drafts={DRAFT: str(builtin_draft())})
+        assert opened[1].ready.draft is not None
+        ends = [
+            next(
+                event
+                for event in lane.session.generate(replace(QUESTION, mode=Mode.DRAFT, depth=3))
+                if isinstance(event, Finished)
+            )
+            for lane in opened[1:]
+        ]
+        assert ends[0].stats.proposed > 0
+    assert alone.ready().draft is None  # what was loaded for the lane is gone with it
+    alone.close()
+
+
+def test_a_draft_that_does_not_fit_is_told_of_its_lane(session: Session) -> None:
+    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+        open_beside((PLAIN, DRAFT), session, QUESTION, stack, drafts={DRAFT: "nowhere.gguf"})
+    assert failed.value.variant == DRAFT
+    assert session.ready().draft is not None

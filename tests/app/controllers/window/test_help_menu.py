@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import app
 from app.controllers.window.diagnostics import diagnostics
 from app.domain.settings.values import Settings
 from engine.llama import library
+from engine.records import Device, DeviceUse, MemoryUse, Placement
 from tests.app.fakes import Desk, info, open_desk
 
 
@@ -87,3 +89,19 @@ def test_a_llama_cpp_that_does_not_load_is_told(tmp_path: Path, monkeypatch: pyt
 
 def test_a_missing_log_is_said(tmp_path: Path) -> None:
     assert "not readable" in diagnostics(Settings(), (None, None), tmp_path / "none.log")
+
+
+def test_devices_are_named_and_addresses_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = (Device("CUDA0", "NVIDIA RTX 4090", 24 * 10**9, 20 * 10**9), Device("Vulkan0", "Radeon", None, None))
+    monkeypatch.setattr("engine.llama.devices.find_gpus", lambda: found)
+    settings = Settings().changed({"device": "rpc:attic.lan:50052, CUDA0"})[0]
+    uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("RPC0", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
+    memory = MemoryUse(8, 7, 8, True, uses)
+    target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
+    text = diagnostics(settings, (target, None), tmp_path / "none.log")
+    assert "devices: CUDA0 (NVIDIA RTX 4090, 20.0 of 24.0 GB free), Vulkan0 (Radeon, memory not known)\n" in text
+    assert ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on RPC0, experts of 3 layers in main memory" in text
+    assert "attic" not in text
+    assert "device=rpc:(a server), CUDA0" in text
+    monkeypatch.setattr("engine.llama.devices.find_gpus", tuple)
+    assert "devices: the processor alone\n" in diagnostics(settings, (None, None), tmp_path / "none.log")

@@ -1,0 +1,76 @@
+"""`paceline models self-draft`: a draft made of the model itself, kept only where measuring says that it can pay."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from app.cli.output import fail
+from app.domain.errors import AppError
+from app.hub.opening import open_library
+from app.paths import find_paths
+from engine.errors import EngineError
+from engine.sandbox.probe import probe
+from engine.tuning.self_draft import SelfDraft, make_self_draft
+
+FOLDER = "self-drafts"  # in the cache
+
+
+def command(options: argparse.Namespace) -> int:
+    """Make and measure copies; exit code 0 where one can pay, 1 where none can, with the figures."""
+    paths, lines = find_paths(), _ProgressLine()
+    try:
+        target = Path(options.target).expanduser()
+        target = target if target.is_file() else open_library(paths).find(options.target).path
+        probe(target, paths.cache)
+        wanted = [options.layers] if options.layers else []
+        found = make_self_draft(target, paths.cache / FOLDER, wanted, lines.show)
+    except (AppError, EngineError) as error:
+        return fail(error.problem, as_json=options.json)
+    finally:
+        lines.end()
+    best = found[0]
+    if options.json:
+        print(json.dumps({"target": str(target), "tried": [_as_dict(one) for one in found]}, ensure_ascii=False))
+        return 0 if best.pays else 1
+    for one in found:
+        print(one.words)
+    if best.pays:
+        print(f"The draft is {best.path}")
+        print(f"paceline run --model {target} --draft {best.path} --prompt Hello")
+        return 0
+    print("No copy was kept. A smaller model of the same family, or text that repeats (suffix), is the better draft.")
+    return 1
+
+
+def _as_dict(one: SelfDraft) -> dict[str, object]:
+    return {
+        "path": str(one.path) if one.path.exists() else None,
+        "layers": one.n_layer,
+        "left_out": list(one.left_out),
+        "agreement": round(one.agreement, 4),
+        "share_of_a_pass": round(one.share, 4),
+        "tokens": one.num_tokens,
+        "pays": one.pays,
+    }
+
+
+class _ProgressLine:
+    """One line that moves, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._on_terminal = sys.stderr.isatty()
+        self._moved = False
+
+    def show(self, what: str, fraction: float) -> None:
+        """Say what is done now, and how far it is."""
+        if self._on_terminal:
+            self._moved = True
+            print(f"\r\033[K{what}: {fraction:.0%}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clear it."""
+        if self._moved:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

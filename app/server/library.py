@@ -1,0 +1,141 @@
+"""Models that requests may name beside the one that is loaded: found by name, loaded in turn, freed when idle."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.server.errors import ApiError
+from app.server.protocol import ServedModel
+from engine.records import EngineReady, LoadRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model that can be loaded: what is asked of the engine, and how requests to it are read, once it is ready."""
+
+    request: LoadRequest
+    served: Callable[[EngineReady], ServedModel]
+
+
+class ModelLibrary(Protocol):
+    """Where models are found."""
+
+    def names(self) -> list[str]:
+        """All that may be named."""
+
+    def find(self, name: str) -> Choice | None:
+        """The model of this name; None where there is none. May read the disk."""
+
+
+class LoadingSession(Protocol):
+    """What is needed of `engine.session.session.Session` to change the models. Only the engine's thread calls it."""
+
+    is_load_cancelled: Callable[[], bool]
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether there is a target."""
+
+    def ready(self) -> EngineReady:
+        """What is loaded."""
+
+    def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
+        """Load a target and its draft."""
+
+    def unload(self) -> None:
+        """Free all models."""
+
+
+class ModelSwitch:
+    """Has the model loaded that a request was read for. One is in memory at a time: two might not fit.
+
+    `current` and `known` may be called from any thread, `ensure` and `unload` on the engine's.
+    """
+
+    def __init__(self, first: Choice, ready: EngineReady, library: ModelLibrary) -> None:
+        self._library = library
+        self._lock = threading.Lock()
+        self._current = first.served(ready)
+        self._choices = {ready.target.path: first}
+        self._known = {self._current.name: self._current}
+
+    def current(self) -> ServedModel:
+        """The model that was loaded last."""
+        with self._lock:
+            return self._current
+
+    def known(self, name: str) -> ServedModel | None:
+        """A model that was loaded before: nothing has to be loaded to read a request for it."""
+        with self._lock:
+            return self._known.get(name)
+
+    def names(self) -> list[str]:
+        """All models that a request may name, the current one first."""
+        return list(dict.fromkeys([self.current().name, *self._library.names()]))
+
+    def find(self, name: str) -> str:
+        """The file of a model by its name; `ensure` can load it from now on.
+
+        Raises:
+            ApiError: 404: there is none.
+        """
+        choice = self._library.find(name)
+        if choice is None:
+            raise no_such_model(self.current().name)
+        with self._lock:
+            return self._choices.setdefault(choice.request.target, choice).request.target
+
+    def ensure(self, session: LoadingSession, target: str, should_stop: Callable[[], bool]) -> None:
+        """Have the model of this file loaded.
+
+        Raises:
+            EngineError: it cannot be loaded; then none is.
+        """
+        if session.is_loaded and session.ready().target.path == target:
+            return
+        with self._lock:
+            choice = self._choices[target]
+        session.unload()
+        session.is_load_cancelled = should_stop
+        ready = session.load(choice.request, lambda _path, _fraction: not should_stop())
+        model = choice.served(ready)
+        with self._lock:
+            self._current = model
+            self._known[model.name] = model
+
+
+def no_such_model(name: str) -> ApiError:
+    """For a request that names another model."""
+    message = f"There is no such model here; this server has `{name}`."
+    return ApiError(404, message, param="model", code="model_not_found")
+
+
+class IdleTimer:
+    """Calls ``on_idle`` on a thread of its own, once it was not restarted for so many seconds."""
+
+    def __init__(self, seconds: float, on_idle: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._on_idle = on_idle
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def restart(self) -> None:
+        """Something happened: begin to wait anew."""
+        with self._lock:
+            self._cancel()
+            self._timer = threading.Timer(self._seconds, self._on_idle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def stop(self) -> None:
+        """Wait no more."""
+        with self._lock:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

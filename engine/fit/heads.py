@@ -1,0 +1,73 @@
+"""What heads take of memory beside their target, from headers alone: weights, cache, compute buffers, and kept rows.
+
+The figures follow llama.cpp's own allocations as this engine asks for them (`engine.llama.head_context`,
+`engine.heads.tap`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
+from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
+from engine.gguf.head_files import EAGLE3, head_method, next_token_weights, num_next_token_layers
+from engine.gguf.header import GgufHeader
+
+HEAD_ROWS = 16  # of logits of the largest pass
+EAGLE3_BATCH = 32  # tokens that an EAGLE-3 head computes at once: it makes logits of all of them
+BATCH = 512  # tokens of the largest pass
+TAP_ROWS = 256 + BATCH  # rows of the target that are kept at most
+NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
+_FLOAT, _MASK = 4, 2
+
+
+def head_memory(
+    target: GgufHeader, setup: CacheSetup, head: GgufHeader | None = None, gpu_layers: int = 0
+) -> ModelMemory:
+    """Estimate the heads of a target, or the one in a file; ``setup`` is that of the head's context.
+
+    On a GPU as the target's output layer is. What the target takes more because its rows are read counts, too.
+    """
+    header = target if head is None else head
+    is_eagle3 = head is not None and head_method(head) == EAGLE3
+    weights = next_token_weights(target)[1] if head is None else head.weights_bytes
+    if is_eagle3:
+        cache = sum(layer_cache_bytes(header, setup))
+    else:
+        cache = num_next_token_layers(header) * head_layer_cache_bytes(header, setup)
+    batch = EAGLE3_BATCH if is_eagle3 else GPU_BATCH if gpu_layers else CPU_BATCH
+    rows = batch if is_eagle3 else HEAD_ROWS
+    graph = _graph_bytes(header, setup, batch, rows)
+    passes = min(BATCH, setup.num_cells)
+    width, parts = first(target.own("embedding_length")), NUM_FEATURES if is_eagle3 else 1
+    given = (HEAD_ROWS if is_eagle3 else passes) * first(header.own("embedding_length"))
+    kept = parts * width * (TAP_ROWS + passes)
+    outputs = (HEAD_ROWS * num_tokens(header) + given + kept) * _FLOAT
+    if not gpu_layers:
+        return ModelMemory(Share(weights), Share(cache), Share(graph + outputs), Share())
+    return ModelMemory(Share(0, weights), Share(0, cache), Share(outputs, graph), Share(), (weights + cache + graph,))
+
+
+def _graph_bytes(header: GgufHeader, setup: CacheSetup, batch: int, rows: int) -> int:
+    """What is alive at once in a pass of one layer: its attention, its feed-forward part, or the logits."""
+    count, n_embd = min(batch, setup.num_cells), first(header.own("embedding_length"))
+    attention = count * (setup.num_cells * _MASK + 1.5 * n_embd * _FLOAT)
+    if not setup.fused and setup.cache_type_v == "f16":
+        heads = max(per_layer(header.own("attention.head_count"), first(header.own("block_count"))), default=0)
+        attention += count * setup.num_cells * (heads + 1) * _FLOAT
+    feed_forward = count * (2 * widest_layer(header) + n_embd) * _FLOAT
+    logits = (min(rows, count) * num_tokens(header) + count * n_embd) * _FLOAT
+    return round(max(attention, feed_forward, logits))
+
+
+def with_heads(memory: ModelMemory, heads: ModelMemory) -> ModelMemory:
+    """Both together; on several devices the heads lie on the last, with the output layer."""
+    on_devices = (heads.weights + heads.cache + heads.compute).gpu_bytes
+    devices = (*memory.devices_bytes[:-1], memory.devices_bytes[-1] + on_devices) if memory.devices_bytes else ()
+    return replace(
+        memory,
+        devices_bytes=devices,
+        weights=memory.weights + heads.weights,
+        cache=memory.cache + heads.cache,
+        compute=memory.compute + heads.compute,
+    )

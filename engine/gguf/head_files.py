@@ -1,0 +1,68 @@
+"""Which heads a GGUF file has or is, by its header: next-token layers (MTP) and EAGLE-3.
+
+Keys and tensors are llama.cpp's: next-token layers are counted by ``nextn_predict_layers`` and lie behind the others,
+in the target's own file or, without the others, in one beside it; an EAGLE-3 file has an architecture of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.gguf.header import GgufHeader
+from engine.sentences import said
+
+MTP, EAGLE3 = "MTP", "EAGLE-3"  # the methods, as people call them
+EAGLE3_ARCHITECTURE = "eagle3"
+_BLOCK = re.compile(r"blk\.(\d+)\.")
+
+
+def num_next_token_layers(header: GgufHeader) -> int:
+    """How many next-token layers the file claims."""
+    claimed = header.own("nextn_predict_layers")
+    return claimed if isinstance(claimed, int) and not isinstance(claimed, bool) else 0
+
+
+def has_next_token_layers(header: GgufHeader) -> bool:
+    """Whether the layers that it claims are in the file, too; of a split model's first part that is assumed."""
+    if not num_next_token_layers(header):
+        return False
+    is_part = header.metadata.get("split.count", 1) not in (0, 1)
+    return is_part or any(".nextn." in tensor.name for tensor in header.tensors)
+
+
+def are_stripped(header: GgufHeader) -> bool:
+    """Whether the file claims next-token layers that it does not contain."""
+    return num_next_token_layers(header) > 0 and not has_next_token_layers(header)
+
+
+def head_method(header: GgufHeader) -> str:
+    """`MTP` or `EAGLE3` where the file is a head of another model, else empty."""
+    if header.architecture == EAGLE3_ARCHITECTURE:
+        return EAGLE3
+    has_trunk = any(tensor.name.startswith("blk.0.") for tensor in header.tensors)
+    is_part = header.metadata.get("split.count", 1) not in (0, 1)
+    return MTP if has_next_token_layers(header) and not has_trunk and not is_part else ""
+
+
+def next_token_weights(header: GgufHeader) -> tuple[int, int]:
+    """Number and bytes of the weights of the next-token layers that are in this file."""
+    blocks = header.own("block_count")
+    first = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(header)
+    own = [one for one in header.tensors if (found := _BLOCK.match(one.name)) and int(found[1]) >= first]
+    return sum(one.num_values for one in own), sum(one.num_bytes for one in own)
+
+
+def own_heads_sentence(header: GgufHeader, name: str) -> str:
+    """Whether a target drafts for itself, for a person."""
+    count = num_next_token_layers(header)
+    if are_stripped(header):
+        return said(
+            "{name} says that it has next-token layers (MTP), but they are not in the file: whoever made it left them "
+            "out. A file with them drafts for itself.",
+            name=name,
+        )
+    if not count:
+        return said("{name} has no next-token layers (MTP): it cannot draft for itself.", name=name)
+    if count == 1:
+        return said("{name} drafts for itself: it has a next-token layer (MTP).", name=name)
+    return said("{name} drafts for itself: it has {count} next-token layers (MTP).", name=name, count=count)

@@ -1,0 +1,129 @@
+"""What keeps a head's file from serving a target, by their headers and by what this build of llama.cpp can do."""
+
+from __future__ import annotations
+
+from engine.errors import DraftRefusedError
+from engine.gguf.head_files import EAGLE3, head_method, num_next_token_layers
+from engine.gguf.header import GgufHeader, Value
+from engine.llama.hidden_rows import missing_for
+from engine.sentences import said
+
+NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
+# Whose graphs keep the inputs of their layers (`t_layer_inp` in llama.cpp's src/models): asked for them, llama.cpp ends
+# the process for any other.
+KEEPS_LAYER_INPUTS = frozenset(
+    {
+        "bailingmoe3",
+        "deepseek2",
+        "deepseek32",
+        "deepseek4",
+        "dots3note",
+        "exaone-moe",
+        "exaone4",
+        "gemma4",
+        "gpt-oss",
+        "hunyuan_vl",
+        "lfm2",
+        "lfm2moe",
+        "llama",
+        "mimo2",
+        "minimax-01",
+        "minimax-m2",
+        "muse-glimmer",
+        "nanbeige",
+        "nemotron_h",
+        "nemotron_h_moe",
+        "qwen3",
+        "qwen35",
+        "qwen35moe",
+        "qwen3moe",
+        "qwen3next",
+        "qwen4exp",
+    }
+)
+
+
+def missing_sentence(method: str) -> str:
+    """Why this build of llama.cpp cannot run heads of this method; empty where it can."""
+    missing = missing_for(method)
+    if not missing:
+        return ""
+    return said(
+        "This build of llama.cpp has no {functions}, which heads of the kind {method} need.",
+        functions=", ".join(missing),
+        method=method,
+    )
+
+
+def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
+    """Return where the head's file can belong to this target, as far as their headers tell.
+
+    Raises:
+        DraftRefusedError: it cannot; the sentence says why.
+    """
+    method = head_method(head)
+    reason = missing_sentence(method) or (
+        _eagle3_reason(target, head) if method == EAGLE3 else _mtp_reason(target, head)
+    )
+    if reason:
+        raise DraftRefusedError(reason)
+
+
+def _mtp_reason(target: GgufHeader, head: GgufHeader) -> str:
+    if target.architecture != head.architecture:
+        return said(
+            "The head is made for models of the architecture {of_head}, and the target is {of_target}.",
+            of_head=head.architecture,
+            of_target=target.architecture or "?",
+        )
+    return _width_reason(target, head.own("embedding_length"))
+
+
+def _eagle3_reason(target: GgufHeader, head: GgufHeader) -> str:
+    if target.architecture not in KEEPS_LAYER_INPUTS:
+        return said(
+            "EAGLE-3 heads read the target's layers, and llama.cpp cannot give those of {architecture} models.",
+            architecture=target.architecture or "?",
+        )
+    return (
+        _width_reason(target, head.own("target_hidden_size"))
+        or _layers_reason(target, head.own("target_layers"))
+        or _borrowing_reason(target, head)
+    )
+
+
+def _layers_reason(target: GgufHeader, layers: Value | None) -> str:
+    """Why the target has not the layers that an EAGLE-3 head reads; the one behind the last is the output."""
+    blocks = target.own("block_count")
+    most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target)
+    if not isinstance(layers, tuple) or len(layers) != NUM_FEATURES:
+        return said("The head does not name the three layers of the target that it reads.")
+    if not all(0 <= layer <= most for layer in layers):
+        return said(
+            "The head reads layer {layer} of its target, and this one has {most}.",
+            layer=max(int(layer) for layer in layers),
+            most=most,
+        )
+    return ""
+
+
+def _borrowing_reason(target: GgufHeader, head: GgufHeader) -> str:
+    """Why an EAGLE-3 head that has no embedding or output layer of its own cannot use the target's."""
+    tensors = {tensor.name for tensor in head.tensors}
+    borrows = not {"token_embd.weight", "output.weight"} <= tensors
+    if borrows and head.own("embedding_length") != target.own("embedding_length"):
+        return said("The head uses the target's embedding or output layer, which has another width than its own.")
+    if "d2t" in tensors and "output.weight" not in tensors:
+        return said("The head has a vocabulary of its own, but no output layer for it.")
+    return ""
+
+
+def _width_reason(target: GgufHeader, wanted: object) -> str:
+    width = target.own("embedding_length")
+    if wanted == width:
+        return ""
+    return said(
+        "The head reads hidden rows of {wanted} numbers, and the target's have {width}: it belongs to another model.",
+        wanted=wanted if isinstance(wanted, int) else "?",
+        width=width if isinstance(width, int) else "?",
+    )

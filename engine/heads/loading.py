@@ -1,0 +1,202 @@
+"""Opens heads beside a loaded target: those inside its file, and files of their own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.drafters.pairing import check_pair
+from engine.errors import DecodeError, DraftRefusedError, EngineError
+from engine.gguf.head_files import EAGLE3, MTP, head_method, next_token_weights
+from engine.gguf.header import GgufHeader, read_header
+from engine.heads.compatibility import check_head_file, missing_sentence
+from engine.heads.model import HeadModel, HeadShape
+from engine.heads.tap import FOLLOW_AT, HiddenTap
+from engine.llama import library
+from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
+from engine.llama.head_context import MAX_HEAD_ROWS, HeadContext
+from engine.llama.hidden_rows import RowPart
+from engine.llama.model import LlamaModel
+from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
+from engine.loading.memory_use import reported_memory
+from engine.records import MemoryUse, ModelInfo
+from engine.sentences import said
+from engine.sequence import CachedSequence
+
+log = logging.getLogger(__name__)
+
+_ROW_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedHead(LoadedModel):
+    """A head that can draft. ``model`` is the target's own where its file has the head (``is_own``)."""
+
+    context: HeadContext
+    target: CachedSequence
+    tap: HiddenTap
+    shape: HeadShape
+    is_own: bool
+
+    def close(self) -> None:
+        """Free everything but the target."""
+        self.follow(on=False)
+        LoadedModel.close(self)
+
+    def follow(self, *, on: bool) -> None:
+        """Have the head see the passes of the target that follow, or none."""
+        self.tap.switch(on=on)
+        self.target.after_pass = self._read_along if on else None
+
+    def _read_along(self) -> None:
+        """Read what lies behind the target's last pass once enough rows wait: that pass may be taken back yet."""
+        if self.tap.end - self.tap.first < FOLLOW_AT:
+            return
+        ids, sequence = self.target.ids[: max(0, self.target.num_past - MAX_ROWS)], self.sequence
+        if not len(ids):
+            return
+        try:
+            sequence.reuse(ids)
+            for first in range(sequence.num_past, len(ids), N_BATCH):
+                sequence.forward(ids[first : first + N_BATCH], 0)
+        except DecodeError as error:  # a stop may end a pass in the middle; what is missing is read without its rows
+            log.info("the head could not read along: %s", error.message)
+
+
+def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
+    """Open the next-token layers that were loaded with a target.
+
+    Raises:
+        DraftRefusedError: this build of llama.cpp cannot run them.
+        ContextError: there is no room for their context.
+        DecodeError: they cannot compute.
+    """
+    reason = missing_sentence(MTP)
+    if reason:
+        raise DraftRefusedError(reason)
+    num_params, size_bytes = next_token_weights(read_header(target.model.path))
+    width = target.model.n_embd_out
+    with library.places() as told:
+        context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
+    tap = HiddenTap(target.context, (RowPart(),), width)
+    memory = reported_memory(told, 0, target.model.device_of_buffer, context_only=True)
+    info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
+    head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
+    return _loaded(target, head, options, memory)
+
+
+def open_head_file(
+    path: str, target: LoadedModel, options: LoadOptions, progress: Callable[[float], bool] | None = None
+) -> LoadedHead:
+    """Open a head that is a file of its own, where the target's output layer is.
+
+    Raises:
+        DraftRefusedError: it does not belong to this target.
+        EngineError: it cannot be opened.
+    """
+    header = read_header(Path(path))
+    check_head_file(read_header(target.model.path), header)
+    is_mtp = head_method(header) == MTP
+    layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
+    with library.places() as told:
+        model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=is_mtp)
+        try:
+            check_pair(target.model.vocab, model.vocab)
+            context = HeadContext(model, _params(target, options), target.context, model.n_embd_out, is_mtp=is_mtp)
+        except EngineError:
+            model.close()
+            raise
+    memory = reported_memory(told, model.size_bytes, model.device_of_buffer)
+    if is_mtp:
+        tap, shape = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out), HeadShape(model.n_layer_nextn)
+    else:
+        tap = HiddenTap(target.context, _parts(header, target), target.model.n_embd)
+        shape = HeadShape(encodes=True, reads_first=False)
+    info = replace(
+        target.info,
+        path=str(model.path),
+        name=model.name,
+        architecture=model.architecture,
+        num_params=model.num_params,
+        size_bytes=model.size_bytes,
+        n_ctx_train=model.n_ctx_train,
+        head=MTP if is_mtp else EAGLE3,
+    )
+    return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), options, memory)
+
+
+def open_head_beside(head: LoadedHead, target: LoadedModel) -> LoadedHead:
+    """Open a loaded head once more for a target that is beside its own: weights are shared. Close it before ``head``.
+
+    Raises:
+        ContextError: there is no memory for its context.
+    """
+    info = head.info
+    options = LoadOptions(None, head.context.threads, None, info.cache_type, info.flash_attention, info.key_type)
+    own = head.context
+    context = HeadContext(head.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
+    tap = HiddenTap(target.context, head.tap.parts, head.tap.n_embd)
+    return _loaded(target, _Opened(head.model, context, tap, head.shape, info, owns_weights=False), options, None)
+
+
+def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
+    layers = header.own("target_layers")
+    named = layers if isinstance(layers, tuple) else ()
+    return tuple(RowPart(None if layer == target.model.n_layer else int(layer)) for layer in named)
+
+
+def _params(target: LoadedModel, options: LoadOptions) -> ContextParams:
+    threads = options.threads or target.context.threads
+    kinds = (options.cache_type, options.key_type, options.flash_attention)
+    return ContextParams(target.context.n_ctx, threads, 0, *kinds, max_rows=MAX_HEAD_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What `LoadedHead` is made of."""
+
+    model: LlamaModel
+    context: HeadContext
+    tap: HiddenTap
+    shape: HeadShape
+    info: ModelInfo
+    owns_weights: bool
+
+
+def _loaded(target: LoadedModel, opened: _Opened, options: LoadOptions, memory: MemoryUse | None) -> LoadedHead:
+    """Try it, and describe it: with what is kept of the target's rows, in the tap and as llama.cpp gives them."""
+    context, tap = opened.context, opened.tap
+    if memory is not None:
+        given = len(tap.parts) * min(N_BATCH, context.n_ctx) * tap.n_embd * _ROW_BYTES
+        memory = replace(memory, compute_bytes=memory.compute_bytes + tap.num_bytes + given)
+    info = replace(
+        opened.info,
+        memory=memory,
+        n_ctx=context.n_ctx,
+        threads=context.threads,
+        cache_type=options.cache_type,
+        key_type=options.key_type,
+        flash_attention=options.flash_attention,
+        recommended=(),
+    )
+    head = LoadedHead(
+        model=opened.model,
+        context=context,
+        sequence=CachedSequence(HeadModel(context, tap, opened.shape)),
+        info=info,
+        can_rollback=True,
+        owns_weights=opened.owns_weights,
+        target=target.sequence,
+        tap=tap,
+        shape=opened.shape,
+        is_own=opened.model is target.model,
+    )
+    try:
+        if not try_rollback(head.sequence):
+            raise DraftRefusedError(said("The head cannot forget what it drafted."))
+    except EngineError:
+        head.close()
+        raise
+    return head

@@ -1,0 +1,262 @@
+"""A head as a language model of its own, so that all that drives a draft model drives it as well.
+
+A token is read with the hidden row of the token before it: the target's, where the target has been there, and the one
+that the head itself gave, where it drafts ahead. What was read ahead is read again once the target's rows are there, in
+the same pass as what follows. (llama.cpp's common/speculative.cpp does so, too: `common_speculative_impl_draft_mtp` and
+`..._eagle3`. There EAGLE-3 reads a token at the position of the row; what its attention sees are distances, so that it
+comes to the same.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import DecodeError
+from engine.heads.tap import HiddenTap
+from engine.interfaces import Candidates, Rows, TokenIds
+from engine.llama.context import N_BATCH
+from engine.llama.head_context import HeadContext, HiddenRows
+
+MOST_LOST = 16  # tokens in the middle that are read without their rows; where more are lost, the head begins anew
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShape:
+    """How a head reads.
+
+    Attributes:
+        num_layers: next-token layers, each trained for one step ahead and with a cache of its own.
+        encodes: the target's rows are projected first (EAGLE-3).
+        reads_first: also the first token, which has no row before it (MTP: with zeros).
+    """
+
+    num_layers: int = 1
+    encodes: bool = False
+    reads_first: bool = True
+
+
+@dataclass(slots=True)
+class _Ahead:
+    """Tokens that were read ahead of the target, behind the last that was not, and the row each was read with."""
+
+    base: int = 0  # the position of the first of `ids`: of the last token that was read with the target's row
+    ids: list[int] = field(default_factory=list)
+    rows: list[HiddenRows] = field(default_factory=list)
+    layer: int = 0  # which has read all of them
+
+    def clear(self) -> None:
+        self.ids.clear()
+        self.rows.clear()
+        self.layer = 0
+
+
+class HeadModel:
+    """Implements `engine.interfaces.LanguageModel`."""
+
+    num_snapshots = None
+    num_candidates = 0
+
+    def __init__(self, context: HeadContext, tap: HiddenTap, shape: HeadShape) -> None:
+        self._context, self._tap, self._shape = context, tap, shape
+        self.n_vocab, self.n_ctx = context.n_vocab, context.n_ctx
+        self._num_read = 0  # tokens that were read with the target's rows
+        self._unsettled: list[int] = []  # what was read ahead of them
+        self._begin = 0  # so many at the beginning were left out: their rows were lost
+        self._ahead = _Ahead()
+        self._own_row: HiddenRows | None = None  # behind the last token
+        self._zeros = np.zeros(context.width, dtype=np.float32)
+
+    @property
+    def num_past(self) -> int:
+        """See `LanguageModel.num_past`."""
+        return self._num_read + len(self._unsettled)
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        """See `LanguageModel.forward`. Any number of ids, and `MAX_HEAD_ROWS` rows.
+
+        Raises:
+            DecodeError: a pass failed; what was read ahead of the target may be forgotten.
+        """
+        if num_padding:
+            end = len(ids) - num_padding
+            rows = self.forward(ids[:end], n_rows).copy()
+            self.forward(ids[end:], 0)
+            return rows
+        try:
+            return self._forward([*self._unsettled, *(int(one) for one in ids)], len(ids), n_rows)
+        except DecodeError:
+            self._context.rollback(self._num_read)
+            self._num_read = min(self._num_read, self._context.num_past)
+            self._drop_ahead()
+            raise
+
+    def _forward(self, ids: list[int], num_new: int, n_rows: int) -> Rows:
+        """Read ``ids``, which begin with those that were read ahead."""
+        settled = min(len(ids), max(0, self._tap.num_past + 1 - self._num_read))
+        if settled and self._unsettled:
+            self._context.rollback(self._num_read)
+        if not settled:
+            return self._read_ahead(ids[-num_new:], n_rows)
+        self._drop_ahead()
+        rest = ids[settled:]
+        wanted = max(0, n_rows - len(rest))
+        rows = self._read(ids[:settled], max(wanted, 1) if n_rows else 0)
+        if not rest:
+            return rows
+        kept = rows[len(rows) - wanted :].copy()
+        return np.concatenate([kept, self._read_ahead(rest, min(n_rows, len(rest)))])
+
+    # ---- behind the target ----------------------------------------------------------------------------------------
+
+    def _read(self, ids: list[int], n_rows: int) -> Rows:
+        """Read tokens whose rows the target has made, or made once; in passes of at most `N_BATCH`."""
+        skipped = self._num_lost(ids, n_rows)
+        if skipped:
+            self._context.move_to(self._num_read + skipped)
+            self._num_read = self._begin = self._num_read + skipped
+            ids = ids[skipped:]
+        rows = self._context.no_rows
+        for first in range(0, len(ids), N_BATCH):
+            chunk = ids[first : first + N_BATCH]
+            is_last = first + N_BATCH >= len(ids)
+            rows = self._read_chunk(chunk, n_rows if is_last else 0)
+        self._tap.release(self._num_read - 1)
+        return rows
+
+    def _read_chunk(self, ids: list[int], n_rows: int) -> Rows:
+        context, position = self._context, self._num_read
+        hidden = self._hidden(position, len(ids))
+        for layer in range(self._shape.num_layers - 1, 0, -1):  # each fills its own cache; the first draws
+            context.use_layer(layer)
+            context.read(ids, hidden, 0)
+            context.rollback(position)
+        if self._shape.num_layers > 1:
+            context.use_layer(0)
+        rows = context.read(ids, hidden, n_rows)
+        self._num_read = position + len(ids)
+        if n_rows:
+            self._own_row = context.last_row()
+            ahead = self._ahead
+            ahead.base, ahead.ids[:], ahead.rows[:] = self._num_read - 1, ids[-1:], [hidden[-1].copy()]
+        return rows
+
+    def _num_lost(self, ids: list[int], n_rows: int) -> int:
+        """How many of ``ids`` are better left out, with all before them: their rows are gone.
+
+        Where the caches are empty anyway, all such at the beginning; where not, only more than a few.
+        """
+        position, tap, most = self._num_read, self._tap, len(ids) - n_rows
+        if not tap.is_on:  # nobody drafts: this is a measurement
+            return 0
+        known = tap.first + 1 if tap.end > tap.first else tap.num_past + 1  # the first token whose row is there
+        if position == 0 and known <= 1:  # the first token never has one
+            return 0 if self._shape.reads_first else min(1, most)
+        lost = max(0, min(known - position, most))
+        return lost if position == self._begin or lost > MOST_LOST else 0
+
+    def _hidden(self, position: int, count: int) -> HiddenRows:
+        """The rows that tokens from ``position`` on are read with; zeros where there is none."""
+        tap, hidden = self._tap, np.zeros((count, self._context.width), dtype=np.float32)
+        first, end = max(position - 1, tap.first), min(position - 1 + count, tap.end)
+        if end > first:
+            rows = tap.rows(first, end - first)
+            place = first - (position - 1)
+            hidden[place : place + end - first] = self._context.encode(rows) if self._shape.encodes else rows
+        return hidden
+
+    # ---- ahead of it ------------------------------------------------------------------------------------------------
+
+    def _read_ahead(self, ids: Sequence[int], n_rows: int) -> Rows:
+        """Read tokens that the target has not read: one by one, where rows are wanted, as each needs the one before."""
+        if not n_rows:  # only to see what it costs
+            for first in range(0, len(ids), N_BATCH):
+                chunk = ids[first : first + N_BATCH]
+                self._context.read(chunk, np.zeros((len(chunk), self._context.width), dtype=np.float32), 0)
+            self._unsettled += ids
+            self._own_row = None
+            self._ahead.clear()
+            return self._context.no_rows
+        given = [self._step(one) if i == len(ids) - 1 else self._step(one).copy() for i, one in enumerate(ids)]
+        return given[-1] if n_rows == 1 else np.concatenate(given[-n_rows:])
+
+    def _step(self, token_id: int) -> Rows:
+        """Read one token more with the head's own row; where another layer is trained for that step, all of them."""
+        context, ahead = self._context, self._ahead
+        row = self._own_row if self._own_row is not None else self._zeros
+        layer = min(len(self._unsettled) + 1, self._shape.num_layers - 1)
+        ahead.ids.append(token_id)
+        ahead.rows.append(row)
+        if layer != ahead.layer and len(ahead.ids) == self._num_read - ahead.base + len(self._unsettled) + 1:
+            context.rollback(ahead.base)
+            context.use_layer(layer)
+            rows = context.read(ahead.ids, np.stack(ahead.rows), 1)
+            ahead.layer = layer
+        else:
+            rows = context.read([token_id], row[np.newaxis], 1)
+        self._unsettled.append(token_id)
+        self._own_row = context.last_row()
+        return rows
+
+    def _drop_ahead(self) -> None:
+        self._unsettled, self._own_row = [], None
+        self._ahead.clear()
+
+    # ---- the rest of a language model -------------------------------------------------------------------------------
+
+    def forward_candidates(self, ids: TokenIds) -> Candidates:
+        """See `LanguageModel.forward_candidates`: all tokens."""
+        row = self.forward(ids, 1)[0]
+        return Candidates(np.arange(self.n_vocab, dtype=np.int64), row.copy())
+
+    def rollback(self, num_past: int) -> bool:
+        """See `LanguageModel.rollback`."""
+        if num_past >= self.num_past:
+            return True
+        if not self._context.rollback(num_past):
+            return False
+        self._own_row = None
+        self._ahead.clear()
+        if num_past > self._num_read:
+            del self._unsettled[num_past - self._num_read :]
+            return True
+        self._unsettled, self._num_read = [], num_past
+        if num_past <= self._begin:
+            self._context.move_to(num_past)
+            self._begin = num_past
+        return True
+
+    def save(self) -> bool:
+        """See `LanguageModel.save`: never needed, since any tail can be forgotten."""
+        return False
+
+    def restore(self) -> bool:
+        """See `LanguageModel.restore`."""
+        self.clear()
+        return False
+
+    @property
+    def state_bytes(self) -> int:
+        """See `LanguageModel.state_bytes`."""
+        return self._context.state_bytes
+
+    def export_state(self) -> NDArray[np.uint8] | None:
+        """See `LanguageModel.export_state`; nothing where all that was read was left out."""
+        return self._context.export_state() if self.num_past > self._begin else None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+        """See `LanguageModel.import_state`."""
+        self.clear()
+        if not self._context.import_state(state, num_past):
+            return False
+        self._num_read = num_past
+        return True
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._context.clear()
+        self._drop_ahead()
+        self._num_read = self._begin = 0

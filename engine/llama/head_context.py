@@ -1,0 +1,151 @@
+"""A context whose passes take a hidden row with each token: of the next-token layers (MTP), or of an EAGLE-3 model."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import DecodeError
+from engine.interfaces import Rows, TokenIds
+from engine.llama import library
+from engine.llama.context import N_BATCH, ContextParams, LlamaContext
+from engine.llama.hidden_rows import function
+from engine.llama.model import LlamaModel
+from engine.sentences import said
+
+HiddenRows = NDArray[np.float32]  # [num_tokens, width]
+# Whose graphs for heads give the hidden rows of all tokens of a pass, and the logits of its outputs (`t_h_nextn` and
+# `t_logits` in llama.cpp's src/models). Of the others rows are only right where all tokens of a pass are outputs.
+_GIVE_ALL_ROWS = frozenset(
+    {
+        "bailingmoe3",
+        "cohere2moe",
+        "deepseek2",
+        "deepseek32",
+        "glm-dsa",
+        "glm4moe",
+        "hy_v3",
+        "nemotron_h_moe",
+        "qwen35",
+        "qwen35moe",
+    }
+)
+_MOST_OUTPUTS = 4  # that are made where one is wanted: more take longer than a pass that reads and gives none
+EAGLE3_UBATCH = 32  # tokens that are computed at once: llama.cpp makes the logits of all of them
+MAX_HEAD_ROWS = 16  # of logits in a pass, and of what is encoded at once: llama.cpp makes a row of logits for each
+
+
+class HeadContext(LlamaContext):
+    """One sequence of a head. ``width`` is that of the rows that its passes take and give.
+
+    Raises:
+        ContextError: llama.cpp could not make it.
+    """
+
+    def __init__(
+        self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int, *, is_mtp: bool
+    ) -> None:
+        """``is_mtp``: the passes are of the model's next-token layers. The target lends embedding and output layer."""
+        self._target_handle, self.is_mtp = target.handle, is_mtp
+        super().__init__(model, params)
+        self._inputs: HiddenRows = np.zeros((N_BATCH, width), dtype=np.float32)
+        self.width, self._row_bytes = width, width * 4
+        self.no_rows: Rows = np.empty((0, self._n_vocab), dtype=np.float32)
+        floats = ctypes.POINTER(ctypes.c_float)
+        self._batch.embd = self._inputs.ctypes.data_as(floats)
+        # Without the mask there is a row for each token, with it one for each output, taken from the first tokens.
+        self._gives_all = model.architecture in _GIVE_ALL_ROWS
+        function("llama_set_embeddings_nextn")(self._handle, True, not self._gives_all)
+        self._own_row = function("llama_get_embeddings_nextn_ith")
+        self._num_last = 0  # tokens of the last pass
+
+    def _specialise(self, native: Any) -> None:  # noqa: ANN401  (the binding ships no types)
+        native.n_rs_seq = 0
+        native.ctx_other = self._target_handle
+        if self.is_mtp:
+            native.ctx_type = self._lib.LLAMA_CONTEXT_TYPE_MTP
+        else:
+            native.n_ubatch = min(EAGLE3_UBATCH, native.n_batch)
+
+    def _snapshots(self) -> int | None:
+        return None  # keys and values only, whatever the target's memory is
+
+    def close(self) -> None:
+        """Free the cache and the buffers."""
+        if self._handle:
+            self._batch.embd = None  # NumPy's, not llama.cpp's
+        super().close()
+
+    def read(self, ids: TokenIds, hidden: HiddenRows, n_rows: int) -> Rows:
+        """Append ``ids``, each with its row of ``hidden``, in one pass or two; the logits after the last ``n_rows``.
+
+        Raises:
+            DecodeError: the pass failed, or the cache is full.
+        """
+        num_given, before = n_rows, len(ids) - n_rows
+        if not self._gives_all and n_rows and before:
+            if len(ids) <= _MOST_OUTPUTS:
+                num_given = len(ids)
+            else:
+                self.read(ids[:before], hidden[:before], 0)
+                ids, hidden = ids[before:], hidden[before:]
+        self._inputs[: len(ids)] = hidden
+        self._num_last = len(ids)
+        rows = self.forward(ids, num_given)
+        return rows[num_given - n_rows :]
+
+    def last_row(self) -> HiddenRows:
+        """The row that the last pass gave after its last token [width], as a copy; it must have been asked for rows."""
+        row = np.empty(self.width, dtype=np.float32)
+        address = self._own_row(self._handle, self._num_last - 1)
+        if address is None:
+            row[:] = 0.0
+        else:
+            ctypes.memmove(row.ctypes.data, address, self._row_bytes)
+        return row
+
+    def use_layer(self, number: int) -> None:
+        """Have the next passes run another of the next-token layers; each has keys and values of its own."""
+        function("llama_set_nextn_layer_offset")(self._handle, number)
+
+    def move_to(self, num_past: int) -> None:
+        """Forget everything, and go on as if ``num_past`` tokens had been read."""
+        self.clear()
+        self._num_past = num_past
+
+    def encode(self, features: HiddenRows) -> HiddenRows:
+        """Project rows of the target's layers [num_tokens, width of all] onto the head's own width.
+
+        Raises:
+            DecodeError: the pass failed.
+        """
+        parts = [self._encode(features[i : i + MAX_HEAD_ROWS]) for i in range(0, len(features), MAX_HEAD_ROWS)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _encode(self, features: HiddenRows) -> HiddenRows:
+        features = np.ascontiguousarray(features, dtype=np.float32)
+        count, batch = len(features), self._lib.llama_batch()
+        batch.n_tokens, batch.token = count, None
+        batch.embd = features.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        # Nothing depends on them, but llama.cpp looks whether they follow what the cache holds.
+        np.add(self._counting[:count], self._num_past, out=self._positions[:count])
+        batch.pos, batch.n_seq_id, batch.seq_id = self._batch.pos, self._batch.n_seq_id, self._batch.seq_id
+        self._wants_row[:count] = 1
+        batch.logits = self._batch.logits
+        library.clear_errors()
+        code = self._lib.llama_encode(self._handle, batch)
+        address = function("llama_get_embeddings_nextn")(self._handle) if code == 0 else None
+        if not address:
+            raise DecodeError(
+                said(
+                    "llama.cpp could not encode the target's layers for the head (code {code}): {reason}.",
+                    code=code,
+                    reason=library.last_error() or said("no reason was given"),
+                )
+            )
+        rows = np.empty((count, self.width), dtype=np.float32)
+        ctypes.memmove(rows.ctypes.data, address, rows.nbytes)
+        return rows

@@ -1,0 +1,121 @@
+"""The heads of a session: whether a target brings its own, and how they and those in files are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import EngineError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError
+from engine.fit.fit import CacheShape, check_head_fit
+from engine.gguf.head_files import MTP, are_stripped, has_next_token_layers, head_method, own_heads_sentence
+from engine.gguf.header import read_header
+from engine.heads.compatibility import check_head_file, missing_sentence
+from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
+from engine.loading.loading import LoadedModel, LoadOptions, draft_options, fit_context
+from engine.records import FlashAttention, LoadRequest
+from engine.sandbox.head_probe import InspectHead
+from engine.sentences import said
+
+NO_HEAD = said("This model has no next-token layers (MTP), and no file with a head for it is chosen.")
+
+
+def trust(_target: Path, _head: Path | None, _should_stop: Callable[[], bool]) -> None:
+    """Inspect nothing: for files that are known."""
+
+
+class HeadChoice:
+    """``reason`` says why the target has no head of its own in use."""
+
+    def __init__(self, inspect: InspectHead | None) -> None:
+        """``inspect`` looks at heads before they are opened here."""
+        self._inspect = inspect or trust
+        self.reason: str = NO_HEAD
+
+    def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+        """``options`` with a context that fits, and with the target's own heads where it has any that run and fit.
+
+        Raises:
+            ModelFileError: a header cannot be read, or nobody wants the file any more.
+            NotEnoughMemoryError: it cannot fit the free main memory.
+        """
+        self.reason = NO_HEAD
+        header = read_header(Path(path))
+        if are_stripped(header):
+            self.reason = own_heads_sentence(header, Path(path).name)
+        if not has_next_token_layers(header):
+            return fit_context([path], options)
+        self.reason = missing_sentence(MTP)
+        if self.reason:
+            return fit_context([path], options)
+        try:
+            self._inspect(Path(path), None, should_stop)
+            return fit_context([path], replace(options, heads=True))
+        except EngineError as error:
+            if should_stop():
+                raise
+            self.reason = error.message
+            if not isinstance(error, NotEnoughMemoryError):
+                self.reason = said("The model's own heads cannot be used: {reason}", reason=error.message)
+        return fit_context([path], options)
+
+    def open_own(self, target: LoadedModel, request: LoadRequest) -> LoadedHead | None:
+        """The target's own heads; None where it has none in memory, or they cannot be opened: `reason` says why."""
+        if not target.model.has_heads:
+            return None
+        try:
+            return open_own_heads(target, draft_options(request, target.context.n_ctx))
+        except EngineError as error:
+            self.reason = error.message
+            return None
+
+    def open_file(
+        self,
+        path: str,
+        target: LoadedModel,
+        request: LoadRequest,
+        progress: Callable[[float], bool],
+        should_stop: Callable[[], bool],
+    ) -> LoadedHead | None:
+        """The head in a file; None where the file is a model of its own.
+
+        Raises:
+            DraftRefusedError: it does not belong to this target.
+            EngineError: it cannot be opened.
+        """
+        if not is_head_file(path):
+            return None
+        options = draft_options(request, target.context.n_ctx)
+        headers = read_header(target.model.path), read_header(Path(path))
+        check_head_file(*headers)
+        if not target.model.gpu_layers:
+            fused = options.flash_attention is not FlashAttention.OFF
+            check_head_fit(*headers, CacheShape(target.context.n_ctx, options.cache_type, fused=fused))
+        self._inspect(target.model.path, Path(path), should_stop)
+        return open_head_file(path, target, options, progress)
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Say of a target that llama.cpp refuses inside the block that its heads were left out, where they were.
+
+    Raises:
+        ModelLoadError: with that sentence behind llama.cpp's.
+    """
+    try:
+        yield
+    except ModelLoadError as error:
+        header = read_header(Path(path))
+        if isinstance(error, LoadCancelledError) or not are_stripped(header):
+            raise
+        reason = own_heads_sentence(header, Path(path).name)
+        raise ModelLoadError(said("{error} {reason}", error=error.message, reason=reason), error.advice) from error
+
+
+def is_head_file(path: str) -> bool:
+    """Whether a file holds a head of another model. What cannot be read is none: opening it says why."""
+    try:
+        return bool(head_method(read_header(Path(path))))
+    except EngineError:
+        return False

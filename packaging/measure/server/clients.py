@@ -1,0 +1,267 @@
+"""Unmodified clients against a running server: OpenAI's package, LangChain's ChatOpenAI, the llm command.
+
+    paceline serve --model T.gguf --draft D.gguf --key K
+    CLIENTS/bin/python packaging/measure/server/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
+
+run by a Python that has `openai`, `langchain-openai` and `llm` (and `jsonschema`, to check what was made). One line for
+each thing that was tried; the exit code is the number of failures. What is not installed, and what the served model has
+not (tools in its template, tokens for gaps), is skipped, and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 40},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+        "hobbies": {"type": "array", "items": {"type": "string", "maxLength": 30}, "maxItems": 3},
+    },
+    "required": ["name", "age", "hobbies"],
+    "additionalProperties": False,
+}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The current weather in a city.",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+            "required": ["city"],
+        },
+    },
+}
+QUESTION = "In one short sentence: what is a binary search?"
+CODE = """def area(width, height):
+    return width * height
+
+
+def volume(width, height, depth):
+    return area(width, height) * depth
+"""
+
+
+class OpenAiPackage:
+    """What OpenAI's own package is asked for."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._client = importlib.import_module("openai").OpenAI(base_url=url, api_key=key, max_retries=0, timeout=600.0)
+        self._model = self._client.models.list().data[0].id
+
+    def _ask(self, words: str | list[Any], **fields: Any) -> Any:  # noqa: ANN401  (the client's own types)
+        messages = [{"role": "user", "content": words}] if isinstance(words, str) else words
+        return self._client.chat.completions.create(
+            model=self._model, messages=messages, temperature=0, max_tokens=200, **fields
+        )
+
+    def chat(self) -> str:
+        """A whole answer."""
+        answer = self._ask(QUESTION)
+        _check(answer.choices[0].finish_reason == "stop")
+        return str(answer.choices[0].message.content)
+
+    def stream(self) -> str:
+        """A streamed one, with its usage."""
+        chunks = list(self._ask(QUESTION, stream=True, stream_options={"include_usage": True}))
+        _check(chunks[-1].usage.completion_tokens > 0)
+        return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+
+    def json_schema(self) -> str:
+        """An object by a schema."""
+        form = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
+        answer = self._ask("Invent a person.", response_format=form)
+        value = json.loads(answer.choices[0].message.content)
+        importlib.import_module("jsonschema").validate(value, PERSON)
+        return f"{value}; forced: {answer.model_extra['speculation']['forced']}, {_per_pass(answer)}"
+
+    def json_object(self) -> str:
+        """Any object."""
+        answer = self._ask("Name two colours as a JSON object.", response_format={"type": "json_object"})
+        return str(json.loads(answer.choices[0].message.content))
+
+    def tools(self) -> str:
+        """A call that has to be made, and what the model says to what the tool said."""
+        messages: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
+        answer = self._ask(messages, tools=[WEATHER], tool_choice="required").choices[0]
+        call = answer.message.tool_calls[0]
+        _check((answer.finish_reason, call.function.name) == ("tool_calls", "get_weather"))
+        messages += [answer.message, {"role": "tool", "tool_call_id": call.id, "content": "19 degrees, sunny"}]
+        said = self._ask(messages, tools=[WEATHER]).choices[0].message.content
+        return f"{json.loads(call.function.arguments)} -> {said}"
+
+    def tools_by_choice(self) -> str:
+        """A call that the model may make."""
+        answer = self._ask("What is the weather in Paris? Use the tool.", tools=[WEATHER]).choices[0]
+        calls = answer.message.tool_calls
+        return f"{answer.finish_reason}: {calls[0].function if calls else answer.message.content}"
+
+    def tools_streamed(self) -> str:
+        """A call in pieces."""
+        chunks = list(self._ask("The weather in Oslo?", tools=[WEATHER], tool_choice="required", stream=True))
+        parts = [part for chunk in chunks for part in chunk.choices[0].delta.tool_calls or []]
+        _check(parts[0].function.name == "get_weather")
+        return str(json.loads("".join(part.function.arguments or "" for part in parts)))
+
+    def prediction(self) -> str:
+        """An edit of a text that is sent along."""
+        text = f"Rename the parameter `depth` to `length` in this code. Answer with the code only.\n\n{CODE}"
+        answer = self._ask(text, prediction={"type": "content", "content": CODE})
+        details = answer.usage.completion_tokens_details
+        _check(details.accepted_prediction_tokens > 0)
+        kept, refused = details.accepted_prediction_tokens, details.rejected_prediction_tokens
+        return f"{kept} accepted, {refused} rejected; {_per_pass(answer)}"
+
+    def logprobs(self) -> str:
+        """Probabilities of each token, and of others."""
+        answer = self._ask(QUESTION, logprobs=True, top_logprobs=3).choices[0]
+        told = answer.logprobs.content
+        _check("".join(one.token for one in told) == answer.message.content)
+        _check(all(len(one.top_logprobs) == 3 and one.logprob <= 0.0 for one in told))
+        return f"{len(told)} tokens, the first {told[0].token!r} at {told[0].logprob:.3f}"
+
+    def completions_with_suffix(self) -> str:
+        """What stands between two texts."""
+        answer = self._client.completions.create(
+            model=self._model,
+            prompt="def add(a, b):\n    ",
+            suffix="\n\nprint(add(1, 2))\n",
+            max_tokens=40,
+            temperature=0,
+        )
+        _check("return" in answer.choices[0].text)
+        return repr(answer.choices[0].text)
+
+    def completions_with_logprobs(self) -> str:
+        """A text that goes on, with its beginning."""
+        answer = self._client.completions.create(
+            model=self._model, prompt="1, 2, 3,", max_tokens=6, logprobs=2, echo=True
+        )
+        _check(answer.choices[0].text.startswith("1, 2, 3,"))
+        return f"{answer.choices[0].text!r}, {len(answer.choices[0].logprobs.tokens)} tokens"
+
+
+def with_openai(url: str, key: str) -> dict[str, Callable[[], str]]:
+    """What OpenAI's own package is asked for."""
+    package = OpenAiPackage(url, key)
+    return {name: getattr(package, name) for name in vars(OpenAiPackage) if not name.startswith("_")}
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise AssertionError("the answer is not as it should be")
+
+
+def _per_pass(answer: Any) -> str:  # noqa: ANN401  (the client's own types)
+    timings = answer.model_extra["timings"]
+    return f"{timings['tokens_per_pass']:.2f} tokens per pass, {timings['predicted_per_second']:.1f} tok/s"
+
+
+def with_langchain(url: str, key: str) -> dict[str, Callable[[], str]]:
+    """What LangChain's ChatOpenAI is asked for."""
+    chat_openai = importlib.import_module("langchain_openai").ChatOpenAI
+    model = chat_openai(base_url=url, api_key=key, model=_first_model(url, key), temperature=0, max_tokens=200)
+
+    def invoke() -> str:
+        return str(model.invoke("Name one planet.").content)
+
+    def stream() -> str:
+        return "".join(str(chunk.content) for chunk in model.stream("Name one planet."))
+
+    def structured() -> str:
+        schema = {**PERSON, "title": "person", "description": "A person."}
+        return str(model.with_structured_output(schema, method="json_schema").invoke("Invent a person."))
+
+    def structured_by_tool() -> str:
+        schema = {**PERSON, "title": "person", "description": "A person."}
+        return str(model.with_structured_output(schema, method="function_calling").invoke("Invent a person."))
+
+    def bound_tools() -> str:
+        answer = model.bind_tools([WEATHER], tool_choice="get_weather").invoke("The weather in Rome?")
+        _check(answer.tool_calls[0]["name"] == "get_weather")
+        return str(answer.tool_calls[0]["args"])
+
+    return {one.__name__: one for one in (invoke, stream, structured, structured_by_tool, bound_tools)}
+
+
+def _first_model(url: str, key: str) -> str:
+    client = importlib.import_module("openai").OpenAI(base_url=url, api_key=key)
+    return str(client.models.list().data[0].id)
+
+
+def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
+    """What the llm command is asked for, with a folder of its own for its settings."""
+    command = shutil.which("llm", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if command is None:
+        raise ImportError("the llm command")
+    folder = Path(tempfile.mkdtemp())
+    entry = f"- model_id: local\n  model_name: {_first_model(url, key)}\n  api_base: {url}\n  api_key_name: local\n"
+    entry += "  supports_tools: true\n  supports_schema: true\n"
+    (folder / "extra-openai-models.yaml").write_text(entry, "utf-8")
+    environment = {**os.environ, "LLM_USER_PATH": str(folder)}
+
+    def run(*words: str) -> str:
+        arguments = [command, "-m", "local", "--key", key, *words]
+        done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[-300:])
+        return done.stdout.strip()
+
+    def prompt() -> str:
+        return run("Name one planet.", "-o", "max_tokens", "30")
+
+    def not_streamed() -> str:
+        return run("Name one planet.", "--no-stream", "-o", "max_tokens", "30")
+
+    def schema() -> str:
+        return str(json.loads(run("Invent a dog.", "--schema", "name, age int", "-o", "max_tokens", "100")))
+
+    return {one.__name__: one for one in (prompt, not_streamed, schema)}
+
+
+CLIENTS = {"openai": with_openai, "langchain": with_langchain, "llm": with_llm}
+
+
+def main() -> int:
+    """Try all; return the number of failures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", default="http://127.0.0.1:8080/v1")
+    parser.add_argument("--key", required=True)
+    parser.add_argument("--only", choices=list(CLIENTS), action="append")
+    options = parser.parse_args()
+    failures = 0
+    for name in options.only or CLIENTS:
+        try:
+            tries = CLIENTS[name](options.url, options.key)
+        except ImportError as error:
+            print(f"{name}: skipped, {error} is not installed")
+            continue
+        for what, attempt in tries.items():
+            started = time.perf_counter()
+            try:
+                told = " ".join(attempt().split())
+            except Exception as error:  # noqa: BLE001  (each is told, and counted)
+                if "unsupported_parameter" in str(error):
+                    print(f"{name} {what}: not with this model")
+                    continue
+                failures += 1
+                told = f"FAILED: {type(error).__name__}: {error}"
+            print(f"{name} {what}: {told[:300]} ({time.perf_counter() - started:.1f} s)", flush=True)
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""`paceline models self-draft`: figures, where the file is, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main
+from tests.engine.gguf_factory import tiny_llama
+from tests.shared_files import shared_model
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(name="home", autouse=True)
+def fixture_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_one_that_can_pay_is_in_the_cache_folder(home: Path, tmp_path: Path, capsys: Capture) -> None:
+    target = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3).write(tmp_path / "early.gguf")
+    assert main(["models", "self-draft", str(target), "--layers", "4,5,6,7", "--json"]) == 0
+    (tried,) = json.loads(capsys.readouterr().out)["tried"]
+    assert tried["pays"]
+    assert tried["agreement"] == 1.0
+    assert tried["left_out"] == [4, 5, 6, 7]
+    assert Path(tried["path"]).parent == home / "cache" / "self-drafts"
+    assert main(["check", str(target), tried["path"]]) == 0
+
+
+def test_where_none_can_pay_the_figures_are_told(home: Path, capsys: Capture) -> None:
+    assert main(["models", "self-draft", shared_model("stories260K-f16.gguf"), "--layers", "2"]) == 1
+    told = capsys.readouterr().out
+    assert "Without 1 of its 5 layers it says the same at 4" in told
+    assert "No copy was kept." in told
+    assert not list((home / "cache" / "self-drafts").iterdir())
+
+
+def test_a_model_that_is_not_there_is_one_sentence(capsys: Capture) -> None:
+    assert main(["models", "self-draft", "no-such"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

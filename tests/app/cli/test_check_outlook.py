@@ -1,0 +1,47 @@
+"""`paceline check` says what a pair will gain here, as soon as anything was measured that could tell."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.cli.parser import main
+from app.domain.pair_speed import RaceSpeed
+from app.paths import builtin_draft, builtin_target, find_paths
+from app.storage.pair_speeds import PairSpeeds
+from tests.app.hub.pairs.test_outlooks import keep_passes
+
+PAIR = (str(builtin_target()), str(builtin_draft()))
+
+
+def expected(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    assert main(["check", "--json", *PAIR]) == 0
+    told = json.loads(capsys.readouterr().out)["expected"]
+    assert isinstance(told, dict)
+    return told
+
+
+def test_nothing_is_promised_where_nothing_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *PAIR]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_passes(find_paths().cache, builtin_target(), 4.0)
+    keep_passes(find_paths().cache, builtin_draft(), 0.2)
+    assert main(["check", *PAIR]) == 0
+    text = capsys.readouterr().out
+    assert "Expect about" in text
+    assert "of a pass of the target" in text
+    told = expected(capsys)
+    assert told["basis"] == "model"
+    assert told["draft_pays"] is True
+    assert told["measured_by_race"] is None
+    low, high = told["speedup"]  # type: ignore[misc]
+    assert 1.0 <= low < high <= 1.601 * low  # type: ignore[has-type]
+    race = RaceSpeed(1.0, "auto", 0.0, 2.5, 2.4, 2.6, 3)
+    PairSpeeds(find_paths().pair_speeds_file).add_race(builtin_target().stem, builtin_draft().stem, race)
+    assert expected(capsys)["measured_by_race"] == 2.5
+    assert main(["check", *PAIR]) == 0
+    assert "Measured here: 2.50×" in capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""Tests of heads that draft from the target's hidden rows."""

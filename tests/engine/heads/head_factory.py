@@ -1,0 +1,181 @@
+"""Writes small models with heads: next-token layers (MTP) in a target or beside it, and EAGLE-3 files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
+from tests.engine.hybrid_factory import N_EMBD, N_FF, TOKENS, tiny_qwen35
+
+N_VOCAB = len(TOKENS)
+_ZEROED = ("attn_output.weight", "ffn_down.weight", "ssm_out.weight")
+
+
+class Weights:
+    """Random tensors of one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = np.random.default_rng(seed)
+        self.tensors: list[Tensor] = []
+
+    def random(self, name: str, *dims: int, scale: float = 0.25) -> None:
+        """Fastest dimension first, as in the file."""
+        self.values(name, self._dice.normal(0.0, scale, dims[::-1]))
+
+    def ones(self, name: str, size: int) -> None:
+        self.values(name, np.ones(size))
+
+    def values(self, name: str, values: NDArray[np.float64]) -> None:
+        self.tensors.append(Tensor(name, values.shape[::-1], F32, values.astype(np.float32).tobytes()))
+
+
+def qwen35_with_mtp(*, seed: int = 0, num_layers: int = 1) -> GgufFile:
+    """The tiny Qwen3.5 with random next-token layers behind its four."""
+    base = tiny_qwen35(seed=seed)
+    tensors = [one for i in range(num_layers) for one in _qwen35_layer(4 + i, seed + 100 + i)]
+    return with_next_token_layers(base, tensors, num_layers)
+
+
+def with_next_token_layers(base: GgufFile, tensors: list[Tensor], num_layers: int) -> GgufFile:
+    """A Qwen3.5 of four layers with more behind them."""
+    return replace(base, tensors=(*base.tensors, *tensors)).with_metadata(
+        qwen35__block_count=(Kind.UINT32, 4 + num_layers),
+        qwen35__nextn_predict_layers=(Kind.UINT32, num_layers),
+    )
+
+
+def _qwen35_layer(number: int, seed: int) -> list[Tensor]:
+    weights, block = Weights(seed), f"blk.{number}"
+    weights.ones(f"{block}.attn_norm.weight", N_EMBD)
+    weights.random(f"{block}.attn_q.weight", N_EMBD, 2 * N_EMBD)
+    weights.random(f"{block}.attn_k.weight", N_EMBD, 32)
+    weights.random(f"{block}.attn_v.weight", N_EMBD, 32)
+    weights.random(f"{block}.attn_output.weight", N_EMBD, N_EMBD)
+    weights.ones(f"{block}.attn_q_norm.weight", 16)
+    weights.ones(f"{block}.attn_k_norm.weight", 16)
+    weights.ones(f"{block}.post_attention_norm.weight", N_EMBD)
+    weights.random(f"{block}.ffn_gate.weight", N_EMBD, N_FF)
+    weights.random(f"{block}.ffn_up.weight", N_EMBD, N_FF)
+    weights.random(f"{block}.ffn_down.weight", N_FF, N_EMBD)
+    weights.random(f"{block}.nextn.eh_proj.weight", 2 * N_EMBD, N_EMBD)
+    weights.ones(f"{block}.nextn.enorm.weight", N_EMBD)
+    weights.ones(f"{block}.nextn.hnorm.weight", N_EMBD)
+    return weights.tensors
+
+
+def zeroed(file: GgufFile) -> GgufFile:
+    """Without what blocks add to the residual: the next token depends on the current one only."""
+    return replace(
+        file,
+        tensors=tuple(
+            replace(one, data=bytes(len(one.data))) if one.name.endswith(_ZEROED) else one for one in file.tensors
+        ),
+    )
+
+
+def markov_qwen35(noise: float, *, seed: int = 0) -> GgufFile:
+    """A target whose next token depends on the current one only, with a head that says the same, but for ``noise``.
+
+    The head takes the embedding of its token and nothing of the target's row (``eh_proj = [I|0]``), and has an output
+    layer of its own: the target's, with so much normal noise, of the weights' own standard deviation.
+    """
+    weights, base = Weights(seed + 7), zeroed(tiny_qwen35(seed=seed))
+    layer = {one.name: one for one in _qwen35_layer(4, seed + 100)}
+    dice = np.random.default_rng(seed + 8)
+    output = dice.normal(0.0, 0.25, (N_VOCAB, N_EMBD))
+    weights.values("output.weight", output)
+    weights.values("blk.4.nextn.eh_proj.weight", np.hstack([np.eye(N_EMBD), np.zeros((N_EMBD, N_EMBD))]))
+    weights.values("blk.4.nextn.shared_head_head.weight", output + dice.normal(0.0, noise * 0.25, output.shape))
+    layer |= {one.name: one for one in weights.tensors}
+    return zeroed(with_next_token_layers(base, list(layer.values()), 1))
+
+
+def stripped(file: GgufFile) -> GgufFile:
+    """A file that claims next-token layers which are not in it."""
+    first = next(one.name for one in file.tensors if ".nextn." in one.name).split("nextn.")[0]
+    return replace(file, tensors=tuple(one for one in file.tensors if not one.name.startswith(first)))
+
+
+def head_only(file: GgufFile) -> GgufFile:
+    """Only the next-token layer, with what it shares with the target: as converters write ``mtp-*.gguf``."""
+    return replace(
+        file,
+        tensors=tuple(one for one in file.tensors if not one.name.startswith(("blk.0", "blk.1", "blk.2", "blk.3"))),
+    )
+
+
+def tiny_hy_v3(*, seed: int = 0, num_layers: int = 3) -> GgufFile:
+    """Two dense layers, and next-token layers of which each drafts one step ahead."""
+    weights = Weights(seed)
+    weights.random("token_embd.weight", N_EMBD, N_VOCAB)
+    weights.ones("output_norm.weight", N_EMBD)
+    for i in range(2 + num_layers):
+        block = f"blk.{i}"
+        for norm, size in (("attn_norm", N_EMBD), ("ffn_norm", N_EMBD), ("attn_q_norm", 16), ("attn_k_norm", 16)):
+            weights.ones(f"{block}.{norm}.weight", size)
+        for name, rows in (("attn_q", N_EMBD), ("attn_k", 32), ("attn_v", 32), ("attn_output", N_EMBD)):
+            weights.random(f"{block}.{name}.weight", N_EMBD, rows)
+        weights.random(f"{block}.ffn_gate.weight", N_EMBD, N_FF)
+        weights.random(f"{block}.ffn_up.weight", N_EMBD, N_FF)
+        weights.random(f"{block}.ffn_down.weight", N_FF, N_EMBD)
+        if i >= 2:
+            weights.random(f"{block}.nextn.eh_proj.weight", 2 * N_EMBD, N_EMBD)
+            weights.ones(f"{block}.nextn.enorm.weight", N_EMBD)
+            weights.ones(f"{block}.nextn.hnorm.weight", N_EMBD)
+    base = _renamed(tiny_qwen35(), "qwen35", "hy_v3", ("ssm.", "rope.dimension_sections", "full_attention_interval"))
+    own: dict[str, tuple[Kind, Any]] = {
+        "hy_v3.block_count": (Kind.UINT32, 2 + num_layers),
+        "hy_v3.nextn_predict_layers": (Kind.UINT32, num_layers),
+        "hy_v3.expert_feed_forward_length": (Kind.UINT32, N_FF),
+    }
+    return GgufFile({**base.metadata, **own}, tuple(weights.tensors))
+
+
+def eagle3_for(
+    target: GgufFile | None = None,
+    *,
+    seed: int = 3,
+    width: int = 64,
+    layers: tuple[int, ...] = (0, 1, 1),
+    own: bool = False,
+) -> GgufFile:
+    """A random EAGLE-3 head; ``own`` gives it embedding and output layers, for half of the tokens (``d2t``)."""
+    target, n = target or tiny_llama(), 64
+    weights = Weights(seed)
+    weights.random("fc.weight", 3 * width, n, scale=0.12)
+    for name in ("output_norm", "blk.0.attn_norm", "blk.0.attn_norm_2", "blk.0.ffn_norm"):
+        weights.ones(f"{name}.weight", n)
+    for name, rows in (("attn_q", n), ("attn_k", 32), ("attn_v", 32)):
+        weights.random(f"blk.0.{name}.weight", 2 * n, rows, scale=0.12)
+    weights.random("blk.0.attn_output.weight", n, n, scale=0.12)
+    weights.random("blk.0.ffn_gate.weight", n, 96, scale=0.12)
+    weights.random("blk.0.ffn_up.weight", n, 96, scale=0.12)
+    weights.random("blk.0.ffn_down.weight", 96, n, scale=0.12)
+    if own:
+        half = N_VOCAB // 2
+        weights.random("token_embd.weight", n, N_VOCAB, scale=0.12)
+        weights.random("output.weight", n, half, scale=0.12)
+        ids = np.arange(half, dtype=np.int64) * 2
+        weights.tensors.append(Tensor("d2t", (half,), 27, ids.tobytes()))
+    base = _renamed(target, str(target.metadata["general.architecture"][1]), "eagle3", ())
+    entries: dict[str, tuple[Kind, Any]] = {
+        "eagle3.block_count": (Kind.UINT32, 1),
+        "eagle3.embedding_length": (Kind.UINT32, n),
+        "eagle3.target_layers": (Kind.ARRAY, (Kind.INT32, list(layers))),
+        "eagle3.target_hidden_size": (Kind.UINT32, width),
+    }
+    return GgufFile({**base.metadata, **entries}, tuple(weights.tensors))
+
+
+def _renamed(file: GgufFile, old: str, new: str, without: tuple[str, ...]) -> GgufFile:
+    """The metadata of a file as those of another architecture."""
+    entries = {
+        (f"{new}.{key.removeprefix(f'{old}.')}" if key.startswith(f"{old}.") else key): value
+        for key, value in file.metadata.items()
+        if not key.startswith(tuple(f"{old}.{prefix}" for prefix in without) if without else ("\0",))
+    }
+    return GgufFile({**entries, "general.architecture": (Kind.STRING, new)})

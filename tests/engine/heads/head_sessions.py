@@ -1,0 +1,47 @@
+"""Sessions with made models that have heads, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Mode, SamplingParams
+from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, markov_qwen35, qwen35_with_mtp, tiny_hy_v3
+from tests.engine.hybrid_factory import tiny_qwen35
+
+GREEDY = SamplingParams(temperature=0.0)
+PROMPT = "Once upon a time aa"
+
+
+def longer(make: Callable[[], GgufFile]) -> GgufFile:
+    """Made by ``make``, for a context of 1,024 tokens."""
+    return make().with_metadata(llama__context_length=(Kind.UINT32, 1024))
+
+
+KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] = {
+    "mtp": (qwen35_with_mtp, None),
+    "mtp that agrees": (lambda: markov_qwen35(0.3), None),
+    "mtp file": (tiny_qwen35, lambda: head_only(qwen35_with_mtp())),
+    "three layers": (tiny_hy_v3, None),
+    "eagle3": (lambda: longer(tiny_llama), eagle3_for),
+    "eagle3 with its own tokens": (lambda: longer(tiny_llama), lambda: eagle3_for(own=True)),
+}
+
+
+def load(
+    folder: Path, target: GgufFile, head: GgufFile | None = None, **options: object
+) -> tuple[Session, EngineReady]:
+    files = [target.write(folder / "target.gguf"), head.write(folder / "head.gguf") if head is not None else None]
+    session = Session()
+    request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **({"n_ctx": 512} | options))  # type: ignore[arg-type]
+    return session, session.load(request)
+
+
+def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object) -> Finished:
+    """A greedy answer of 64 tokens; ``options`` of `ChatRequest`."""
+    usual = {"sampling": GREEDY, "max_tokens": 64, "ignore_eos": True}
+    request = ChatRequest(raw_prompt=prompt, mode=mode, **(usual | options))  # type: ignore[arg-type]
+    (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
+    return end

@@ -1,0 +1,217 @@
+"""A head as a language model: what it reads with the target's rows, what ahead, and what where rows are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import DecodeError
+from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
+from engine.heads.model import MOST_LOST
+from engine.heads.tap import CAPACITY, FOLLOW_AT
+from engine.loading.loading import LoadedModel, LoadOptions, open_model
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
+from tests.engine.hybrid_factory import tiny_qwen35
+
+LONG = 1024
+Opened = tuple[LoadedModel, LoadedHead]
+KINDS: dict[str, tuple[Callable[[], GgufFile], Callable[[], GgufFile] | None]] = {
+    "mtp": (qwen35_with_mtp, None),
+    "mtp file": (tiny_qwen35, lambda: head_only(qwen35_with_mtp())),
+    "three layers": (tiny_hy_v3, None),
+    "eagle3": (lambda: tiny_llama().with_metadata(llama__context_length=(Kind.UINT32, LONG)), eagle3_for),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path | None]:
+    target, head = KINDS[request.param]
+    folder = tmp_path_factory.mktemp("heads")
+    return target().write(folder / "target.gguf"), head().write(folder / "head.gguf") if head is not None else None
+
+
+@contextmanager
+def opened(files: tuple[Path, Path | None]) -> Iterator[Opened]:
+    """A target and its head, which follows it."""
+    target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
+    options = LoadOptions(threads=1)
+    head = open_own_heads(target, options) if files[1] is None else open_head_file(str(files[1]), target, options)
+    head.follow(on=True)
+    try:
+        yield target, head
+    finally:
+        head.close()
+        target.close()
+
+
+def text(count: int, seed: int = 1) -> list[int]:
+    return [1, *np.random.default_rng(seed).integers(3, 263, count - 1).tolist()]
+
+
+def row_after(files: tuple[Path, Path | None], ids: list[int]) -> np.ndarray:
+    """What the head says after ``ids`` that the target has read, all but the last, and it reads at once."""
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:-1], 0)
+        return head.sequence.forward(ids, 1)[0].copy()
+
+
+def assert_same(one: np.ndarray, other: np.ndarray) -> None:
+    assert int(one.argmax()) == int(other.argmax())
+    np.testing.assert_allclose(one, other, atol=5e-2)
+
+
+def draft(head: LoadedHead, ids: list[int], count: int) -> list[int]:
+    """Let it read what is new of ``ids``, and draft."""
+    drawn = []
+    row = head.sequence.forward(ids[head.sequence.num_past :], 1)[0]
+    for _ in range(count):
+        drawn.append(int(row.argmax()))
+        row = head.sequence.forward(drawn[-1:], 1)[0]
+    return drawn
+
+
+@pytest.mark.parametrize("num_kept", [0, 1, 3])
+def test_what_was_drafted_is_read_again_with_the_targets_rows(files: tuple[Path, Path | None], num_kept: int) -> None:
+    ids = text(20)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:-1], 0)
+        drawn = draft(head, ids, 3)
+        target.sequence.forward([ids[-1], *drawn], 4)
+        kept = [*ids, *drawn[:num_kept], 77]
+        target.sequence.rollback(len(kept) - 1)
+        head.sequence.rollback(len(kept) - 1)
+        row = head.sequence.forward(kept[head.sequence.num_past :], 1)[0].copy()
+    assert_same(row, row_after(files, kept))
+
+
+def test_the_rows_of_the_target_change_what_it_says(files: tuple[Path, Path | None]) -> None:
+    ids = text(20)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:-1], 0)
+        told = head.sequence.forward(ids, 1)[0].copy()
+        head.sequence.clear()
+        target.sequence.clear()
+        target.sequence.forward([1, *range(40, 58)], 0)
+        other = head.sequence.forward(ids, 1)[0].copy()
+    assert np.abs(told - other).max() > 0.1
+
+
+def test_it_reads_along_where_rows_wait_and_never_more_are_kept(files: tuple[Path, Path | None]) -> None:
+    ids, waiting = text(900), []
+    sizes = [*[96] * 8, *[1] * 131]
+    with opened(files) as (target, head):
+        for size in sizes:
+            target.sequence.forward(ids[target.sequence.num_past :][:size], 0)
+            waiting.append(head.tap.end - head.tap.first)
+        assert max(waiting) <= FOLLOW_AT < CAPACITY
+        assert head.sequence.num_past >= len(ids) - FOLLOW_AT
+        row = head.sequence.forward(ids[head.sequence.num_past :], 1)[0].copy()
+    with opened(files) as (target, head):
+        for size in sizes:
+            target.sequence.forward(ids[target.sequence.num_past :][:size], 0)
+            head.sequence.forward(ids[head.sequence.num_past : target.sequence.num_past], 0)
+        assert_same(row, head.sequence.forward(ids[head.sequence.num_past :], 1)[0])
+
+
+def test_drafted_text_that_may_be_refused_is_not_read_along(files: tuple[Path, Path | None]) -> None:
+    ids = text(FOLLOW_AT + 60)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[: FOLLOW_AT - 20], 0)
+        target.sequence.forward(ids[FOLLOW_AT - 20 :][:40], 1)
+        assert 0 < head.sequence.num_past <= FOLLOW_AT - 20
+
+
+def test_where_rows_are_lost_it_begins_behind_them(files: tuple[Path, Path | None]) -> None:
+    ids = text(60)
+    with opened(files) as (target, head):
+        head.follow(on=False)
+        target.sequence.forward(ids[:40], 0)
+        head.follow(on=True)
+        target.sequence.forward(ids[40:59], 0)
+        row = head.sequence.forward(ids, 1)[0]
+        assert np.isfinite(row).any()
+        assert head.sequence.num_past == len(ids)
+        cells = head.context._lib.llama_memory_seq_pos_min(head.context._memory, 0)
+        assert cells == 41  # the token behind the first row that is there
+        assert head.sequence.rollback(50)
+        assert np.isfinite(head.sequence.forward(ids[50:], 1)[0]).any()
+        assert head.sequence.rollback(10)
+        assert head.sequence.num_past == 10
+        assert np.isfinite(head.sequence.forward(ids[10:], 1)[0]).any()
+
+
+def test_a_few_lost_rows_in_the_middle_do_not_make_it_begin_anew(files: tuple[Path, Path | None]) -> None:
+    ids = text(80)
+    for num_lost, begins_anew in ((MOST_LOST - 8, False), (MOST_LOST + 8, True)):
+        with opened(files) as (target, head):
+            target.sequence.forward(ids[:30], 0)
+            head.sequence.forward(ids[:30], 0)
+            head.follow(on=False)
+            target.sequence.forward(ids[30 : 30 + num_lost], 0)
+            head.follow(on=True)
+            target.sequence.forward(ids[30 + num_lost : 79], 0)
+            head.sequence.forward(ids[30:], 1)
+            first = head.context._lib.llama_memory_seq_pos_min(head.context._memory, 0)
+            assert (first > 1) is begins_anew
+
+
+def test_its_cache_can_be_kept_and_brought_back(files: tuple[Path, Path | None]) -> None:
+    ids = text(50)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:49], 0)
+        head.sequence.forward(ids[:49], 0)
+        state = head.sequence.export()
+        assert state is not None
+        told = head.sequence.forward(ids[49:], 1)[0].copy()
+        target.sequence.clear()
+        head.sequence.clear()
+        target.sequence.forward([1, 5, 6, 7], 0)
+        assert head.sequence.adopt(state)
+        assert head.sequence.num_past == 49
+        target.sequence.clear()
+        target.sequence.forward(ids[:49], 0)
+        assert_same(told, head.sequence.forward(ids[49:], 1)[0])
+
+
+def test_several_rows_and_padding_are_those_of_single_passes(files: tuple[Path, Path | None]) -> None:
+    ids = text(24)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:20], 0)
+        head.sequence.forward(ids[:18], 0)
+        rows = head.sequence.forward(ids[18:], 4, 2).copy()  # of the last two only that they were read is asked
+        assert head.sequence.num_past == 24
+        assert head.sequence.rollback(18)
+        single = np.concatenate([head.sequence.forward([one], 1).copy() for one in ids[18:22]])
+        for one, other in zip(rows, single, strict=True):
+            assert_same(one, other)
+
+
+def test_a_full_context_is_a_sentence_and_the_head_stays_usable(files: tuple[Path, Path | None]) -> None:
+    with opened(files) as (target, head):
+        size = head.sequence.n_ctx
+        target.sequence.forward(text(10), 0)
+        head.sequence.forward(text(10), 1)
+        for _ in range(0, size - 110, 100):
+            head.sequence.forward(text(100), 0)
+        with pytest.raises(DecodeError, match="full"):
+            head.sequence.forward(text(200), 0)
+        assert head.sequence.rollback(10)
+        assert np.isfinite(head.sequence.forward([9], 1)[0]).any()
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 5])
+def test_rows_leave_the_logits_of_the_target_as_they_are(files: tuple[Path, Path | None], num_rows: int) -> None:
+    ids = text(64)
+    told = []
+    for on in (True, False):
+        with opened(files) as (target, head):
+            head.follow(on=on)
+            rows = [target.sequence.forward(ids[:32], num_rows).copy()]
+            rows += [target.sequence.forward(ids[i : i + size], 1).copy() for i, size in ((32, 1), (33, 8), (41, 3))]
+            told.append(np.concatenate(rows))
+    assert told[0].tobytes() == told[1].tobytes()

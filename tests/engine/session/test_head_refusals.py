@@ -1,0 +1,191 @@
+"""Heads that cannot be used: a sentence and a target that answers, never a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import (
+    DecodeError,
+    DraftRefusedError,
+    EngineError,
+    ModelFileError,
+    ModelLoadError,
+    NotEnoughMemoryError,
+)
+from engine.gguf.header import read_header
+from engine.heads.compatibility import check_head_file
+from engine.heads.loading import LoadedHead
+from engine.llama import hidden_rows
+from engine.llama.head_context import HeadContext
+from engine.loading.loading import LoadOptions
+from engine.records import LoadRequest, Mode, Source
+from engine.sandbox.head_probe import CACHE_FILE, head_inspector
+from engine.sandbox.probe import probe
+from engine.session import head_choice
+from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped, tiny_hy_v3
+from tests.engine.heads.head_sessions import answer, load, longer
+from tests.engine.hybrid_factory import tiny_qwen35
+
+
+def refused(folder: Path, target: GgufFile, head: GgufFile) -> str:
+    """Why a head is not used; the target is, and answers."""
+    session, ready = load(folder, target, head)
+    assert ready.draft is None
+    assert len(answer(session, Mode.HEAD).token_ids) == 64
+    session.close()
+    (notice,) = [one for one in ready.notices if ready.unavailable[Mode.DRAFT] in one]
+    assert notice
+    return ready.unavailable[Mode.DRAFT]
+
+
+def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
+    assert "rows of 128 numbers, and the target's have 64" in refused(tmp_path, tiny_llama(), eagle3_for(width=128))
+    assert "reads layer 9" in refused(tmp_path, tiny_llama(), eagle3_for(layers=(0, 1, 9)))
+    assert "three layers" in refused(tmp_path, tiny_llama(), eagle3_for(layers=(0, 1)))
+    other = eagle3_for()
+    tokens = list(other.metadata["tokenizer.ggml.tokens"][1][1])
+    tokens[260] = "z"
+    other = other.with_metadata(tokenizer__ggml__tokens=(Kind.ARRAY, (Kind.STRING, tokens)))
+    assert "Token 260" in refused(tmp_path, tiny_llama(), other)
+    assert "architecture qwen35, and the target is llama" in refused(
+        tmp_path, tiny_llama(), head_only(qwen35_with_mtp())
+    )
+
+
+def test_a_target_whose_layers_cannot_be_read_is_never_asked_for_them(tmp_path: Path) -> None:
+    target = tiny_llama()
+    renamed = {key.replace("llama.", "qwen2."): value for key, value in target.metadata.items()}
+    renamed["general.architecture"] = (Kind.STRING, "qwen2")
+    reason = _reason_by_headers(tmp_path, GgufFile(renamed, target.tensors), eagle3_for())
+    assert "cannot give those of qwen2 models" in reason
+
+
+def _reason_by_headers(folder: Path, target: GgufFile, head: GgufFile) -> str:
+    files = [read_header(one.write(folder / f"{i}.gguf")) for i, one in enumerate((target, head))]
+    with pytest.raises(DraftRefusedError) as raised:
+        check_head_file(files[0], files[1])
+    return raised.value.message
+
+
+def test_a_target_whose_heads_were_left_out_says_so(tmp_path: Path) -> None:
+    session, ready = load(tmp_path, stripped(tiny_hy_v3(num_layers=1)))
+    reason = ready.unavailable[Mode.HEAD]
+    assert ready.own_head is None
+    assert reason.startswith("target.gguf says that it has next-token layers (MTP), but they are not in the file")
+    assert f"plain decoding instead: {reason}" in answer(session, Mode.HEAD).stats.decisions
+    session.close()
+
+
+def test_where_llama_cpp_refuses_such_a_file_the_reason_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelLoadError, match=r"not found\. target\.gguf says that it has next-token layers"):
+        load(tmp_path, stripped(qwen35_with_mtp()))
+
+
+def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
+    for number, head in enumerate((eagle3_for(), head_only(qwen35_with_mtp()))):
+        path = head.write(tmp_path / f"head{number}.gguf")
+        with pytest.raises(ModelFileError, match=r"head\d\.gguf is .* of another model, and does not") as raised:
+            probe(path)
+        assert raised.value.advice == "Open that model, and choose this file as its draft."
+
+
+def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -> None:
+    """Of Qwen3.5 llama.cpp runs one next-token layer only, and ends the process where there are more."""
+    path = qwen35_with_mtp(num_layers=3).write(tmp_path / "three.gguf")
+    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    ready = session.load(LoadRequest(str(path), n_ctx=512))
+    assert ready.own_head is None
+    assert "crashed when it opened three.gguf" in ready.unavailable[Mode.HEAD]
+    assert len(answer(session, Mode.AUTO).token_ids) == 64
+    session.close()
+
+
+def test_good_verdicts_on_heads_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = longer(tiny_llama).write(tmp_path / "target.gguf")
+    head = eagle3_for().write(tmp_path / "head.gguf")
+    inspect = head_inspector(tmp_path / "cache")
+    inspect(target, head, lambda: False)
+    assert (tmp_path / "cache" / CACHE_FILE).is_file()
+    monkeypatch.setattr("engine.sandbox.head_probe.ask_child", lambda *_: pytest.fail("asked again"))
+    inspect(target, head, lambda: False)
+    with pytest.raises(pytest.fail.Exception):
+        inspect(target, None, lambda: False)
+
+
+def test_without_the_functions_of_llama_cpp_the_method_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = hidden_rows.function
+    for lacking, target, head in (
+        ("llama_set_embeddings_nextn", qwen35_with_mtp(), None),
+        ("llama_get_embeddings_layer_inp", longer(tiny_llama), eagle3_for()),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                hidden_rows, "function", lambda name, lacking=lacking: None if name == lacking else find(name)
+            )
+            session, ready = load(tmp_path, target, head)
+            reason = ready.unavailable[Mode.HEAD if head is None else Mode.DRAFT]
+            assert f"This build of llama.cpp has no {lacking}" in reason
+            assert len(answer(session, Mode.AUTO).token_ids) == 64
+            session.close()
+
+
+def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = head_choice.fit_context
+
+    def without_room(paths: list[str], options: LoadOptions) -> LoadOptions:
+        if options.heads:
+            raise NotEnoughMemoryError("It needs about 9 GB; 1 GB are free.")
+        return fit(paths, options)
+
+    monkeypatch.setattr(head_choice, "fit_context", without_room)
+    session, ready = load(tmp_path, qwen35_with_mtp())
+    assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
+    assert len(answer(session, Mode.HYBRID).token_ids) == 64
+    session.close()
+
+
+def test_a_draft_model_takes_the_place_of_the_heads_and_gives_it_back(tmp_path: Path) -> None:
+    session, ready = load(tmp_path, qwen35_with_mtp())
+    assert ready.unavailable == {Mode.DRAFT: "A head drafts, and no draft model is chosen."}
+    draft = str(tiny_qwen35(noise=0.1).write(tmp_path / "draft.gguf"))
+    ready = session.set_draft(draft)
+    assert (ready.own_head, ready.unavailable.keys()) == (None, {Mode.HEAD})
+    assert answer(session, Mode.DRAFT, depth=3).stats.provenance.get(Source.DRAFT, 0) > 0
+    with pytest.raises(EngineError):
+        session.set_draft(str(tmp_path / "none.gguf"))
+    ready = session.set_draft(None)
+    assert ready.own_head is not None
+    assert answer(session, Mode.HEAD, depth=3).stats.proposed > 50
+    session.close()
+
+
+def test_a_head_that_fails_leaves_the_answer_to_the_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, _ready = load(tmp_path, qwen35_with_mtp())
+    plain = answer(session, Mode.OFF).token_ids
+
+    def fail(*_: object) -> None:
+        raise DecodeError("The head's pass failed.")
+
+    monkeypatch.setattr(HeadContext, "read", fail)
+    end = answer(session, Mode.HEAD, depth=3)
+    assert end.token_ids == plain
+    assert any("draft left out: The head's pass failed." in why for why in end.stats.decisions)
+    session.close()
+
+
+def test_a_head_costs_nothing_where_it_does_not_draft(tmp_path: Path) -> None:
+    session, _ready = load(tmp_path, qwen35_with_mtp())
+    head = session._draft
+    assert isinstance(head, LoadedHead)
+    answer(session, Mode.HEAD, depth=2)
+    assert head.tap.is_on
+    answer(session, Mode.OFF)
+    assert not head.tap.is_on
+    assert head.tap.end == 0
+    session.close()

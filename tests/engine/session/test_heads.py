@@ -1,0 +1,220 @@
+"""Sessions whose target has heads, or gets one from a file: the same answers, known acceptance, and sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from engine.heads.loading import LoadedHead
+from engine.pacing.pass_trace import TracedPass
+from engine.records import (
+    CacheType,
+    ChatRequest,
+    Finished,
+    FinishReason,
+    Mode,
+    SamplingParams,
+    Source,
+)
+from engine.session.session import Session
+from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.heads.head_factory import (
+    N_VOCAB,
+    eagle3_for,
+    markov_qwen35,
+)
+from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, answer, load
+
+WITH_HEAD = (Mode.HEAD, Mode.HYBRID, Mode.AUTO)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    target, head = KINDS[request.param]
+    session, _ready = load(tmp_path_factory.mktemp("heads"), target(), head() if head is not None else None)
+    yield session
+    session.close()
+
+
+# ---- the same answers -----------------------------------------------------------------------------------------------
+
+
+def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
+    plain = answer(loaded, Mode.OFF).token_ids
+    proposed = 0
+    for mode in WITH_HEAD:
+        for depth in (None, 1, 3, 7):
+            end = answer(loaded, mode, depth=depth)
+            assert end.token_ids == plain
+            assert not any("left out" in why for why in end.stats.decisions)
+            proposed += end.stats.proposed
+    assert proposed > 200
+
+
+def test_tie_safe_gives_the_plain_tokens(loaded: Session) -> None:
+    for prompt in (PROMPT, "b a b", "The end."):
+        plain = answer(loaded, Mode.OFF, prompt, tie_safe=True)
+        for depth in (2, 5):
+            end = answer(loaded, Mode.HEAD, prompt, depth=depth, tie_safe=True)
+            assert end.token_ids == plain.token_ids
+
+
+def test_another_turn_and_an_edited_one_give_the_plain_tokens(loaded: Session) -> None:
+    for prompt in (PROMPT, PROMPT + " and more of it", "Once upon another", PROMPT, "x"):
+        told = [answer(loaded, mode, prompt, depth=None if mode is Mode.OFF else 3) for mode in (Mode.HEAD, Mode.OFF)]
+        assert told[0].token_ids == told[1].token_ids
+
+
+def test_a_full_context_ends_the_answer_as_it_ends_plain(loaded: Session) -> None:
+    told = [answer(loaded, mode, max_tokens=None, depth=d) for mode, d in ((Mode.OFF, None), (Mode.HEAD, 4))]
+    assert told[0].reason is told[1].reason is FinishReason.CONTEXT
+    assert len(told[0].token_ids) == len(told[1].token_ids)  # so many near ties are in them that one may part
+
+
+def test_a_stop_in_the_middle_leaves_it_usable(loaded: Session) -> None:
+    plain = answer(loaded, Mode.OFF).token_ids
+    request = ChatRequest(raw_prompt=PROMPT, mode=Mode.HEAD, depth=3, sampling=GREEDY, ignore_eos=True)
+    for number in (1, 3, 6):
+        asked = 0
+
+        def should_stop(limit: int = number) -> bool:
+            nonlocal asked
+            asked += 1
+            return asked > limit
+
+        events = list(loaded.generate(request, should_stop))
+        assert isinstance(events[-1], Finished)
+        assert events[-1].reason is FinishReason.CANCELLED
+    assert answer(loaded, Mode.HEAD, depth=3).token_ids == plain
+
+
+def test_conversations_switched_through_the_state_cache_give_the_plain_tokens(tmp_path: Path) -> None:
+    for number, (target, head) in enumerate(KINDS.values()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        session, _ready = load(folder, target(), head() if head is not None else None)
+        session.states.set_limit(1 << 24)
+        talk = {
+            7: "One chat that goes on for a while, so it is worth keeping. ",
+            8: "Another, about something else! ",
+        }
+        plain = {who: answer(session, Mode.OFF, words * 2).token_ids for who, words in talk.items()}
+        restored = 0
+        for _ in range(2):
+            for who, words in talk.items():
+                end = answer(session, Mode.HEAD, words * 2, depth=3, conversation_id=who)
+                assert end.token_ids == plain[who]
+                restored += sum("restored" in why for why in end.stats.decisions)
+        assert restored > 0
+        session.close()
+
+
+@pytest.mark.parametrize("kind", [CacheType.Q8_0, CacheType.Q4_0])
+def test_quantized_caches_of_target_and_head_give_the_plain_tokens(tmp_path: Path, kind: CacheType) -> None:
+    target = tiny_llama(n_ff=96).with_metadata(llama__context_length=(Kind.UINT32, 1024))
+    wide = {"llama__attention__head_count": (Kind.UINT32, 2), "llama__attention__head_count_kv": (Kind.UINT32, 1)}
+    wide |= {"llama__rope__dimension_count": (Kind.UINT32, 32)}
+    target = target.with_metadata(**wide)
+    session, _ready = load(tmp_path, target, eagle3_for(target), cache_type=kind, draft_cache_type=kind)
+    plain = answer(session, Mode.OFF).token_ids
+    end = answer(session, Mode.HEAD, depth=3)
+    assert end.token_ids == plain
+    assert end.stats.proposed > 20
+    session.close()
+
+
+# ---- known acceptance -----------------------------------------------------------------------------------------------
+
+
+def test_a_head_that_says_the_same_is_always_accepted(tmp_path: Path) -> None:
+    session, ready = load(tmp_path, markov_qwen35(0.0))
+    assert ready.own_head is not None
+    assert (ready.own_head.head, ready.draft) == ("MTP", None)
+    end = answer(session, Mode.HEAD, depth=3)
+    assert end.stats.accepted == end.stats.proposed == 48
+    assert end.stats.provenance == {Source.HEAD: 48, Source.BONUS: 16}
+    open_ended = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
+    end = answer(session, Mode.HEAD, depth=5, sampling=open_ended, max_tokens=300)
+    assert end.stats.accepted >= 0.99 * end.stats.proposed > 100
+    session.close()
+
+
+class Chain:
+    """The distributions of a target whose next token depends on the last only, and of its head."""
+
+    def __init__(self, session: Session, temperature: float) -> None:
+        head = session._draft
+        assert isinstance(head, LoadedHead)
+        target = session._loaded().sequence
+        head.follow(on=False)
+        self.p = np.zeros((N_VOCAB, N_VOCAB))
+        self.q = np.zeros((N_VOCAB, N_VOCAB))
+        for token_id in range(N_VOCAB):
+            for sequence, found in ((target, self.p), (head.sequence, self.q)):
+                sequence.clear()
+                logits = sequence.forward([token_id], 1)[0].astype(np.float64) / temperature
+                weights = np.exp(logits - logits.max())
+                weights[list(session._loaded().model.vocab.eog_ids)] = 0.0  # as the answers are asked to
+                found[token_id] = weights / weights.sum()
+        target.clear()
+        head.sequence.clear()
+
+    @property
+    def kept(self) -> NDArray[np.float64]:
+        """The chance that a token drawn by the head is kept, by the token before."""
+        return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
+
+
+@pytest.mark.parametrize("noise", [0.2, 0.6])
+@pytest.mark.parametrize("temperature", [0.8, 1.0])
+def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
+    tmp_path: Path, noise: float, temperature: float
+) -> None:
+    session, _ready = load(tmp_path, markov_qwen35(noise), n_ctx=1024)
+    chain = Chain(session, temperature)
+    after, passes, chances = Counter[tuple[int, int]](), list[TracedPass](), list[float]()
+    session.on_trace = passes.append
+    num_kept = 0
+    for seed in range(4):
+        passes.clear()
+        sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
+        after.update(pairwise(ids))
+        drafted = [one for one in passes if one.proposed and one.token > 0]
+        chances += [float(chain.kept[ids[one.token - 1]]) for one in drafted]
+        num_kept += sum(one.accepted for one in drafted)
+    assert len(chances) > 500
+    expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
+    assert abs(num_kept - expected) < 4.0 * spread
+    assert expected < 0.97 * len(chances)
+    assert chi_square_p(after, chain.p) > 0.001
+    session.close()
+
+
+def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> float:
+    """P value of the tokens after each token, in cells of which at least five are expected."""
+    statistic, freedom = 0.0, 0
+    for last in {one for one, _ in after}:
+        seen = np.array([after[last, following] for following in range(N_VOCAB)], dtype=np.float64)
+        wanted = p[last] * seen.sum()
+        order = np.argsort(-wanted)
+        cells: list[tuple[float, float]] = []
+        have = want = 0.0
+        for i in order:
+            have, want = have + seen[i], want + wanted[i]
+            if want >= 5.0:
+                cells.append((have, want))
+                have = want = 0.0
+        if not cells:
+            continue
+        cells[-1] = (cells[-1][0] + have, cells[-1][1] + want)
+        statistic += sum((one - other) ** 2 / other for one, other in cells)
+        freedom += len(cells) - 1
+    return float(stats.chi2.sf(statistic, freedom))

@@ -1,0 +1,121 @@
+"""A draft made of the target: which layers it lacks, that it is measured, and that only one that can pay stays."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.errors import EngineError, ToolError
+from engine.llama.model import LlamaModel
+from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.session.session import Session
+from engine.tuning.self_draft import SelfDraft, make_self_draft, shapes
+from tests.engine.gguf_factory import tiny_llama
+from tests.shared_files import shared_model
+
+N_LAYER = 8
+IDLE = frozenset(range(4, 8))  # the second half does nothing, as in a model that was trained to end early
+
+
+@pytest.fixture(name="early", scope="module")
+def fixture_early(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose layers are most of its work, and whose second half adds nothing."""
+    file = tiny_llama(n_ff=3072, n_layer=N_LAYER, idle=IDLE, seed=3)
+    return file.write(tmp_path_factory.mktemp("early") / "early.gguf")
+
+
+@pytest.mark.parametrize("n_layer", [4, 5, 8, 28, 32, 80])
+def test_shapes_leave_out_some_layers_of_the_middle_or_the_second_half(n_layer: int) -> None:
+    found = shapes(n_layer)
+    assert len(set(found)) == len(found) >= 2
+    assert found[-1] == tuple(range(n_layer // 2, n_layer))
+    for plan in found[:-1]:
+        assert len(set(plan)) == len(plan) >= 1
+        assert 0 < plan[0] <= plan[-1] < n_layer - 1
+
+
+def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early: Path, tmp_path: Path) -> None:
+    steps: list[tuple[str, float]] = []
+    found = make_self_draft(early, tmp_path, [sorted(IDLE)], lambda what, share: steps.append((what, share)))
+    (best,) = found
+    assert best.agreement == 1.0
+    assert best.share < 0.9
+    assert best.pays
+    assert best.most_gain > 1.0
+    assert "can pay" in best.words
+    assert [path.name for path in tmp_path.iterdir()] == [best.path.name]
+    with LlamaModel(best.path) as copy:
+        assert copy.n_layer == N_LAYER - len(IDLE)
+    assert {what for what, _ in steps} >= {"asking the model", "measuring the copy"}
+    assert all(0.0 <= share <= 1.0 for _, share in steps)
+    session = Session()
+    session.load(LoadRequest(str(early), str(best.path), n_ctx=256, threads=1))
+    request = ChatRequest(raw_prompt="abc", mode=Mode.DRAFT, depth=3, sampling=SamplingParams(0.0), max_tokens=32)
+    *_, last = session.generate(request)
+    session.close()
+    assert isinstance(last, Finished)
+    assert last.stats.acceptance_rate == 1.0
+
+
+def test_copies_that_cannot_pay_go_with_the_figures_told(tmp_path: Path) -> None:
+    found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path)
+    assert len(found) == 2
+    assert not any(one.pays for one in found)
+    assert all("gains nothing" in one.words for one in found)
+    assert all(0.0 < one.agreement < 1.0 for one in found)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stops_after", [0, 1, 40])
+def test_nothing_is_left_of_one_that_was_stopped(early: Path, tmp_path: Path, stops_after: int) -> None:
+    looks = 0
+
+    def should_stop() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > stops_after
+
+    with pytest.raises(EngineError):
+        make_self_draft(early, tmp_path, [[4]], should_stop=should_stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
+def test_a_helper_that_dies_while_it_writes_leaves_nothing(
+    early: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def dying(_name: str, _source: str, part: str, *_layers: str) -> list[str]:
+        written.append(part)
+        return ["sh", "-c", 'echo GGUF > "$0"; kill -9 $$', part]
+
+    monkeypatch.setattr("engine.sandbox.probe.child_command", dying)
+    with pytest.raises(EngineError):
+        make_self_draft(early, tmp_path, [[4]])
+    assert [Path(part).parent for part in written] == [tmp_path]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("plan", [[8], [-1], list(range(8)), [0, 99]])
+def test_layers_that_are_not_there_are_refused(early: Path, tmp_path: Path, plan: list[int]) -> None:
+    with pytest.raises(ToolError, match="some of 0 to 7, not all"):
+        make_self_draft(early, tmp_path, [plan])
+
+
+def test_a_model_of_two_layers_has_none_to_leave_out(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="2 layers only"):
+        make_self_draft(tiny_llama().write(tmp_path / "two.gguf"), tmp_path / "copies")
+
+
+@pytest.mark.parametrize(
+    ("agreement", "share", "pays"), [(0.91, 0.89, False), (0.78, 0.89, False), (0.06, 0.61, False), (0.8, 0.4, True)]
+)
+def test_it_pays_where_it_agrees_clearly_more_often_than_its_share_of_a_pass(
+    agreement: float, share: float, pays: bool
+) -> None:
+    one = SelfDraft(Path("x.gguf"), (1,), 28, agreement, share, 100)
+    assert one.pays is pays
+    assert (one.most_gain > 1.0) is (agreement > share)
