@@ -184,7 +184,8 @@ def _check_alike(lanes: Sequence[OpenLane]) -> None:
         LaneFailedError: the target lies elsewhere, or attends otherwise, in one of them.
     """
     kinds = [
-        (lane.ready.target.gpu_layers, lane.ready.target.n_ctx, lane.ready.target.flash_attention) for lane in lanes
+        (target.gpu_layers, target.placement, target.n_ctx, target.flash_attention)
+        for target in (lane.ready.target for lane in lanes)
     ]
     for lane, kind in zip(lanes, kinds, strict=True):
         if kind != kinds[0]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import psutil
 
@@ -73,6 +73,7 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "n_ctx": info.n_ctx,
         "threads": info.threads,
         "gpu_layers": info.gpu_layers,
+        "placement": asdict(info.placement),
         "keys": (info.key_type or info.cache_type).value,
         "values": info.cache_type.value,
         "flash_attention": info.flash_attention.value,

@@ -35,7 +35,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         is_head = bool(head_method(read_header(draft)))
         told = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = None if is_head else outlook(target, draft if told.matches else None)
+        expected = None if is_head else outlook(target, draft if told.matches else None, told.speaks)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
@@ -119,15 +119,18 @@ def _as_dict(target: Path, draft: Path, told: PairVerdict, expected: Outlook | N
     }
 
 
-def outlook(target: Path, draft: Path | None) -> Outlook | None:
+def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Outlook | None:
     """What is to be expected of the two, or of the target alone, with the settings of the app.
+
+    ``speaks``: the share of the target's tokens that the draft can propose; None is all.
 
     Raises:
         EngineError: a header cannot be read.
     """
     paths = find_paths()
     known = read_local_header(target), read_local_header(draft) if draft is not None else None
-    return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, Conditions())
+    conditions = Conditions() if speaks is None else Conditions(speaks=speaks)
+    return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
 
 
 def _expected(outlook: Outlook | None) -> dict[str, object] | None:

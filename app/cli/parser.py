@@ -288,6 +288,9 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
+    group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
+    where, variable = "template_variables", "a variable for the model's chat template; repeatable"
+    group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
     ties = "at temperature 0: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 

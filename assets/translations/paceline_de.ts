@@ -2915,7 +2915,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -5322,6 +5322,26 @@ Chat-Vorlage: {template_name}
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
     </message>
     <message>
+        <source>There are more than {most} variables.</source>
+        <translation>Es sind mehr als {most} Variablen.</translation>
+    </message>
+    <message>
+        <source>{part} is not of the form name=value.</source>
+        <translation>{part} hat nicht die Form name=wert.</translation>
+    </message>
+    <message>
+        <source>{name} is no name of a variable.</source>
+        <translation>{name} ist kein Name einer Variablen.</translation>
+    </message>
+    <message>
+        <source>{name} is set by Paceline itself.</source>
+        <translation>{name} setzt Paceline selbst.</translation>
+    </message>
+    <message>
+        <source>The value of {name} has more than {most:,} characters.</source>
+        <translation>Der Wert von {name} hat mehr als {most:,} Zeichen.</translation>
+    </message>
+    <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
         <translation>Beherrscht {percent:.0f} % der Token des Zielmodells</translation>
     </message>
@@ -5339,15 +5359,15 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
-        <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
     </message>
     <message>
         <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
-        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
+        <translation>Beide lesen, was die Chat-Vorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
-        <translation>Die Chatvorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
+        <translation>Die Chat-Vorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
     </message>
     <message>
         <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
@@ -5359,11 +5379,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>llama.cpp lässt sich nicht laden</translation>
     </message>
     <message>
         <source>Type “paceline doctor” in a terminal: it says what is missing and how to get it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie in einem Terminal „paceline doctor“ ein: Es sagt, was fehlt und woher Sie es bekommen.</translation>
     </message>
     <message>
         <source>This file cannot be used as a model</source>
@@ -5435,11 +5455,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>This grammar cannot be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Grammatik lässt sich nicht verwenden</translation>
     </message>
     <message>
         <source>Change the grammar or the schema.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ändern Sie die Grammatik oder das Schema.</translation>
     </message>
     <message>
         <source>The model stopped computing</source>
@@ -5619,7 +5639,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Open that model, and choose this file as its draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
     </message>
     <message>
         <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
@@ -5631,19 +5651,19 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (DFlash) eines anderen Modells, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>a draft head (EAGLE-3) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (EAGLE-3) eines anderen Modells</translation>
     </message>
     <message>
         <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf von Gemma 4, der dessen Cache mitbenutzt, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>the next-token heads (MTP) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>die Köpfe für folgende Token (MTP) eines anderen Modells</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -5755,11 +5775,11 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The grammar cannot be read: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>
         <source>it has no rules</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie hat keine Regeln</translation>
     </message>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
@@ -5847,7 +5867,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
-        <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
+        <translation>Die Chat-Vorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
     <message>
         <source>Use another file of this model, or one with another template.</source>
@@ -5855,43 +5875,43 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>This model&apos;s file names no tokens for filling in the middle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei dieses Modells nennt keine Token zum Füllen einer Lücke.</translation>
     </message>
     <message>
         <source>Leave out the suffix, or choose a code model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lassen Sie das Ende weg oder wählen Sie ein Modell für Code.</translation>
     </message>
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
     </message>
     <message>
         <source>llama.cpp crashed over this grammar.</source>
-        <translation type="unfinished"></translation>
+        <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
     </message>
     <message>
         <source>Make it simpler: fewer groups in each other.</source>
-        <translation type="unfinished"></translation>
+        <translation>Machen Sie sie einfacher: weniger ineinander geschachtelte Gruppen.</translation>
     </message>
     <message>
         <source>The grammar could not be read in time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Grammatik ließ sich nicht rechtzeitig lesen.</translation>
     </message>
     <message>
         <source>Make it simpler.</source>
-        <translation type="unfinished"></translation>
+        <translation>Machen Sie sie einfacher.</translation>
     </message>
     <message>
         <source>it has no rule called root, or one that is not there</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie hat keine Regel namens root, oder eine fehlt</translation>
     </message>
     <message>
         <source>A grammar must have rules, and {most:,} characters at most.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Grammatik muss Regeln haben und darf höchstens {most:,} Zeichen haben.</translation>
     </message>
     <message>
         <source>a rule begins with itself</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Regel beginnt mit sich selbst</translation>
     </message>
     <message>
         <source>llama.cpp gives no hidden rows of {architecture} models.</source>
@@ -5923,7 +5943,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
-        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+        <translation>Die Chat-Vorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
     </message>
     <message>
         <source>Name other layers.</source>
@@ -8000,6 +8020,74 @@ Chat-Vorlage: {template_name}
         <translation>Aussehen</translation>
     </message>
     <message>
+        <source>Thinking</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Whether a model that can think does so before it answers, and how much. A model takes only what it knows.</source>
+        <translation>Ob ein Modell, das nachdenken kann, das vor der Antwort tut, und wie viel. Ein Modell nimmt nur an, was es kennt.</translation>
+    </message>
+    <message>
+        <source>as the model has it</source>
+        <translation>wie das Modell es vorsieht</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+    <message>
+        <source>as the question needs it</source>
+        <translation>je nach Frage</translation>
+    </message>
+    <message>
+        <source>minimal</source>
+        <translation>minimal</translation>
+    </message>
+    <message>
+        <source>low</source>
+        <translation>wenig</translation>
+    </message>
+    <message>
+        <source>medium</source>
+        <translation>mittel</translation>
+    </message>
+    <message>
+        <source>high</source>
+        <translation>viel</translation>
+    </message>
+    <message>
+        <source>very high</source>
+        <translation>sehr viel</translation>
+    </message>
+    <message>
+        <source>as much as it can</source>
+        <translation>so viel es kann</translation>
+    </message>
+    <message>
+        <source>up to 512 tokens</source>
+        <translation>bis zu 512 Token</translation>
+    </message>
+    <message>
+        <source>up to 2,048 tokens</source>
+        <translation>bis zu 2.048 Token</translation>
+    </message>
+    <message>
+        <source>up to 8,192 tokens</source>
+        <translation>bis zu 8.192 Token</translation>
+    </message>
+    <message>
+        <source>Template variables</source>
+        <translation>Variablen der Chat-Vorlage</translation>
+    </message>
+    <message>
+        <source>What else the model&apos;s chat template is told, for models whose pages name such variables.</source>
+        <translation>Was der Chat-Vorlage des Modells noch gesagt wird, für Modelle, deren Seiten solche Variablen nennen.</translation>
+    </message>
+    <message>
         <source>Your message</source>
         <translation>Ihre Nachricht</translation>
     </message>
@@ -9099,6 +9187,112 @@ Chat-Vorlage: {template_name}
     <message>
         <source>At most {number} characters.</source>
         <translation>Höchstens {number} Zeichen.</translation>
+    </message>
+</context>
+<context>
+    <name>Thinking</name>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
+    </message>
+    <message>
+        <source>As needed</source>
+        <translation>Nach Bedarf</translation>
+    </message>
+    <message>
+        <source>Minimal</source>
+        <translation>Minimal</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Wenig</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Viel</translation>
+    </message>
+    <message>
+        <source>Very high</source>
+        <translation>Sehr viel</translation>
+    </message>
+    <message>
+        <source>Maximum</source>
+        <translation>Maximal</translation>
+    </message>
+    <message>
+        <source>Answers at once</source>
+        <translation>Antwortet sofort</translation>
+    </message>
+    <message>
+        <source>Reasons before it answers</source>
+        <translation>Denkt vor der Antwort nach</translation>
+    </message>
+    <message>
+        <source>Decides by the question</source>
+        <translation>Entscheidet je nach Frage</translation>
+    </message>
+    <message>
+        <source>Hardly reasons</source>
+        <translation>Denkt kaum nach</translation>
+    </message>
+    <message>
+        <source>Reasons briefly</source>
+        <translation>Denkt kurz nach</translation>
+    </message>
+    <message>
+        <source>Reasons for a while</source>
+        <translation>Denkt eine Weile nach</translation>
+    </message>
+    <message>
+        <source>Reasons at length</source>
+        <translation>Denkt lange nach</translation>
+    </message>
+    <message>
+        <source>Reasons at great length</source>
+        <translation>Denkt sehr lange nach</translation>
+    </message>
+    <message>
+        <source>Reasons for as long as it can</source>
+        <translation>Denkt nach, solange es kann</translation>
+    </message>
+    <message>
+        <source>Up to {number} tokens</source>
+        <translation>Bis zu {number} Token</translation>
+    </message>
+    <message>
+        <source>Reasons until so much is written</source>
+        <translation>Denkt nach, bis so viel geschrieben ist</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkingButton</name>
+    <message>
+        <source>How the model thinks</source>
+        <translation>Wie das Modell nachdenkt</translation>
+    </message>
+    <message>
+        <source>Thinking: {name}</source>
+        <translation>Nachdenken: {name}</translation>
+    </message>
+    <message>
+        <source>Thinking: {name}. {line}.</source>
+        <translation>Nachdenken: {name}. {line}.</translation>
+    </message>
+    <message>
+        <source>usual</source>
+        <translation>üblich</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
     </message>
 </context>
 <context>

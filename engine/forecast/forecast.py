@@ -31,7 +31,7 @@ class Forecast:
 
 
 def forecast(
-    machine: Machine, target: Asked, draft: Asked | None, kind: PairKind, temperature: float
+    machine: Machine, target: Asked, draft: Asked | None, kind: PairKind, temperature: float, speaks: float = 1.0
 ) -> Forecast | None:
     """None where nothing was measured here that could tell."""
     plain = forecast_pass(machine, target)
@@ -39,7 +39,7 @@ def forecast(
     if plain is None or (draft is not None and step_ms is None):
         return None
     alone = forecast_gain(plain.curve, None, kind, temperature)
-    gain = forecast_gain(plain.curve, step_ms, kind, temperature) if step_ms is not None else alone
+    gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks) if step_ms is not None else alone
     return Forecast(plain, gain, alone, temperature)
 
 

@@ -70,11 +70,19 @@ class GainForecast:
 
 
 def forecast_gain(
-    curve: CostCurve, step_ms: float | None = None, kind: PairKind = PairKind.FAMILY, temperature: float = 0.8
+    curve: CostCurve,
+    step_ms: float | None = None,
+    kind: PairKind = PairKind.FAMILY,
+    temperature: float = 0.8,
+    speaks: float = 1.0,
 ) -> GainForecast:
-    """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft."""
+    """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft.
+
+    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose.
+    """
     plain_ms = curve.cost_ms(1)
-    shares, chances = _between(TEXT_SHARES, temperature), _between(CHANCES[kind.value], temperature)
+    shares = _between(TEXT_SHARES, temperature)
+    chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
     ends = [1.0 / _time_of_token(curve, share, step_ms, chance) for share, chance in zip(shares, chances, strict=True)]
     low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms

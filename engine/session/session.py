@@ -133,6 +133,7 @@ class Session:
                 target.info,
                 template_name=prompt.template_name,
                 opened_tag=prompt.opened_tag(),
+                thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
                 fills_gaps=target.model.vocab.fill_ids is not None,
             )

@@ -189,6 +189,9 @@ def report(window: Window, tally: Tally) -> None:
         first, last = growth(window.samples, place)
         most = max(one[place] for one in window.samples)
         print(f"{name}: {first / unit:.1f} after the warm-up, {last / unit:.1f} at the end, {most / unit:.1f} at most")
+    minutes = range(int(window.samples[-1][0] / 60.0) + 1)
+    by_minute = [[one[1] for one in window.samples if int(one[0] / 60.0) == minute] for minute in minutes]
+    print(f"memory by minute: {' '.join(f'{statistics.median(some) / 2**20:.0f}' for some in by_minute if some)}")
     first, last = growth(window.samples, 1)
     if last - first > max(GROWTH_SHARE * first, GROWTH_BYTES):
         tally.fault(f"memory grew from {first / 2**20:.0f} to {last / 2**20:.0f} MiB")

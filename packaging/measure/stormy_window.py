@@ -94,7 +94,9 @@ def main(port: int, seed: int) -> int:
     """Open the window; it stays until it is told to close."""
     paths = find_paths()
     paths.config.mkdir(parents=True, exist_ok=True)
-    values = {"server": True, "server_port": port, "temperature": 0.0, "language": "en", "learn_past": False}
+    values: dict[str, bool | int | float | str] = {"server": True, "server_port": port, "temperature": 0.0}
+    # What is kept of each of the many chats would look like memory that is lost.
+    values |= {"kept_caches": 0, "learn_past": False, "language": "en"}
     write_settings(paths.settings_file, Settings().changed(values)[0])
     application = QApplication(["paceline"])
     chatter = Chatter(questions(seed))

@@ -103,6 +103,8 @@ class LookupPeer:
         """
         if getattr(sys, "frozen", False):
             raise PeerError(f"{ENGINE} needs a Python of its own, which a packaged Paceline does not have.")
+        if load.placement.facts:
+            raise PeerError(f"{ENGINE} takes no devices, splits or overrides: it would run elsewhere than the target.")
         self._processes: dict[str, LookupProcess] = {}
         lengths = {config: _length(config) for config in configs or CONFIGS}
         try:

@@ -160,7 +160,8 @@ class PairJudge:
             words = verdict_words(proof.match)
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
-        outlook = self._outlook(first, used, plan)
+        speaks = proof.match.speaks if proof.match is not None else None
+        outlook = self._outlook(first, used, plan, 1.0 if speaks is None else speaks)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
@@ -171,10 +172,10 @@ class PairJudge:
             outlook=outlook,
         )
 
-    def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan) -> Outlook | None:
+    def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, speaks: float) -> Outlook | None:
         if self._outlooks is None:
             return None
-        return self._outlooks.of_pair(target, draft, self._conditions(plan))
+        return self._outlooks.of_pair(target, draft, replace(self._conditions(plan), speaks=speaks))
 
     def _conditions(self, plan: LoadPlan) -> Conditions:
         settings = self._settings()

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 QUIET_MS = 1_500  # nothing happened for so long
+ELSEWHERE_MS = 10_000  # between two looks for what other threads leave: some kilobytes for a request
+MOST_PUT_OFF = 6  # looks for that, one after the other, however busy the window is
 
 
 class GarbageController(QObject):
@@ -22,6 +24,9 @@ class GarbageController(QObject):
         self._busy = busy
         self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._timer.timeout.connect(self._collect)
+        self._elsewhere = QTimer(self, singleShot=True, interval=ELSEWHERE_MS)
+        self._elsewhere.timeout.connect(self._collect_elsewhere)
+        self._num_put_off = 0
         gc.disable()
         gc.freeze()  # what the start brought stays; to look at it again and again is what would take long
 
@@ -30,13 +35,14 @@ class GarbageController(QObject):
         self._timer.start()
 
     def something_happened_elsewhere(self) -> None:
-        """There may be garbage of other threads, as often as they like; they do not put the look off."""
-        if not self._timer.isActive():
-            self._timer.start()
+        """There may be garbage of other threads, as often as they like: they do not put the look off."""
+        if not self._elsewhere.isActive():
+            self._elsewhere.start()
 
     def close(self) -> None:
         """Leave it to Python again."""
         self._timer.stop()
+        self._elsewhere.stop()
         gc.unfreeze()
         gc.enable()
 
@@ -44,4 +50,12 @@ class GarbageController(QObject):
         if self._busy():
             self._timer.start()
         else:
+            gc.collect()
+
+    def _collect_elsewhere(self) -> None:
+        if self._busy() and self._num_put_off < MOST_PUT_OFF:
+            self._num_put_off += 1
+            self._elsewhere.start()
+        else:
+            self._num_put_off = 0
             gc.collect()

@@ -43,6 +43,7 @@ class Conditions:
     threads: int | None = None
     draft_threads: int | None = None
     temperature: float = 0.8
+    speaks: float = 1.0  # the share of the target's tokens that a draft with another vocabulary can propose
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Outlooks:
             _asked(draft, conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers) if draft else None
         )
         kind = pair_kind(target.header, draft.header) if draft else PairKind.OTHER
-        found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature)
+        told = (conditions.temperature, conditions.speaks)
+        found = forecast(self._machine([first, second]), first, second, kind, *told)
         if found is None:
             return None
         measured = None

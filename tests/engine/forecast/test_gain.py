@@ -85,6 +85,12 @@ def test_a_draft_as_dear_as_its_target_does_not_pay_and_the_dearest_that_would_i
     assert just_below.draft_pays
 
 
+def test_a_draft_that_speaks_fewer_of_the_tokens_gains_less() -> None:
+    highs = [forecast_gain(curve(20.0, ZEN4), 1.0, speaks=speaks).high for speaks in (1.0, 0.8, 0.5)]
+    assert highs == sorted(highs, reverse=True)
+    assert highs[0] > highs[-1]
+
+
 def test_what_holds_a_pass_up_is_seen_in_the_curve() -> None:
     assert forecast_gain(curve(20.0, ZEN4)).bound is Bound.MEMORY
     assert forecast_gain(curve(20.0, {**REPACKED, 4: 2.8})).bound is Bound.ARITHMETIC

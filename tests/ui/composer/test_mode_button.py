@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT
-from ui.composer.mode_button import ModeMenu, shown_modes
+from ui.composer.mode_button import ModeMenu
 from ui.text.formatting import mode_label
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.widgets.choice_list import Choice
@@ -37,7 +37,7 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     window.set_mode(Mode.AUTO)
     menu = opened(window)
     rows = menu.list.rows.rows
-    modes = shown_modes(Mode.AUTO, {})
+    modes = MODE_ORDER
     assert [row.title for row in rows] == [mode_label(mode) for mode in modes]
     assert [row.lines for row in rows] == [(mode_line(mode),) for mode in modes]
     assert Mode.DRAFT in modes

@@ -67,8 +67,7 @@ class UserCard(MessageCard):
         self.editor: MessageEditor | None = None
         self._top = top = QHBoxLayout()
         top.setSpacing(2)
-        top.addWidget(self.author)
-        top.addStretch(1)
+        top.addWidget(self.author, 1)
         top.addWidget(copy)
         if self.versions is not None:
             top.addWidget(self.versions)  # at the end: what appears on hover leaves no hole beside it

@@ -10,12 +10,29 @@ from pathlib import Path
 import pytest
 
 from app.benchmark.own_engine import OwnEngine, make_variants
-from app.benchmark.peers.llama_server import Address, LlamaServer, LlamaServerPeer, completion, free_ports, read_answer
+from app.benchmark.peers.llama_server import (
+    Address,
+    LlamaServer,
+    LlamaServerPeer,
+    _placed,
+    completion,
+    free_ports,
+    read_answer,
+)
 from app.benchmark.prompts import Prompt
 from app.benchmark.runs import PLAIN, Question, Variant
 from app.domain.errors import PeerError
 from app.paths import builtin_draft, builtin_target
-from engine.records import EngineReady, LoadRequest, Message, ModelInfo, RunStats, SamplingParams
+from engine.records import (
+    EngineReady,
+    LoadRequest,
+    Message,
+    ModelInfo,
+    Placement,
+    RunStats,
+    SamplingParams,
+    SplitMode,
+)
 from engine.session.session import Session
 from tests.app.benchmark import scripted_server
 
@@ -165,3 +182,24 @@ def test_the_real_server_gives_our_answers_at_temperature_0() -> None:
     finally:
         session.close()
     assert answers == dict.fromkeys(answers, mine)
+
+
+@pytest.mark.parametrize(
+    ("placement", "words"),
+    [
+        (Placement(), []),
+        (Placement(("CUDA1",)), ["--device", "CUDA1"]),
+        (Placement(("none",)), ["--device", "none"]),
+        (
+            Placement(("rpc:a:1", "CUDA0", "rpc:b:2"), tensor_split=(3.0, 1.5, 1.0)),
+            ["--rpc", "a:1,b:2", "--device", "RPC0,CUDA0,RPC1", "--tensor-split", "3,1.5,1"],
+        ),
+        (Placement(split_mode=SplitMode.NONE, main_device=1), ["--split-mode", "none", "--main-gpu", "1"]),
+        (
+            Placement(cpu_moe_layers=4, overrides=(("attn", "CPU"),)),
+            ["--n-cpu-moe", "4", "--override-tensor", "attn=CPU"],
+        ),
+    ],
+)
+def test_the_server_is_placed_as_the_target(placement: Placement, words: list[str]) -> None:
+    assert _placed(placement) == words

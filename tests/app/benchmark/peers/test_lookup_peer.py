@@ -13,7 +13,7 @@ from app.benchmark.prompts import Prompt
 from app.benchmark.runs import PLAIN, Question
 from app.domain.errors import PeerError
 from app.paths import builtin_target
-from engine.records import LoadRequest, Message, SamplingParams
+from engine.records import EngineReady, LoadRequest, Message, ModelInfo, Placement, SamplingParams
 from engine.session.session import Session
 
 LIST = "Repeat this list exactly: market, anchor, violin, lemon, carpet, window, market, anchor, violin, lemon."
@@ -63,3 +63,9 @@ def test_a_child_that_never_speaks_is_given_up_and_ended() -> None:
 
 def test_its_configurations_are_known_by_name() -> None:
     assert [name for name in ("plain", "lookup-4", "draft-3", "lookup-") if understands(name)] == ["plain", "lookup-4"]
+
+
+def test_a_placement_that_it_does_not_know_is_refused() -> None:
+    load = LoadRequest(str(builtin_target()), placement=Placement(("CUDA1",)))
+    with pytest.raises(PeerError, match="takes no devices, splits or overrides"):
+        LookupPeer(load, EngineReady(ModelInfo("t", "t", "llama", 1, 1, 100, 2048, 2048, 2, 0, "")), ["plain"])

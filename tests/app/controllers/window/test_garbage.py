@@ -34,3 +34,16 @@ def test_it_waits_for_the_answer_and_leaves_everything_as_it_was(qtbot: QtBot) -
         garbage.close()
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+
+
+def test_what_other_threads_leave_is_looked_for_however_busy_it_is(qtbot: QtBot) -> None:
+    garbage = GarbageController(lambda: True)
+    try:
+        garbage._elsewhere.setInterval(1)
+        left = weakref.ref(Cycle())
+        garbage.something_happened_elsewhere()
+        qtbot.waitUntil(lambda: left() is None)
+        assert not garbage._elsewhere.isActive()
+        assert not garbage._timer.isActive()
+    finally:
+        garbage.close()

@@ -28,3 +28,12 @@ def test_no_letter_is_cut_off_beside_lines_from_right_to_left(window: MainWindow
     window.resize(900, 700)
     qtbot.waitUntil(lambda: card.body.viewport().width() <= 684)
     assert card.body.horizontalScrollBar().value() == 0
+
+
+def test_who_wrote_it_is_read_on_every_card(window: MainWindow, qtbot: QtBot) -> None:
+    name = "DeepSeek-R1-Distill-Qwen-14B-Instruct-Q4_K_M"
+    window.show_conversation("t", [MessageView(1, "user", "A"), MessageView(2, "assistant", "B", target=name)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    for card, words in zip(window.transcript.cards, ("You", name), strict=True):
+        assert card.author.text() == words
+        qtbot.waitUntil(lambda card=card: not card.author.is_elided())
