@@ -31,7 +31,7 @@ import psutil  # noqa: E402
 from stormy_clients import Question, StormyClient, Tally, Where, ask, questions  # noqa: E402
 
 ALONE = 2  # times that each is asked before the storm: near ties give more than one answer
-PATIENCE_S = 180.0
+PATIENCE_S = 600.0
 SAMPLE_S = 2.0
 WARM_UP_SHARE = 0.25  # of the time, in which caches fill
 GROWTH_SHARE, GROWTH_BYTES = 0.05, 24 << 20  # that are not called flat any more
