@@ -1,10 +1,6 @@
 """Measures the server with one, two and four clients at once, plain and with speculation.
 
-<<<<<<<< HEAD:packaging/measure/server/several_clients.py
-    python packaging/measure/server/several_clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
-========
     python packaging/measure/serving/clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
->>>>>>>> serverui:packaging/measure/serving/clients.py
         [--clients 1,2,4] [--modes off,auto] [--rounds 5] [--each 3] [--max-tokens 128] [--json OUT]
 
 `paceline serve` runs in a process of its own. In each round every number of clients asks the same prompts in every

@@ -1,10 +1,6 @@
 """A storm on the window's local server: clients that behave in every way, while the window's own chat goes on.
 
-<<<<<<<< HEAD:packaging/measure/server/storm.py
-    QT_QPA_PLATFORM=offscreen python packaging/measure/server/storm.py [--minutes 20] [--clients 8] [--requests 500] [--seed 1]
-========
     QT_QPA_PLATFORM=offscreen python packaging/measure/serving/storm.py [--minutes 20] [--clients 8] [--requests 500]
->>>>>>>> serverui:packaging/measure/serving/storm.py
 
 The real window with the built-in pair runs in a process of its own, and asks in its own chat, too. It ends after the
 minutes and at least so many requests. Looked for: answers that are another question's, statuses other than promised,

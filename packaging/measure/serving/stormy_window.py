@@ -1,10 +1,6 @@
 """The window of `storm.py`, in a process of its own: its server is on, and its chat asks one question after another.
 
-<<<<<<<< HEAD:packaging/measure/server/stormy_window.py
-    QT_QPA_PLATFORM=offscreen PACELINE_HOME=DIR python packaging/measure/server/stormy_window.py PORT SEED
-========
     QT_QPA_PLATFORM=offscreen PACELINE_HOME=DIR python packaging/measure/serving/stormy_window.py PORT SEED
->>>>>>>> serverui:packaging/measure/serving/stormy_window.py
 
 On standard input ``chat`` has its chat begin, and ``end`` closes it. Each answer is a line of JSON on standard output.
 """

@@ -8,11 +8,7 @@ import pytest
 
 from tests.scripts import load_script
 
-<<<<<<<< HEAD:tests/packaging/measure/server/test_several_clients.py
-clients = load_script("measure/server/several_clients.py")
-========
 clients = load_script("measure/serving/clients.py")
->>>>>>>> serverui:tests/packaging/measure/serving/test_clients.py
 
 
 def slice_of(number: int, mode: str, seconds: float, round_: int, wait_s: float = 0.5) -> object:
