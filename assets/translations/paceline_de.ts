@@ -241,8 +241,8 @@
         <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
     </message>
     <message>
-        <source>everyday questions, reasoning and code on a laptop with 12 GB of memory</source>
-        <translation>alltägliche Fragen, Schlussfolgern und Code auf einem Laptop mit 12 GB Speicher</translation>
+        <source>everyday questions and code on a laptop with 12 GB of memory</source>
+        <translation>alltägliche Fragen und Code auf einem Laptop mit 12 GB Speicher</translation>
     </message>
     <message>
         <source>prose and questions in many languages with 16 GB of memory</source>
@@ -253,16 +253,16 @@
         <translation>alltägliche Fragen in europäischen Sprachen mit 16 GB Speicher</translation>
     </message>
     <message>
-        <source>reasoning with 16 GB of memory; a mixture of experts, fast even without a large GPU</source>
-        <translation>Schlussfolgern mit 16 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+        <source>reasoning with 16 GB of memory; fast even without a large GPU</source>
+        <translation>Schlussfolgern mit 16 GB Speicher; auch ohne große GPU schnell</translation>
     </message>
     <message>
-        <source>prose in many languages with 24 GB of memory; a mixture of experts, fast even without a large GPU</source>
-        <translation>Prosa in vielen Sprachen mit 24 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+        <source>prose in many languages with 24 GB of memory; fast even without a large GPU</source>
+        <translation>Prosa in vielen Sprachen mit 24 GB Speicher; auch ohne große GPU schnell</translation>
     </message>
     <message>
-        <source>reasoning and code with 32 GB of memory; a mixture of experts, fast even without a large GPU</source>
-        <translation>Schlussfolgern und Code mit 32 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+        <source>reasoning and code with 32 GB of memory; fast even without a large GPU</source>
+        <translation>Schlussfolgern und Code mit 32 GB Speicher; auch ohne große GPU schnell</translation>
     </message>
     <message>
         <source>careful answers and code with 24 GB of memory; it thinks, and drafts for itself</source>
@@ -7322,7 +7322,7 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
-        <translation>Jedes kommt mit etwas, das entwirft: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
+        <translation>Zu jedem gehört, was entwirft: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
         <source>Choose a pair</source>

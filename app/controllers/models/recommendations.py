@@ -138,7 +138,7 @@ class Recommendations:
         outlook = self._judge.listed_outlook(pair)
         view = PairView(
             self._side(pair.target),
-            self._side(pair.draft) if pair.draft else None,
+            self._side(pair.draft, is_head=pair.drafting is Drafting.SIDE_FILE) if pair.draft else None,
             Match.UNCHECKED,
             translate("HubRecommendations", NOT_ASKED),
             drafting=pair.drafting,
@@ -157,12 +157,13 @@ class Recommendations:
             expected=in_language(outlook.headline) if outlook else "",
         )
 
-    def _side(self, model: CatalogModel) -> PairSide:
+    def _side(self, model: CatalogModel, *, is_head: bool = False) -> PairSide:
         ref = ModelRef(model.repo, model.file)
         path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
-            name=model.repo.partition("/")[2].removesuffix("-GGUF"),
+            # A head may lie in its target's repository.
+            name=model.file.removesuffix(".gguf") if is_head else model.repo.partition("/")[2].removesuffix("-GGUF"),
             detail=f"{model.quantization} · {model.repo}",
             size_bytes=model.size_bytes,
             presence=Presence.HERE if path else Presence.ABSENT,
