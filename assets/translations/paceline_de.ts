@@ -218,6 +218,10 @@
         <translation>Ausblenden</translation>
     </message>
     <message>
+        <source>Take the suggestion</source>
+        <translation>Vorschlag annehmen</translation>
+    </message>
+    <message>
         <source>Notice</source>
         <translation>Hinweis</translation>
     </message>
@@ -3033,8 +3037,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
-        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+        <source>The mode “Auto” drafts where that pays off.</source>
+        <translation>Der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -5090,12 +5094,12 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
-        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
-        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+        <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -5974,8 +5978,8 @@ Chat-Vorlage: {template_name}
         <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
     </message>
     <message>
-        <source>writing a copy without {number} layers</source>
-        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+        <source>writing a copy without {pruned} layers</source>
+        <translation>Eine Kopie ohne {pruned} Schichten wird geschrieben</translation>
     </message>
     <message>
         <source>The layers to leave out must be some of 0 to {last}, not all.</source>
