@@ -353,6 +353,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
+    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
+    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
+    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
+    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"
