@@ -44,8 +44,7 @@ def open_beside(
     for variant in variants:
         if variant in drafts:  # whether that one fits the target is found when it is loaded
             continue
-        if (reason := ready.unavailable.get(Mode(variant.mode))) is not None:
-            raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
+        _check_mode(variant, ready)
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
     _check_caches(variants, ready, n_ctx, own_drafts=len(drafts))
     if session.needs_measuring:
@@ -58,10 +57,22 @@ def open_beside(
             if variant in drafts:
                 lane.is_load_cancelled = should_stop
                 lane.set_draft(drafts[variant], lambda _path, _fraction: not should_stop())
+            _check_mode(variant, lane.ready())
         except EngineError as error:
             raise LaneFailedError(variant, error) from error
         lanes.append(OpenLane(variant, lane, lane.ready()))
     return lanes
+
+
+def _check_mode(variant: Variant, ready: EngineReady) -> None:
+    """Refuse a lane that would answer in another mode than it says.
+
+    Raises:
+        LaneFailedError: its mode cannot run with what is loaded for it.
+    """
+    reason = ready.unavailable.get(Mode(variant.mode))
+    if reason is not None:
+        raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
 
 
 def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) -> int:
