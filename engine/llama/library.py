@@ -63,8 +63,11 @@ _disabled: list[str] = []  # kernels that do not work in this process
 
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
-# Of drivers: Vulkan's by any vendor, and what CUDA, ROCm, SYCL and the system's graphics load.
-_DRIVER_FILES = re.compile(r"vulkan|nvidia|cuda|nvoglv|amdvlk|amdhip|hsa-runtime|ze_intel|igvk|igc", re.IGNORECASE)
+# Of drivers: Vulkan's by any vendor, and what CUDA, ROCm and SYCL load.
+_DRIVER_FILES = re.compile(
+    r"(?:lib)?(?:vulkan|cuda|nvcuda|nvoglv|amdhip|amdvlk|hsa-runtime|ze_intel|igvk)", re.IGNORECASE
+)
+_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # the files of its Vulkan driver go by OpenGL's names
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
@@ -391,16 +394,19 @@ def build_facts() -> tuple[object, ...]:
 
 
 def driver_facts() -> tuple[object, ...]:
-    """The drivers of graphics processors in this process: their files with sizes and times, or the system's version.
+    """The drivers of graphics processors in this process: their files with sizes and times, and the system's version.
 
-    A driver is loaded when devices are looked for, and another version of it is another file.
+    A driver is loaded when devices are looked for, and another version of it is another file. What a window or a
+    library loads for itself is left out: the facts are the same in each of the program's processes.
     """
     start()
     paths = {Path(path.removesuffix(_DELETED)) for path in _mapped_files()}
-    drivers = sorted(
-        path for path in paths if _DRIVER_FILES.search(path.name) and not _LLAMA_FILES.fullmatch(path.name)
-    )
-    return platform.version(), [_file_facts(path) for path in drivers if path.is_file()]
+    drivers = (path for path in paths if _DRIVER_FILES.match(path.name) and path.is_file())
+    try:
+        nvidia = _NVIDIA_VERSION.read_text("utf-8", "replace")
+    except OSError:  # no driver of theirs, or not Linux
+        nvidia = ""
+    return platform.version(), nvidia, [_file_facts(path) for path in sorted(drivers)]
 
 
 def _file_facts(path: Path) -> tuple[str, int, int]:
