@@ -5806,6 +5806,14 @@ Chat-Vorlage: {template_name}
         <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
     </message>
     <message>
+        <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+    </message>
+    <message>
+        <source>A newer driver may help; “paceline doctor” says more.</source>
+        <translation>Ein neuerer Treiber kann helfen; mehr sagt „paceline doctor“.</translation>
+    </message>
+    <message>
         <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
         <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
     </message>
@@ -5902,8 +5910,16 @@ Chat-Vorlage: {template_name}
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it: {on_devices} of {every} layers lie there.</source>
+        <translation>Die GPU hat nicht für alles Platz: {on_devices} von {every} Schichten liegen dort.</translation>
+    </message>
+    <message>
         <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>The GPU has no room for it, so it runs on the processor.</source>
+        <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
@@ -5924,6 +5940,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
+    </message>
+    <message>
+        <source>Flash attention fails on this graphics processor or its driver, so it is off there, and the cache is f16. A newer driver may help.</source>
+        <translation>Flash Attention versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist sie daher aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
+        <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>
+        <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>llama.cpp crashed over this grammar.</source>
