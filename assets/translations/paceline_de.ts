@@ -218,6 +218,10 @@
         <translation>Ausblenden</translation>
     </message>
     <message>
+        <source>Take the suggestion</source>
+        <translation>Vorschlag annehmen</translation>
+    </message>
+    <message>
         <source>Notice</source>
         <translation>Hinweis</translation>
     </message>
@@ -3041,8 +3045,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
-        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+        <source>The mode “Auto” drafts where that pays off.</source>
+        <translation>Der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -5106,12 +5110,12 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
-        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
-        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+        <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -5326,6 +5330,38 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>Loading was cancelled</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another model was chosen.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No draft can be chosen for this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It runs in another program, which decides how it drafts.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a model on this computer to use a draft of your own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A race needs a model on this computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model in use runs in another program, which decides how it drafts.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a model on this computer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
     </message>
@@ -5376,6 +5412,262 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name} has another vocabulary than its target.</source>
         <translation>{name} hat ein anderes Vokabular als sein Zielmodell.</translation>
+    </message>
+    <message>
+        <source>Have the answer written again instead.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the engines of others, only llama-server follows a grammar.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave it out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The address of an engine ends with its host, its port or a folder.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine sent no JSON object.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is no http or https address.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine sent no JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Messages and the key would go to {host} unencrypted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} ended the answer in the middle.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A line of the answer of {host} is far too long.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing answers at {host}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} was silent; {seconds} s were waited.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What {host} sent could not be read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer of {host} is far too long.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} sent no answer in JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This engine is not in the list any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add it again, or choose a model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine offers no model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load one there, then add it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There are too many engines.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove one first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>engines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no engines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{path} cannot be written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine could not answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again; if it happens again, look at the engine&apos;s own log.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This address cannot be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give an address such as https://gpu.example.org:8000.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This address is not encrypted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use https, or an SSH tunnel, or confirm that you trust the network in between.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine cannot be reached</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check that it runs, its address, and the network.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine did not answer in time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may be loading a model or have too much to do. Try again later.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine refused the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter its key again; the engine&apos;s operator has it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine does not have this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose another model of this engine, or ask again what it has.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversation is too long for the engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine is busy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again in a minute.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer was cut off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What came is kept. Continue the answer, or ask for it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine refused the request</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change the message or the settings of sampling.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine&apos;s answer could not be understood</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check that the address is that of an OpenAI-compatible server.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of engines was not saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check the free space and the folder&apos;s permissions.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} has no list of models.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter its key.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give the address itself to which the engine is moved.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} redirects to another address, which is not followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} wants a key, and none is kept for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} answered with status {status}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} has no room for this conversation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} does not accept the key.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} does not offer the model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} knows no such page.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{host} takes no request now ({status}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Something went wrong with the engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine decides how it drafts; see the page Engines for what it tells.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
@@ -5802,6 +6094,14 @@ Chat-Vorlage: {template_name}
         <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
     </message>
     <message>
+        <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+    </message>
+    <message>
+        <source>A newer driver may help; “paceline doctor” says more.</source>
+        <translation>Ein neuerer Treiber kann helfen; mehr sagt „paceline doctor“.</translation>
+    </message>
+    <message>
         <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
         <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
     </message>
@@ -5898,8 +6198,16 @@ Chat-Vorlage: {template_name}
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it: {on_devices} of {every} layers lie there.</source>
+        <translation>Die GPU hat nicht für alles Platz: {on_devices} von {every} Schichten liegen dort.</translation>
+    </message>
+    <message>
         <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>The GPU has no room for it, so it runs on the processor.</source>
+        <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
@@ -5920,6 +6228,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
+    </message>
+    <message>
+        <source>Flash attention fails on this graphics processor or its driver, so it is off there, and the cache is f16. A newer driver may help.</source>
+        <translation>Flash Attention versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist sie daher aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
+        <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>
+        <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>llama.cpp crashed over this grammar.</source>
@@ -6010,8 +6326,8 @@ Chat-Vorlage: {template_name}
         <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
     </message>
     <message>
-        <source>writing a copy without {number} layers</source>
-        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+        <source>writing a copy without {pruned} layers</source>
+        <translation>Eine Kopie ohne {pruned} Schichten wird geschrieben</translation>
     </message>
     <message>
         <source>The layers to leave out must be some of 0 to {last}, not all.</source>
