@@ -84,7 +84,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
     memory = reported_memory(told, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
     head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
-    return _loaded(target, head, options, memory)
+    return _loaded(target, head, memory)
 
 
 def open_head_file(

@@ -18,6 +18,7 @@ from engine.llama import gpu_verdict
 from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.loading.loading import LoadOptions, open_model
+from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
 from engine.records import SamplingParams as Sampling
 from engine.sandbox import gpu_check
@@ -92,7 +93,7 @@ def rows_of_processor(ids: tuple[int, ...]) -> list[np.ndarray]:
     """The rows from which the processor would have taken each of ``ids``."""
     loaded = open_model(builtin_target(), LoadOptions(256, 1, placement=Placement((NO_DEVICE,))))
     try:
-        prompt = loaded.model.vocab.tokenize(PROMPT, special=True, add_bos=True)
+        prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).raw(PROMPT)
         return [row.copy() for row in loaded.context.forward([*prompt, *ids[:-1]], len(ids))]
     finally:
         loaded.close()
