@@ -44,6 +44,11 @@ class Paths:
         return self.config / "presets.toml"
 
     @property
+    def engines_file(self) -> Path:
+        """The engines of others that were added, as TOML; their keys are in the system's keyring."""
+        return self.config / "engines.toml"
+
+    @property
     def prompts_file(self) -> Path:
         """Prompts to be used again, as TOML."""
         return self.config / "prompts.toml"

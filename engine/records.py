@@ -358,6 +358,7 @@ class ModelInfo:
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
+    engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ APP_MAY = {
     "app.domain": {"app.domain"},
     "app.storage": {"app.domain", "app.storage"},
     "app.hub": {"app.domain", "app.storage", "app.hub"},
+    "app.remote": {"app.domain", "app.storage", "app.hub", "app.remote"},
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
     "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
@@ -35,6 +36,7 @@ APP_MAY = {
         "app.domain",
         "app.storage",
         "app.hub",
+        "app.remote",
         "app.attachments",
         "app.benchmark",
         "app.server",
@@ -44,6 +46,7 @@ APP_MAY = {
         "app.domain",
         "app.storage",
         "app.hub",
+        "app.remote",
         "app.attachments",
         "app.benchmark",
         "app.server",
@@ -54,7 +57,7 @@ APP_MAY = {
 APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
 DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
 # Neither ui nor Qt.
-NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/benchmark/", "app/server/", "app/cli/")
+NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/remote/", "app/benchmark/", "app/server/", "app/cli/")
 UI_MAY = {
     "ui",
     "app.domain",

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import warn
+from app.domain.engines import remote_path
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import LAYERED_KEYS
@@ -71,6 +72,9 @@ def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
     models = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
     if models.problem is not None:
         warn(models.problem)
+    engine = getattr(options, "engine", None)
+    if engine:
+        return models.values(remote_path(engine, options.model or ""))
     return models.values(options.model or str(builtin_target()))
 
 

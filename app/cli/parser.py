@@ -37,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _unwritten(error)
     try:
         # Imported only when called: the window must not wait for what the terminal needs, nor the other way round.
-        module = importlib.import_module(f"app.cli.{options.module}")
+        name = "engine_run" if getattr(options, "engine", None) else options.module
+        module = importlib.import_module(f"app.cli.{name}")
         code = int(module.command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -120,6 +121,7 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="run")
     _add_model_options(parser.add_argument_group("models"))
+    _add_engine_options(parser.add_argument_group("an engine of others, which --model then names a model of"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     decoding = parser.add_argument_group("decoding")
     _add_mode_options(decoding)
@@ -133,6 +135,17 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", metavar="DIR", help="draft from what runs with this folder said before, too")
     parser.add_argument("--trace", metavar="FILE", help="write what was decided for each pass: one JSON line each")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+
+
+def _add_engine_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--engine", metavar="URL", help="ask this OpenAI-compatible server: the prompt leaves this machine"
+    )
+    group.add_argument(
+        "--key-env", metavar="NAME", help="the environment variable that has its key; default: the system keyring's"
+    )
+    trust = "send to an http address that is not this machine: whoever is in between can read along"
+    group.add_argument("--allow-http", action="store_true", help=trust)
 
 
 def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
@@ -353,6 +366,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
+    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
+    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
+    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
+    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"

@@ -33,6 +33,7 @@ from engine.grammar.json_schema import grammar_of
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
+    AnswerEvent,
     CacheType,
     ChatRequest,
     EngineReady,
@@ -67,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
     except (AppError, GrammarError) as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
-        return fail(_refusal(error), as_json=options.json)
+        return fail(refusal(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None)
     try:
         ready = load_models(session, load_request(options))
@@ -90,7 +91,8 @@ def command(options: argparse.Namespace) -> int:
         session.close()
 
 
-def _refusal(error: ValueError | OSError) -> Problem:
+def refusal(error: ValueError | OSError) -> Problem:
+    """What is wrong with the options, for a person."""
     title = "This cannot be run"
     if isinstance(error, UnicodeDecodeError):
         return Problem(title, "The prompt is no UTF-8 text.", "Save it as UTF-8, or attach it with --attach.")
@@ -352,21 +354,30 @@ def _traced(session: Session, name: str | None) -> Iterator[None]:
 
 
 def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
-    texts: list[str] = []
     with stop_on_interrupt() as interrupted:
-        for event in session.generate(request, interrupted.is_set):
-            if isinstance(event, TextChunk):
-                texts.append(event.text)
-                if not as_json:
-                    print(event.text, end="", flush=True)
-            elif isinstance(event, Finished):
-                if as_json:
-                    print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
-                else:
-                    print()
-                    print(figures(event.stats, event.reason), file=sys.stderr)
-                    _print_reasons(request.mode, event)
+        finished = show_events(session.generate(request, interrupted.is_set), as_json=as_json)
+    if finished is not None and not as_json:
+        _print_reasons(request.mode, finished)
     return INTERRUPTED if interrupted.is_set() else 0
+
+
+def show_events(events: Iterator[AnswerEvent], *, as_json: bool) -> Finished | None:
+    """Print an answer as it comes, and its figures; the end of it."""
+    texts: list[str] = []
+    finished = None
+    for event in events:
+        if isinstance(event, TextChunk):
+            texts.append(event.text)
+            if not as_json:
+                print(event.text, end="", flush=True)
+        elif isinstance(event, Finished):
+            finished = event
+            if as_json:
+                print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
+            else:
+                print()
+                print(figures(event.stats, event.reason), file=sys.stderr)
+    return finished
 
 
 def _print_reasons(asked: Mode, finished: Finished) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from app.domain.engines import is_remote, remote_name
 from engine.records import ModelInfo
 
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
@@ -25,4 +26,5 @@ def model_name(info: ModelInfo | None) -> str:
 
 def name_of_file(path: str | Path) -> str:
     """The same of a model that is not loaded, by its file."""
-    return _PART.sub("", Path(path).stem)
+    text = str(path)
+    return remote_name(text) if is_remote(text) else _PART.sub("", Path(path).stem)

@@ -69,7 +69,7 @@ def origin(url: str) -> tuple[str, str, int]:
 def may_carry_token(url: str, endpoint: str) -> bool:
     """Whether a token may be sent there: to the hub itself only, and never in the clear over a network."""
     scheme, host, _ = origin(url)
-    return origin(url) == origin(endpoint) and (scheme == "https" or _is_this_machine(host))
+    return origin(url) == origin(endpoint) and (scheme == "https" or is_this_machine(host))
 
 
 def redirected(url: str, target: str) -> str:
@@ -109,7 +109,8 @@ def _is_host(host: str) -> bool:
         return False
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this computer itself, by its name or number alone."""
     if host == "localhost":
         return True
     try:

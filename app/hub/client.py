@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -252,19 +253,43 @@ class HubClient:
         }
 
     def _sender(self) -> httpx.Client:
-        from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
-
         with self._lock:
             if self._session is None:
-                # Addresses of stores are signed: who reads a log could use them.
-                for name in (httpx.__name__, httpx.__name__.replace("httpx", "httpcore")):
-                    logging.getLogger(name).setLevel(logging.WARNING)
                 try:
-                    self._session = httpx.Client(timeout=self._timeout_s, follow_redirects=False)
+                    self._session = http_client(self._timeout_s)
                 except (ImportError, ValueError) as error:
                     message = "The proxy that this system names cannot be used."
                     raise HubUnreachableError(message, "Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.") from error
             return self._session
+
+
+def http_library() -> Any:  # noqa: ANN401 (a module)
+    """The HTTP library that huggingface_hub brings along, whichever of its versions that is."""
+    from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
+
+    return httpx
+
+
+def http_client(timeout: object, *, use_proxy: bool = True) -> httpx.Client:
+    """Make a client that follows no redirect by itself and logs no address.
+
+    Raises:
+        ImportError, ValueError: the proxy that this system names cannot be used.
+    """
+    library = http_library()
+    # Addresses of stores are signed: who reads a log could use them.
+    for name in (library.__name__, library.__name__.replace("httpx", "httpcore")):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    client: httpx.Client = library.Client(
+        timeout=timeout, follow_redirects=False, trust_env=use_proxy, verify=_tls_context()
+    )
+    return client
+
+
+@cache
+def _tls_context() -> Any:  # noqa: ANN401 (an ssl.SSLContext)
+    """Whom to trust, read once: it takes longer than many a request."""
+    return http_library().create_ssl_context()
 
 
 @contextmanager

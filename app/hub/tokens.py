@@ -1,6 +1,7 @@
-"""The access token for gated models: in HF_TOKEN or in the system's keyring, for one host each, and in no file of ours.
+"""Secrets for hosts: in an environment variable or in the system's keyring, for one host each, and in no file of ours.
 
-Which address it may be sent to is decided in `app/hub/addresses.py`.
+The hub's access token for gated models is one, the key of an engine on another computer is another. Which address one
+may be sent to is decided in `app/hub/addresses.py`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,21 @@ log = logging.getLogger(__name__)
 
 
 class TokenStore:
-    """The token for one host. The keyring is loaded when it is first needed: it takes a while, and may ask the user."""
+    """The token for one host. The keyring is loaded when it is first needed: it takes a while, and may ask the user.
 
-    def __init__(self, host: str) -> None:
-        self._host = host
+    ``service`` is the name that the keyring has it under. ``variable`` names an environment variable that comes before
+    the keyring; empty: none does.
+    """
+
+    def __init__(self, host: str, service: str = SERVICE, variable: str = VARIABLE) -> None:
+        self._host, self._service, self._variable = host, service, variable
 
     def from_environment(self) -> str:
-        """The token of HF_TOKEN, or an empty text."""
-        return _usable(os.environ.get(VARIABLE, ""))
+        """The token of the variable, or an empty text."""
+        return _usable(os.environ.get(self._variable, "")) if self._variable else ""
 
     def find(self) -> str:
-        """The token of HF_TOKEN or of the keyring; empty where there is none or the keyring cannot be asked."""
+        """The token of the variable or of the keyring; empty where there is none or the keyring cannot be asked."""
         token = self.from_environment()
         if token:
             return token
@@ -42,9 +47,9 @@ class TokenStore:
             log.info("No token of a keyring: %s", error.message)
             return ""
         try:
-            return _usable(keyring.get_password(SERVICE, self._host) or "")
+            return _usable(keyring.get_password(self._service, self._host) or "")
         except _keyring_errors() as error:
-            log.warning("The keyring could not be asked for the hub's token: %s", type(error).__name__)
+            log.warning("The keyring could not be asked for a token: %s", type(error).__name__)
             return ""
 
     def save(self, token: str) -> None:
@@ -57,7 +62,7 @@ class TokenStore:
             raise TokenStoreError("This is not an access token: it is empty, or contains invalid characters.", "")
         keyring = _keyring()
         try:
-            keyring.set_password(SERVICE, self._host, token.strip())
+            keyring.set_password(self._service, self._host, token.strip())
         except _keyring_errors() as error:
             raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 
@@ -69,8 +74,8 @@ class TokenStore:
         """
         keyring = _keyring()
         try:
-            if keyring.get_password(SERVICE, self._host) is not None:
-                keyring.delete_password(SERVICE, self._host)
+            if keyring.get_password(self._service, self._host) is not None:
+                keyring.delete_password(self._service, self._host)
         except _keyring_errors() as error:
             raise TokenStoreError(said("The system's keyring refused ({kind}).", kind=type(error).__name__)) from error
 

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
+from app.controllers.engine_router import EngineRouter
 from app.controllers.parts import Parts
 from app.controllers.reports import Reports
 from app.controllers.settings_keeper import SettingsKeeper
 from app.paths import Paths, builtin_target
+from app.remote.engines import Engines
+from app.remote.worker import RemoteWorker
 from app.startup.tasks import TASKS, Startup, run_tasks
 from engine.records import Problem
 from engine.session.worker import EngineWorker, probing_session
@@ -27,7 +30,10 @@ def assemble(
     if startup is None:
         startup = Startup(paths, reports.trouble.emit)
         run_tasks(startup, TASKS)
-    bridge = EngineBridge(make_worker)
+    engines = Engines(paths.engines_file)
+    bridge = EngineBridge(
+        lambda on_event: EngineRouter(on_event, make_worker, lambda tell: RemoteWorker(tell, lambda: engines))
+    )
     keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
     store = startup.opened_store()
     controller = Controller(Parts(window, bridge.worker, store, keeper, paths), bridge)

@@ -10,6 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from app.domain.engines import is_remote
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import LAYERED_KEYS, for_toml, valid_values
 from app.storage.toml_file import DocumentSaver, TomlFile
@@ -60,6 +61,8 @@ class ModelSettings:
 
     def _table(self, model: str) -> dict[str, Any] | None:
         whole, name = _whole(model), Path(model).name
+        if is_remote(model):
+            return next((table for table in self._tables if table["file"] == model), None)
         same = [table for table in self._tables if table["file"] == whole]
         moved = [table for table in self._tables if Path(table["file"]).name == name]
         if not same and len(moved) == 1 and not Path(moved[0]["file"]).exists():
@@ -73,4 +76,4 @@ def model_settings_file(path: Path) -> TomlFile:
 
 
 def _whole(model: str) -> str:
-    return str(Path(model).absolute())
+    return model if is_remote(model) else str(Path(model).absolute())

@@ -218,6 +218,10 @@
         <translation>Ausblenden</translation>
     </message>
     <message>
+        <source>Take the suggestion</source>
+        <translation>Vorschlag annehmen</translation>
+    </message>
+    <message>
         <source>Notice</source>
         <translation>Hinweis</translation>
     </message>
@@ -233,12 +237,52 @@
         <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
     </message>
     <message>
+        <source>everyday questions on a laptop with 8 GB of memory; it thinks, and drafts for itself</source>
+        <translation>alltägliche Fragen auf einem Laptop mit 8 GB Speicher; es denkt nach und entwirft selbst</translation>
+    </message>
+    <message>
         <source>everyday chat in many languages where a 7B model would be too slow</source>
         <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
     </message>
     <message>
-        <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
-        <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
+        <source>everyday questions, reasoning and code on a laptop with 12 GB of memory</source>
+        <translation>alltägliche Fragen, Schlussfolgern und Code auf einem Laptop mit 12 GB Speicher</translation>
+    </message>
+    <message>
+        <source>prose and questions in many languages with 16 GB of memory</source>
+        <translation>Prosa und Fragen in vielen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>everyday questions in European languages with 16 GB of memory</source>
+        <translation>alltägliche Fragen in europäischen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>reasoning with 16 GB of memory; a mixture of experts, fast even without a large GPU</source>
+        <translation>Schlussfolgern mit 16 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>prose in many languages with 24 GB of memory; a mixture of experts, fast even without a large GPU</source>
+        <translation>Prosa in vielen Sprachen mit 24 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>reasoning and code with 32 GB of memory; a mixture of experts, fast even without a large GPU</source>
+        <translation>Schlussfolgern und Code mit 32 GB Speicher; ein Modell aus Experten (MoE), auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 24 GB of memory; it thinks, and drafts for itself</source>
+        <translation>sorgfältige Antworten und Code mit 24 GB Speicher; es denkt nach und entwirft selbst</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 24 GB of memory</source>
+        <translation>sorgfältige Antworten und Code mit 24 GB Speicher</translation>
+    </message>
+    <message>
+        <source>code and long tasks with 24 GB of memory; a mixture of experts</source>
+        <translation>Code und lange Aufgaben mit 24 GB Speicher; ein Modell aus Experten (MoE)</translation>
+    </message>
+    <message>
+        <source>careful prose in many languages with 32 GB of memory</source>
+        <translation>sorgfältige Prosa in vielen Sprachen mit 32 GB Speicher</translation>
     </message>
     <message>
         <source>code on a laptop; much of it is predictable, so drafting works well</source>
@@ -253,14 +297,6 @@
         <translation>alltägliche Chats und Zusammenfassungen</translation>
     </message>
     <message>
-        <source>prose; its draft is relatively large, so expect a small speed-up</source>
-        <translation>Prosa; das Entwurfsmodell ist recht groß, erwarten Sie also wenig Gewinn</translation>
-    </message>
-    <message>
-        <source>everyday questions with 16 GB of memory</source>
-        <translation>alltägliche Fragen mit 16 GB Speicher</translation>
-    </message>
-    <message>
         <source>code with 16 GB of memory</source>
         <translation>Code mit 16 GB Speicher</translation>
     </message>
@@ -273,22 +309,6 @@
         <translation>Prosa in vielen Sprachen mit 16 GB Speicher</translation>
     </message>
     <message>
-        <source>short factual answers; a context of 4,096 tokens and a relatively large draft</source>
-        <translation>kurze sachliche Antworten; ein Kontext von 4.096 Token und ein recht großes Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>mathematics and reasoning with 16 GB of memory</source>
-        <translation>Mathematik und Schlussfolgern mit 16 GB Speicher</translation>
-    </message>
-    <message>
-        <source>everyday questions in European languages with 24 GB of memory</source>
-        <translation>alltägliche Fragen in europäischen Sprachen mit 24 GB Speicher</translation>
-    </message>
-    <message>
-        <source>careful answers and code with 32 GB of memory</source>
-        <translation>sorgfältige Antworten und Code mit 32 GB Speicher</translation>
-    </message>
-    <message>
         <source>code with 32 GB of memory</source>
         <translation>Code mit 32 GB Speicher</translation>
     </message>
@@ -297,20 +317,8 @@
         <translation>Schlussfolgern mit 32 GB Speicher</translation>
     </message>
     <message>
-        <source>prose with 24 GB of memory</source>
-        <translation>Prosa mit 24 GB Speicher</translation>
-    </message>
-    <message>
         <source>prose in many languages with 24 GB of memory</source>
         <translation>Prosa in vielen Sprachen mit 24 GB Speicher</translation>
-    </message>
-    <message>
-        <source>mathematics and reasoning with 32 GB of memory</source>
-        <translation>Mathematik und Schlussfolgern mit 32 GB Speicher</translation>
-    </message>
-    <message>
-        <source>hard reasoning with 64 GB of memory</source>
-        <translation>schwieriges Schlussfolgern mit 64 GB Speicher</translation>
     </message>
     <message>
         <source>careful answers with 64 GB of memory</source>
@@ -2234,6 +2242,10 @@ Chat-Vorlage: {template_name}
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
+    <message>
+        <source>By its header, this head can belong to the target.</source>
+        <translation>Nach seinem Header kann dieser Kopf zum Zielmodell gehören.</translation>
+    </message>
 </context>
 <context>
     <name>HubRecommendations</name>
@@ -3033,8 +3045,8 @@ Chat-Vorlage: {template_name}
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
-        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+        <source>The mode “Auto” drafts where that pays off.</source>
+        <translation>Der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -3139,6 +3151,14 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Draft</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft head</source>
+        <translation>Entwurfskopf</translation>
+    </message>
+    <message>
+        <source>Drafts for itself: heads inside (MTP)</source>
+        <translation>Entwirft selbst: Köpfe in der Datei (MTP)</translation>
     </message>
     <message>
         <source>No draft: plain decoding and n-grams</source>
@@ -5094,12 +5114,12 @@ Chat-Vorlage: {template_name}
         <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
-        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
-        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+        <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -5344,6 +5364,26 @@ Chat-Vorlage: {template_name}
     <message>
         <source>The value of {name} has more than {most:,} characters.</source>
         <translation>Der Wert von {name} hat mehr als {most:,} Zeichen.</translation>
+    </message>
+    <message>
+        <source>The hub has the model as listed here.</source>
+        <translation>Der Hub hat das Modell so, wie es hier steht.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP), though the list says so.</source>
+        <translation>{name} hat keine MTP-Schichten, obwohl die Liste sie nennt.</translation>
+    </message>
+    <message>
+        <source>{name} is a head, not a draft model as listed.</source>
+        <translation>{name} ist ein Kopf und kein Entwurfsmodell, wie es in der Liste steht.</translation>
+    </message>
+    <message>
+        <source>{name} is not a head, though the list says so.</source>
+        <translation>{name} ist kein Kopf, obwohl es so in der Liste steht.</translation>
+    </message>
+    <message>
+        <source>{name} has another vocabulary than its target.</source>
+        <translation>{name} hat ein anderes Vokabular als sein Zielmodell.</translation>
     </message>
     <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
@@ -5998,8 +6038,8 @@ Chat-Vorlage: {template_name}
         <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
     </message>
     <message>
-        <source>writing a copy without {number} layers</source>
-        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+        <source>writing a copy without {pruned} layers</source>
+        <translation>Eine Kopie ohne {pruned} Schichten wird geschrieben</translation>
     </message>
     <message>
         <source>The layers to leave out must be some of 0 to {last}, not all.</source>
@@ -7270,6 +7310,10 @@ Chat-Vorlage: {template_name}
         <translation>So, wie es hier steht, ist es nicht mehr verfügbar.</translation>
     </message>
     <message>
+        <source>{times} times, {measured_on}</source>
+        <translation>{times}-fach, {measured_on}</translation>
+    </message>
+    <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
     </message>
@@ -7305,8 +7349,8 @@ Chat-Vorlage: {template_name}
         <translation>Empfohlene Paare</translation>
     </message>
     <message>
-        <source>A large model with a small one as its draft.</source>
-        <translation>Ein großes Modell, ein kleines als Entwurf.</translation>
+        <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
+        <translation>Jedes kommt mit etwas, das entwirft: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
         <source>Choose a pair</source>
@@ -7335,6 +7379,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>Entwerfen</translation>
     </message>
     <message>
         <source>Licence</source>
@@ -9653,6 +9701,22 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Not a model, judging by its name and header.</source>
         <translation>Nach Name und Dateikopf kein Modell.</translation>
+    </message>
+    <message>
+        <source>A small model drafts for it</source>
+        <translation>Ein kleines Modell entwirft</translation>
+    </message>
+    <message>
+        <source>Heads inside: next-token layers (MTP) in the model&apos;s own file</source>
+        <translation>Köpfe in der Datei: MTP-Schichten des Modells selbst</translation>
+    </message>
+    <message>
+        <source>A head in a file of its own (MTP or EAGLE-3)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP oder EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Text that repeats is drafted; no second model is needed</source>
+        <translation>Text, der sich wiederholt, wird entworfen; ein zweites Modell ist nicht nötig</translation>
     </message>
     <message>
         <source>The draft matches</source>

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.controller import Controller
+from app.controllers.engine_router import EngineRouter
 from app.controllers.reports import Reports
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
@@ -244,4 +245,6 @@ def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWork
     window, paths, reports = SpyWindow(), find_paths(), Reports()
     controller = assemble(window, paths, reports, make_worker)
     window.show()
-    return Desk(window, controller, paths, controller._bridge.worker, reports)
+    router = controller._bridge.worker
+    assert isinstance(router, EngineRouter)
+    return Desk(window, controller, paths, router.local, reports)

@@ -33,6 +33,7 @@ class ThinkingButton(QToolButton):
         self._menu: ChoicePopup | None = None
         self._options: tuple[ThinkingOption, ...] = ()
         self._wanted = ""
+        self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
         self.setObjectName("modeButton")  # drawn like the one of the mode
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))

@@ -85,8 +85,8 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
     if num_prompt + LEAST_ROOM > most:
         raise PromptTooLongError(
             said(
-                "The question and what goes before it have {number:,} tokens, but the context holds {size:,}.",
-                number=num_prompt,
+                "The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.",
+                num_ids=num_prompt,
                 size=most,
             ),
             "Ask something shorter, or choose a larger context in the settings.",
@@ -120,8 +120,8 @@ def _check_caches(
         free = reports[0].available_bytes
         raise NotEnoughMemoryError(
             said(
-                "The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.",
-                number=len(variants),
+                "The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.",
+                lanes=len(variants),
                 needed=needed / 1e9,
                 free=free / 1e9,
             ),

@@ -127,7 +127,7 @@ class LocalServerController(QObject):
     def models_changed(self) -> None:
         """Serve what is loaded now, with the settings as they hold for its new chats."""
         ready = self._models.ready
-        if ready is None:
+        if ready is None or ready.target.engine_url:
             self._served = None
             return
         settings = self._layers.of_model()

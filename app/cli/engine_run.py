@@ -1,0 +1,96 @@
+"""`paceline run --engine URL`: one prompt for an engine of others; nothing but the prompt is sent, nothing is kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+from pathlib import Path
+
+from app.cli.output import INTERRUPTED, fail, notify
+from app.cli.run import make_request, refusal, show_events, stop_on_interrupt
+from app.domain.engines import RemoteModel
+from app.domain.errors import AppError
+from app.remote.answer import RemoteAnswer
+from app.remote.client import EngineClient, check_plain, key_store, normal_url
+from app.remote.errors import ModelGoneError
+from app.remote.identity import ask
+from engine.errors import GrammarError
+from engine.records import Finished, Mode
+from engine.sentences import said
+
+ONLY_HERE = ("draft", "history", "trace")  # options of the engine here
+
+
+def command(options: argparse.Namespace) -> int:
+    """Answer the prompt of the options; the exit code as `app.cli.parser.main` says."""
+    with stop_on_interrupt() as interrupted:
+        try:
+            finished = _ask(options, interrupted)
+        except (AppError, GrammarError) as error:
+            return INTERRUPTED if interrupted.is_set() else fail(error.problem, as_json=options.json)
+        except (ValueError, OSError) as error:
+            return fail(refusal(error), as_json=options.json)
+    if finished is not None and finished.stats.decisions and not options.json:
+        print("; ".join(finished.stats.decisions), file=sys.stderr)
+    return INTERRUPTED if interrupted.is_set() else 0
+
+
+def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished | None:
+    options.engine = normal_url(options.engine)
+    check_plain(options.engine, allowed=options.allow_http)
+    _check(options)
+    options.mode = Mode.OFF.value  # how it drafts is the engine's
+    request = make_request(options)
+    client = EngineClient(options.engine, _key(options), allows_plain=options.allow_http)
+
+    def end() -> None:
+        interrupted.wait()
+        client.abort()  # an engine may be silent for minutes
+
+    threading.Thread(target=end, name="interrupt", daemon=True).start()
+    facts = ask(client)
+    model = _chosen(facts.models, options.model, client.host)
+    notify(f"{model.name} on {client.host}: {facts.title}. The prompt leaves Paceline.")
+    answer = RemoteAnswer(client, request, model.name, facts.kind, model.n_ctx)
+    return show_events(answer.events(interrupted.is_set), as_json=options.json)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what only the engine here can do.
+
+    Raises:
+        ValueError: such an option was given.
+    """
+    for name in ONLY_HERE:
+        if getattr(options, name):
+            raise ValueError(f"--{name} is of the engine here: leave it out, or leave out --engine.")
+    if options.model and Path(options.model).suffix.lower() == ".gguf" and Path(options.model).exists():
+        raise ValueError("With --engine, --model names one of the engine's models, not a file.")
+
+
+def _key(options: argparse.Namespace) -> str:
+    if options.key_env is None:
+        return key_store(options.engine).find()
+    key = os.environ.get(options.key_env, "").strip()
+    if not key:
+        raise ValueError(f"The environment variable {options.key_env} has no key.")
+    return key
+
+
+def _chosen(models: tuple[RemoteModel, ...], name: str | None, host: str) -> RemoteModel:
+    """The model of this name, or the only one.
+
+    Raises:
+        ModelGoneError: there is none, or which one is meant was not said.
+    """
+    if name is None and len(models) == 1:
+        return models[0]
+    for model in models:
+        if model.name == name:
+            return model
+    offered = ", ".join(model.name for model in models[:20])
+    if name is None:
+        raise ModelGoneError(said("{host} offers several models.", host=host), f"Name one with --model: {offered}.")
+    raise ModelGoneError(said("{host} does not offer the model.", host=host), f"It has: {offered}.")

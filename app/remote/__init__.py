@@ -1,0 +1,1 @@
+"""Engines of others: OpenAI's API over HTTP, spoken as a client."""

@@ -1,0 +1,92 @@
+"""From a `ChatRequest` to the JSON that an engine is sent: OpenAI's fields, and what its program has beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.domain.engines import EngineKind
+from app.remote.errors import EngineRefusedError
+from engine.records import ChatRequest, Message, SamplingParams
+
+CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
+_CONTINUES = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
+_MOST_TEMPERATURE = 2.0  # of OpenAI's API, which those that are none of the known programs may hold to
+
+
+def path_and_body(request: ChatRequest, model: str, kind: EngineKind) -> tuple[str, dict[str, object]]:
+    """Where to send a request, and what.
+
+    Raises:
+        EngineRefusedError: this kind of engine cannot do what is asked.
+    """
+    body = {"model": model, "stream": True, **_told(kind), **_sampling(request.sampling, kind), **_ending(request)}
+    if request.grammar:
+        if kind is not EngineKind.LLAMA_SERVER:
+            raise EngineRefusedError("Of the engines of others, only llama-server follows a grammar.", "Leave it out.")
+        body["grammar"] = request.grammar
+    if request.raw_prompt is not None or request.completes:
+        text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
+        return COMPLETION, {**body, "prompt": text}
+    body["messages"] = [_message(message) for message in request.messages]
+    if request.messages and request.messages[-1].role == "assistant":
+        body |= _continuing(kind)
+    return CHAT, body
+
+
+def _told(kind: EngineKind) -> dict[str, object]:
+    """What to ask for so that the engine tells what it counts."""
+    if kind is EngineKind.LLAMA_SERVER:
+        return {"stream_options": {"include_usage": True}, "timings_per_token": True}
+    if kind not in (EngineKind.VLLM, EngineKind.SGLANG):
+        return {"stream_options": {"include_usage": True}}
+    told: dict[str, object] = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+    return {**told, "return_spec_tokens_details": True} if kind is EngineKind.SGLANG else told
+
+
+def _ending(request: ChatRequest) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if request.max_tokens is not None:
+        found["max_tokens"] = request.max_tokens
+    if request.stop:
+        found["stop"] = list(request.stop)
+    if request.ignore_eos:
+        found["ignore_eos"] = True
+    return found
+
+
+def _continuing(kind: EngineKind) -> Mapping[str, object]:
+    """What has an engine go on with the last message; llama-server does without being told."""
+    if kind not in _CONTINUES:
+        message = "This engine cannot continue an answer that was begun."
+        raise EngineRefusedError(message, "Have the answer written again instead.")
+    if kind is EngineKind.LLAMA_SERVER:
+        return {}
+    return {"continue_final_message": True, "add_generation_prompt": False}
+
+
+def _sampling(sampling: SamplingParams, kind: EngineKind) -> dict[str, object]:
+    found: dict[str, object] = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+    if sampling.frequency_penalty:
+        found["frequency_penalty"] = sampling.frequency_penalty
+    if sampling.presence_penalty:
+        found["presence_penalty"] = sampling.presence_penalty
+    if sampling.seed is not None:
+        found["seed"] = sampling.seed
+    if kind in (EngineKind.VLLM, EngineKind.SGLANG):
+        found["top_k"] = sampling.top_k or -1
+        found["min_p"] = sampling.min_p
+        if sampling.repeat_penalty != 1.0:
+            found["repetition_penalty"] = sampling.repeat_penalty
+    elif kind in (EngineKind.LLAMA_SERVER, EngineKind.LM_STUDIO):
+        found |= {"top_k": sampling.top_k, "min_p": sampling.min_p, "repeat_penalty": sampling.repeat_penalty}
+    else:
+        found["temperature"] = min(sampling.temperature, _MOST_TEMPERATURE)
+    return found
+
+
+def _message(message: Message) -> dict[str, object]:
+    return {"role": message.role, "content": message.content}
+
+
+def _as_text(messages: tuple[Message, ...]) -> str:
+    return "\n\n".join(message.content for message in messages)

@@ -1,0 +1,141 @@
+"""Two engines behind one interface: each command is answered, in order, by the side that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.controllers.engine_router import EngineRouter
+from app.domain.engines import remote_path
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadRequest,
+    Problem,
+    RunStats,
+    TokensCounted,
+)
+from tests.app.fakes import PuppetWorker, info
+
+THERE = remote_path("http://127.0.0.1:1", "m")
+HERE = LoadRequest("models/target.gguf")
+FAILED = EngineFailed(Problem("No", "No.", ""))
+
+
+class PuppetRemote:
+    """The other side, played by the test."""
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        self.tell = on_event
+        self.paths: list[str] = []
+        self.requests: list[ChatRequest] = []
+        self.num_stops = self.num_load_stops = 0
+
+    def load(self, path: str) -> None:
+        self.paths.append(path)
+
+    def generate(self, request: ChatRequest) -> None:
+        self.requests.append(request)
+
+    def stop(self) -> None:
+        self.num_stops += 1
+
+    def stop_loading(self) -> None:
+        self.num_load_stops += 1
+
+    def shutdown(self, timeout_s: float) -> bool:
+        return timeout_s > 0
+
+
+class Bench:
+    """A router between two puppets, and what it told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.router = EngineRouter(self.events.append, self._make_local, self._make_remote)  # type: ignore[arg-type]
+
+    def _make_local(self, on_event: Callable[[Event], None]) -> PuppetWorker:
+        self.local = PuppetWorker(on_event)
+        return self.local
+
+    def _make_remote(self, on_event: Callable[[Event], None]) -> PuppetRemote:
+        self.remote = PuppetRemote(on_event)
+        return self.remote
+
+    def use_remote(self) -> None:
+        self.router.load(LoadRequest(THERE))
+        self.remote.tell(EngineReady(info(THERE)))
+
+
+def test_answers_come_from_the_side_whose_model_is_in_use() -> None:
+    bench = Bench()
+    bench.router.load(HERE)
+    bench.router.generate(ChatRequest(request_id=1))  # the engine here lets it wait for the load
+    bench.local.ready()
+    bench.use_remote()
+    assert bench.remote.paths == [THERE]
+    bench.router.generate(ChatRequest(request_id=2))
+    bench.router.load(HERE)
+    bench.local.ready()
+    bench.router.generate(ChatRequest(request_id=3))
+    assert [request.request_id for request in bench.local.requests] == [1, 3]
+    assert [request.request_id for request in bench.remote.requests] == [2]
+
+
+def test_loads_of_two_sides_are_answered_in_their_order() -> None:
+    bench = Bench()
+    bench.router.load(HERE)
+    bench.router.load(LoadRequest(THERE))
+    bench.router.generate(ChatRequest(request_id=5))
+    assert bench.local.num_load_stops == 1  # nobody waits for it
+    assert (bench.remote.paths, bench.remote.requests) == ([], [])
+    bench.local.tell(FAILED)
+    assert bench.remote.paths == [THERE]
+    assert bench.remote.requests == []
+    bench.remote.tell(EngineReady(info(THERE)))
+    assert [request.request_id for request in bench.remote.requests] == [5]
+    assert [type(event) for event in bench.events] == [EngineFailed, EngineReady]
+
+
+def test_a_failed_load_leaves_the_other_side_in_use() -> None:
+    bench = Bench()
+    bench.use_remote()
+    bench.router.load(HERE)
+    bench.router.generate(ChatRequest(request_id=6))
+    assert bench.local.requests == []
+    bench.local.tell(FAILED)
+    assert [request.request_id for request in bench.remote.requests] == [6]
+
+
+def test_a_stop_ends_what_waits_and_what_runs() -> None:
+    bench = Bench()
+    bench.router.load(HERE)
+    bench.router.load(LoadRequest(THERE))
+    bench.router.generate(ChatRequest(request_id=8))
+    bench.router.stop()
+    assert bench.events == [Finished(8, FinishReason.CANCELLED, RunStats())]
+    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 1)
+    bench.router.stop_loading()
+    assert len(bench.events) == 1  # its turn is after the one that is being loaded
+    bench.local.tell(FAILED)
+    assert [getattr(event, "was_cancelled", None) for event in bench.events[1:]] == [False, True]
+    assert bench.remote.paths == []
+
+
+def test_what_needs_the_engine_here_says_so() -> None:
+    bench = Bench()
+    bench.use_remote()
+    bench.router.set_draft("models/draft.gguf")
+    failed = bench.events[-1]
+    assert isinstance(failed, EngineFailed)
+    assert "draft" in failed.problem.title
+    assert bench.local.drafts == []
+    bench.router.count(CountRequest(3, ("a",)))
+    assert bench.events[-1] == TokensCounted(3, None)
+    assert bench.local.counts == []
+    assert bench.router.shutdown(1.0)
+    assert bench.local.is_down

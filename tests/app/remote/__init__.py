@@ -1,0 +1,1 @@
+"""Tests of what talks to engines of others, against real HTTP servers on this machine."""

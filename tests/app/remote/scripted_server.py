@@ -1,0 +1,246 @@
+"""A server on loopback that answers as vLLM, SGLang or llama-server do, by their documentation and sources.
+
+What it is asked is kept in ``requests``. Faults are switched on by its fields.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+WORDS = ("Hello", ", ", "world", "!")
+VLLM_METRICS = """\
+# TYPE vllm:spec_decode_num_drafts counter
+vllm:spec_decode_num_drafts_total{{engine="0",model_name="m"}} {drafts}.0
+vllm:spec_decode_num_drafts_created{{engine="0",model_name="m"}} 1.78e+09
+vllm:spec_decode_num_draft_tokens_total{{engine="0",model_name="m"}} {proposed}.0
+vllm:spec_decode_num_accepted_tokens_total{{engine="0",model_name="m"}} {accepted}.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{{engine="0",model_name="m",position="0"}} {first}.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{{engine="0",model_name="m",position="1"}} {second}.0
+vllm:num_requests_running{{engine="0",model_name="m"}} 1.0
+"""
+
+
+@dataclass
+class Script:
+    """What the server is and does."""
+
+    kind: str = "vllm"
+    model: str = "org/model"
+    key: str = ""
+    pieces: tuple[str, ...] = WORDS
+    reasoning: tuple[str, ...] = ()
+    whole: bool = False  # answers without a stream
+    cut_after: int | None = None  # pieces, then the connection ends
+    error_after: int | None = None  # pieces, then an error in the stream
+    status: int = 200
+    error: dict[str, Any] = field(default_factory=dict)
+    redirect: str = ""
+    pause_s: float = 0.0  # before each piece
+    silence_s: float = 0.0  # before the answer begins
+    finish_reason: str = "stop"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ScriptedServer  # type: ignore[assignment]
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._note(None)
+        script = self.server.script
+        if script.redirect:
+            self._redirect()
+        elif not self._allowed():
+            self._json({"error": {"message": "Incorrect API key", "type": "Unauthorized", "code": 401}}, 401)
+        elif self.path == "/metrics" and script.kind == "vllm":
+            self._send(self.server.metrics().encode(), "text/plain; version=0.0.4")
+        else:
+            page = self.server.page(self.path)
+            self._json(page if page is not None else {"detail": "Not Found"}, 200 if page is not None else 404)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._note(body)
+        script = self.server.script
+        if script.redirect:
+            self._redirect()
+            return
+        if not self._allowed():
+            self._json({"error": {"message": "Incorrect API key", "type": "Unauthorized", "code": 401}}, 401)
+            return
+        self.server.wait(script.silence_s)
+        if script.status != 200:
+            self._json({"error": script.error} if script.error else {}, script.status)
+        elif script.whole:
+            text = "".join(script.pieces)
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            self._json({"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": len(script.pieces)}})
+        else:
+            with contextlib.suppress(ConnectionError):
+                self._stream()
+
+    def _stream(self) -> None:
+        script = self.server.script
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]})
+        parts = [{"reasoning_content": piece} for piece in script.reasoning]
+        parts += [{"content": piece} for piece in script.pieces]
+        for number, part in enumerate(parts):
+            if number == script.cut_after:
+                self.close_connection = True
+                return
+            if number == script.error_after:
+                self._event({"error": script.error})
+                return
+            self.server.wait(script.pause_s)
+            self._event(self.server.piece(part, number + 1))
+        for event in self.server.end(len(parts)):
+            self._event(event)
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def _event(self, event: dict[str, Any]) -> None:
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+        self.wfile.flush()
+
+    def _note(self, body: dict[str, Any] | None) -> None:
+        self.server.requests.append((self.path, self.headers.get("Authorization", ""), body))
+
+    def _allowed(self) -> bool:
+        key = self.server.script.key
+        return not key or self.headers.get("Authorization") == f"Bearer {key}"
+
+    def _redirect(self) -> None:
+        self.send_response(307)
+        self.send_header("Location", self.server.script.redirect + self.path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _json(self, data: object, status: int = 200) -> None:
+        self._send(json.dumps(data).encode(), "application/json", status)
+
+    def _send(self, data: bytes, kind: str, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(data)
+
+
+class ScriptedServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, script: Script) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script = script
+        self.requests: list[tuple[str, str, dict[str, Any] | None]] = []
+        self._closed = threading.Event()
+        self._num_scrapes = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """What was posted."""
+        return [body for _path, _key, body in self.requests if body is not None]
+
+    def wait(self, seconds: float) -> None:
+        if seconds:
+            self._closed.wait(seconds)
+
+    def close(self) -> None:
+        self._closed.set()
+        self.shutdown()
+        self.server_close()
+
+    def metrics(self) -> str:
+        """Counters that grow by 5 drafts of 2 tokens, 6 of them kept, from one look to the next."""
+        self._num_scrapes += 1
+        turn = self._num_scrapes
+        return VLLM_METRICS.format(
+            drafts=100 + 5 * turn,
+            proposed=200 + 10 * turn,
+            accepted=50 + 6 * turn,
+            first=30 + 4 * turn,
+            second=20 + 2 * turn,
+        )
+
+    def page(self, path: str) -> object:
+        kind, model = self.script.kind, self.script.model
+        entry: dict[str, Any] = {"id": model, "object": "model"}
+        if kind in ("vllm", "sglang"):
+            entry["max_model_len"] = 4096
+        pages: dict[str, dict[str, object]] = {
+            "vllm": {"/version": {"version": "0.19.0"}},
+            "sglang": {
+                "/get_server_info": {"version": "0.5.18", "tp_size": 2, "speculative_algorithm": "EAGLE3"},
+            },
+            "llama-server": {
+                "/props": {
+                    "build_info": "b9000-abcdef",
+                    "default_generation_settings": {"n_ctx": 2048, "params": {"speculative.types": "draft-simple"}},
+                }
+            },
+            "lm-studio": {"/api/v0/models": {"data": [{"id": model, "max_context_length": 8192}]}},
+            "ollama": {"/api/version": {"version": "0.31.0"}},
+            "other": {},
+        }
+        return {"/v1/models": {"object": "list", "data": [entry]}, **pages[kind]}.get(path)
+
+    def piece(self, part: dict[str, str], number: int) -> dict[str, Any]:
+        event: dict[str, Any] = {"choices": [{"index": 0, "delta": part, "finish_reason": None}]}
+        if self.script.kind in ("vllm", "sglang"):
+            event["usage"] = {"prompt_tokens": 7, "completion_tokens": number * 2}
+        if self.script.kind == "llama-server":
+            event["timings"] = {"prompt_n": 5, "cache_n": 2, "prompt_ms": 50.0}
+            event["timings"] |= {"predicted_n": number, "predicted_ms": 10.0 * number}
+        return event
+
+    def end(self, num_parts: int) -> Iterator[dict[str, Any]]:
+        kind = self.script.kind
+        last: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": self.script.finish_reason}]}
+        if kind == "llama-server":
+            last["timings"] = {
+                **self.piece({}, num_parts)["timings"],
+                "draft_n": 4,
+                "draft_n_accepted": 2,
+            }
+        if kind == "sglang":
+            last["sglext"] = {
+                "spec_tokens_details": {
+                    "spec_verify_ct": 3,
+                    "spec_num_correct_drafts": 5,
+                    "spec_num_proposed_drafts": 9,
+                }
+            }
+        yield last
+        tokens = num_parts * 2 if kind in ("vllm", "sglang") else num_parts
+        yield {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
+
+
+@contextlib.contextmanager
+def serving(**fields: Any) -> Iterator[ScriptedServer]:  # noqa: ANN401
+    """A running server."""
+    server = ScriptedServer(Script(**fields))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        thread.join(5)

@@ -1,0 +1,176 @@
+"""Answers of engines of others as events: text, counters, ends, and every way in which they break."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from app.domain.engines import EngineKind
+from app.remote.answer import RemoteAnswer
+from app.remote.client import EngineClient
+from app.remote.errors import (
+    AnswerCutError,
+    EngineBusyError,
+    EngineRefusedError,
+    EngineSlowError,
+    ModelGoneError,
+    RemoteError,
+    RemotePromptError,
+)
+from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams, TextChunk
+from tests.app.remote.scripted_server import ScriptedServer, serving
+
+ASKED = ChatRequest((Message("user", "Hi"),), request_id=7, sampling=SamplingParams(seed=3, top_k=0))
+
+
+def answer_of(server: ScriptedServer, request: ChatRequest = ASKED, **more: Any) -> RemoteAnswer:  # noqa: ANN401
+    client = EngineClient(server.url, **more)
+    return RemoteAnswer(client, request, "org/model", EngineKind(server.script.kind), 4096)
+
+
+def text_and_end(server: ScriptedServer, request: ChatRequest = ASKED) -> tuple[str, Finished]:
+    events = list(answer_of(server, request).events(lambda: False))
+    chunks = [event for event in events if isinstance(event, TextChunk)]
+    assert all(sum(span.num_chars for span in chunk.spans) == len(chunk.text) for chunk in chunks)
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    assert {event.request_id for event in events} == {7}
+    return "".join(chunk.text for chunk in chunks), finished
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in EngineKind])
+def test_every_kind_streams(kind: str) -> None:
+    with serving(kind=kind) as server:
+        text, finished = text_and_end(server)
+        sent = server.bodies[-1]
+    assert text == "Hello, world!"
+    assert finished.reason is FinishReason.END
+    assert finished.stats.tokens == (8 if kind in ("vllm", "sglang") else 4)
+    assert finished.stats.time_to_first_token_s is not None
+    assert finished.stats.inter_token_ms_p95 is not None
+    assert sent["messages"] == [{"role": "user", "content": "Hi"}]
+    assert (sent["model"], sent["stream"], sent["seed"]) == ("org/model", True, 3)
+    assert sent.get("top_k") == {"vllm": -1, "sglang": -1, "llama-server": 0, "lm-studio": 0}.get(kind)
+
+
+def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:
+    with serving(kind="vllm") as server:
+        stats = text_and_end(server)[1].stats
+    assert (stats.mode, stats.proposed, stats.accepted, stats.passes) == (Mode.AUTO, 10, 6, 5)
+    assert (stats.proposed_by_depth, stats.accepted_by_depth) == ((5, 5), (4, 2))
+    assert "those of others are in these figures" in stats.decisions[0]
+
+
+def test_acceptance_of_llama_server_and_sglang_is_of_this_answer() -> None:
+    with serving(kind="llama-server") as server:
+        stats = text_and_end(server)[1].stats
+    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (4, 2, 2, ())
+    assert (stats.prompt_tokens, stats.prompt_cached_tokens, stats.prompt_s) == (7, 2, 0.05)
+    assert stats.tokens_per_second == pytest.approx(100.0)
+    with serving(kind="sglang") as server:
+        stats = text_and_end(server)[1].stats
+        assert server.bodies[-1]["return_spec_tokens_details"] is True
+    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (9, 5, 3, ())
+
+
+def test_an_answer_without_a_stream_and_one_that_was_cut_at_its_length() -> None:
+    with serving(kind="other", whole=True) as server:
+        text, finished = text_and_end(server)
+    assert (text, finished.stats.tokens, finished.stats.prompt_tokens) == ("Hello, world!", 4, 7)
+    with serving(finish_reason="length") as server:
+        assert text_and_end(server)[1].reason is FinishReason.LENGTH
+
+
+def test_reasoning_gets_its_tags_back() -> None:
+    with serving(kind="sglang", reasoning=("I ", "think.")) as server:
+        assert text_and_end(server)[0] == "<think>\nI think.\n</think>\n\nHello, world!"
+    with serving(kind="sglang", reasoning=("I ", "think."), pieces=()) as server:
+        assert text_and_end(server)[0] == "<think>\nI think.\n</think>\n\n"
+
+
+def test_going_on_with_an_answer_where_the_engine_can() -> None:
+    begun = ChatRequest((Message("user", "Hi"), Message("assistant", "Hel")), request_id=7)
+    with serving(kind="vllm") as server:
+        text_and_end(server, begun)
+        assert server.bodies[-1]["continue_final_message"] is True
+        assert server.bodies[-1]["add_generation_prompt"] is False
+    with serving(kind="other") as server, pytest.raises(EngineRefusedError, match="cannot continue"):
+        text_and_end(server, begun)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected", "tokens"),
+    [
+        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelGoneError, 0),
+        (
+            400,
+            {"message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"},
+            RemotePromptError,
+            5000,
+        ),
+        (
+            400,
+            {
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+                "n_prompt_tokens": 4444,
+                "n_ctx": 2048,
+            },
+            RemotePromptError,
+            4444,
+        ),
+        (503, {"message": "Loading model"}, EngineBusyError, 0),
+        (429, {}, EngineBusyError, 0),
+        (400, {"message": "top_p must be\nin (0, 1]"}, EngineRefusedError, 0),
+        (500, {}, EngineRefusedError, 0),
+    ],
+)
+def test_refusals_are_one_sentence(
+    status: int, error: dict[str, Any], expected: type[RemoteError], tokens: int
+) -> None:
+    with serving(status=status, error=error) as server, pytest.raises(expected) as raised:
+        text_and_end(server)
+    assert "\n" not in raised.value.message
+    if isinstance(raised.value, RemotePromptError):
+        assert raised.value.num_tokens == tokens
+
+
+@pytest.mark.parametrize("fault", [{"cut_after": 2}, {"error_after": 2, "error": {"message": "out of memory"}}])
+def test_what_came_before_a_break_was_told(fault: dict[str, Any]) -> None:
+    seen: list[str] = []
+
+    def watch(server: ScriptedServer) -> None:
+        for event in answer_of(server).events(lambda: False):
+            if isinstance(event, TextChunk):
+                seen.append(event.text)
+
+    with serving(**fault) as server, pytest.raises((AnswerCutError, EngineRefusedError)):
+        watch(server)
+    assert seen == ["Hello", ", "]
+
+
+def test_a_silent_engine_is_given_up() -> None:
+    with serving(silence_s=30.0) as server, pytest.raises(EngineSlowError, match="was silent"):
+        list(answer_of(server, silence_s=0.3).events(lambda: False))
+
+
+@pytest.mark.parametrize("fields", [{"silence_s": 30.0}, {"pause_s": 30.0}])
+def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> None:
+    with serving(kind="other", **fields) as server:
+        client = EngineClient(server.url)
+        answer = RemoteAnswer(client, ASKED, "org/model", EngineKind.OTHER)
+        stopped = threading.Event()
+
+        def stop() -> None:
+            stopped.set()
+            client.abort()
+
+        threading.Timer(0.3, stop).start()
+        started = time.monotonic()
+        events = list(answer.events(stopped.is_set))
+        assert time.monotonic() - started < 5.0
+    assert isinstance(events[-1], Finished)
+    assert events[-1].reason is FinishReason.CANCELLED

@@ -1,0 +1,54 @@
+"""The list of engines: kept without keys, asked before it is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.engines import EngineKind
+from app.remote.engines import Engines
+from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError
+from tests.app.hub.test_tokens import Memory, memory  # noqa: F401 (a fixture)
+from tests.app.remote.scripted_server import serving
+
+KEY = "sk-" + "canaryCANARY0123456789"
+
+
+def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -> None:  # noqa: F811
+    file = tmp_path / "engines.toml"
+    with serving(kind="sglang", key=KEY) as server:
+        record = Engines(file).add(server.url + "/v1/", KEY)
+        assert Engines(file).all == (record,)
+        assert KEY not in file.read_text("utf-8")
+        assert list(memory.kept.values()) == [KEY]
+        server.script.model = "org/other"
+        again = Engines(file).ask_again(server.url)  # with the key of the keyring
+        assert [model.name for model in again.facts.models] == ["org/other"]
+        engines = Engines(file)
+        assert engines.all == (again,)
+        engines.remove(server.url)
+    assert Engines(file).all == ()
+    assert memory.kept == {}
+    assert record.facts.kind is EngineKind.SGLANG
+    with pytest.raises(EngineAddressError, match="not in the list"):
+        engines.find(server.url)
+
+
+def test_nothing_is_kept_of_one_that_refuses(tmp_path: Path, memory: Memory) -> None:  # noqa: F811
+    engines = Engines(tmp_path / "engines.toml")
+    with serving(key=KEY) as server, pytest.raises(KeyRefusedError):
+        engines.add(server.url, "wrong")
+    with pytest.raises(PlainAddressError):
+        engines.add("http://192.0.2.1:8000", KEY)
+    assert engines.all == ()
+    assert memory.kept == {}
+    assert not (tmp_path / "engines.toml").exists()
+
+
+def test_a_damaged_file_gives_what_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "engines.toml"
+    good = 'url="http://localhost:1"\nkind="new"\nversion="1"\ndrafting=""\nallows_plain=false\nmodels=[{name="m",n_ctx=5}]'
+    file.write_text(f'[[engines]]\nurl="nonsense"\n[[engines]]\n{good}\n', "utf-8")
+    found = Engines(file).all
+    assert [(record.url, record.facts.kind) for record in found] == [("http://localhost:1", EngineKind.OTHER)]

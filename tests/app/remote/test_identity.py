@@ -1,0 +1,47 @@
+"""What an engine is: found out by asking."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.engines import EngineKind
+from app.remote.client import EngineClient
+from app.remote.errors import EngineAnswerError, EngineUnreachableError, KeyRefusedError
+from app.remote.identity import ask
+from tests.app.remote.scripted_server import serving
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "n_ctx", "drafting"),
+    [
+        ("vllm", "vLLM 0.19.0", 4096, "spec_decode"),
+        ("sglang", "SGLang 0.5.18", 4096, "EAGLE3"),
+        ("llama-server", "llama-server b9000-abcdef", 2048, "draft-simple"),
+        ("lm-studio", "LM Studio", 8192, ""),
+        ("ollama", "Ollama 0.31.0", 0, ""),
+        ("other", "OpenAI-compatible", 0, ""),
+    ],
+)
+def test_each_program_is_known_by_its_own_page(kind: str, title: str, n_ctx: int, drafting: str) -> None:
+    with serving(kind=kind) as server:
+        facts = ask(EngineClient(server.url))
+    assert facts.kind is EngineKind(kind)
+    assert (facts.title, facts.drafting) == (title, drafting)
+    assert [(model.name, model.n_ctx) for model in facts.models] == [("org/model", n_ctx)]
+
+
+def test_a_server_without_a_list_of_models_is_none() -> None:
+    with serving(kind="other") as server, pytest.raises(EngineAnswerError, match="has no list of models"):
+        ask(EngineClient(server.url + "/elsewhere"))
+
+
+def test_a_wrong_key_and_no_server_are_one_sentence_each() -> None:
+    with serving(key="right") as server:
+        with pytest.raises(KeyRefusedError, match="does not accept the key"):
+            ask(EngineClient(server.url, "wrong"))
+        with pytest.raises(KeyRefusedError, match="none is kept"):
+            ask(EngineClient(server.url))
+        assert ask(EngineClient(server.url, "right")).models
+        url = server.url
+    with pytest.raises(EngineUnreachableError, match="Nothing answers at 127"):
+        ask(EngineClient(url))
