@@ -5022,6 +5022,10 @@ Chat-Vorlage: {template_name}
         <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
+        <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
+        <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
         <translation>Die Chat-Vorlage des Modells ist gescheitert: {reason}.</translation>
     </message>
@@ -6228,10 +6232,6 @@ Chat-Vorlage: {template_name}
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
-    </message>
-    <message>
-        <source>Flash attention fails on this graphics processor or its driver, so it is off there, and the cache is f16. A newer driver may help.</source>
-        <translation>Flash Attention versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist sie daher aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>

@@ -54,10 +54,10 @@ class ContextParams:
 
 
 def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
-    """``params`` without flash attention where that does not work on the device: then a cache is f16, too."""
-    if not gpu_layers or not gpu_verdict.avoids_flash_attention():
+    """``params`` without flash attention and candidates where the device fails with them: a cache is f16 then, too."""
+    if not gpu_layers or not gpu_verdict.is_reduced():
         return params
-    return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16)
+    return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16, num_candidates=0)
 
 
 class RowTap(Protocol):

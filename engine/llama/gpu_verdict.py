@@ -12,7 +12,7 @@ class GpuVerdict(StrEnum):
     """What works on them."""
 
     FINE = "fine"
-    WITHOUT_FLASH_ATTENTION = "without flash attention"
+    REDUCED = "reduced"  # attention in separate steps, and no tokens picked on the device
     PROCESSOR_ONLY = "processor only"
 
 
@@ -34,6 +34,6 @@ def leaves_gpus_out() -> bool:
     return current() is GpuVerdict.PROCESSOR_ONLY
 
 
-def avoids_flash_attention() -> bool:
-    """Whether attention there has to run in separate steps."""
+def is_reduced() -> bool:
+    """Whether flash attention and samplers are to be kept away from them."""
     return current() is not GpuVerdict.FINE

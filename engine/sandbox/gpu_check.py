@@ -1,8 +1,8 @@
 """Tries, once for a build of llama.cpp, its graphics processors and their drivers, whether models run right on them.
 
-A driver may crash or calculate wrong, often in fused attention alone, and a crash would take the window with it. So a
-child process runs a small model there first, as the program would, and once more without flash attention where that
-fails. The verdict is kept; what is tried stands in `engine.sandbox.gpu_child`.
+A driver may crash or calculate wrong, often only in flash attention or where it picks the likeliest tokens, and a crash
+would take the window with it. So a child process runs a small model there first, as the program would, and once more
+without these two where that fails. The verdict is kept; what is tried stands in `engine.sandbox.gpu_child`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _FORMAT = 1
 _MOST_KEPT = 20
 _LIMIT_S = 120.0  # for each of the two trials: at its first start a driver may compile its programs for a minute
 _SENTENCES: dict[GpuVerdict, Sentence] = {
-    GpuVerdict.WITHOUT_FLASH_ATTENTION: said(
-        "Flash attention fails on this graphics processor or its driver, so it is off there, and the cache is f16. "
+    GpuVerdict.REDUCED: said(
+        "Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the "
+        "cache is f16. "
         "A newer driver may help."
     ),
     GpuVerdict.PROCESSOR_ONLY: said(
@@ -82,7 +83,7 @@ def _tried(sample: Path, should_stop: Callable[[], bool]) -> tuple[GpuVerdict, b
     if outcome is _Outcome.FAILS:
         outcome = _try(sample, FlashAttention.OFF, should_stop)
         if outcome is _Outcome.WORKS:
-            return GpuVerdict.WITHOUT_FLASH_ATTENTION, True
+            return GpuVerdict.REDUCED, True
     if outcome is _Outcome.WORKS:
         return GpuVerdict.FINE, True
     return GpuVerdict.PROCESSOR_ONLY, outcome is _Outcome.FAILS
@@ -98,13 +99,13 @@ def _try(sample: Path, flash: FlashAttention, should_stop: Callable[[], bool]) -
         log.warning("the graphics processors could not be tried: %s", error.message)
         return _Outcome.UNKNOWN
     except EngineError as error:
-        log.warning("flash attention %s fails on the graphics processors: %s", flash.value, error.message)
+        log.warning("with flash attention %s the graphics processors fail: %s", flash.value, error.message)
         return _Outcome.FAILS
     if answer["refusal"] is not None:
         log.warning("the graphics processors could not be tried: %s", answer["refusal"])
         return _Outcome.UNKNOWN
     if not answer["works"]:
-        log.warning("flash attention %s gives wrong numbers on the graphics processors", flash.value)
+        log.warning("with flash attention %s the graphics processors give wrong numbers", flash.value)
     return _Outcome.WORKS if answer["works"] else _Outcome.FAILS
 
 

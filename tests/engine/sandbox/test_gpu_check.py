@@ -75,8 +75,8 @@ def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH
     ("answers", "verdict", "asked", "is_kept"),
     [
         ((WORKS, CRASH), GpuVerdict.FINE, ["auto"], True),
-        ((CRASH, WORKS), GpuVerdict.WITHOUT_FLASH_ATTENTION, ["auto", "off"], True),
-        ((WRONG, WORKS), GpuVerdict.WITHOUT_FLASH_ATTENTION, ["auto", "off"], True),
+        ((CRASH, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
+        ((WRONG, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
         ((CRASH, CRASH), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
         ((WRONG, WRONG), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
         ((NO_ROOM, WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
@@ -172,16 +172,16 @@ def test_a_file_is_looked_at_after_the_gpus_and_these_once(
 
 
 def test_nobody_hears_of_a_gpu_that_was_not_wanted() -> None:
-    gpu_verdict.set_current(GpuVerdict.WITHOUT_FLASH_ATTENTION)
-    assert "Flash attention fails" in gpu_notices(LoadRequest("model.gguf"))[0]
+    gpu_verdict.set_current(GpuVerdict.REDUCED)
+    assert "Flash attention or sampling fails" in gpu_notices(LoadRequest("model.gguf"))[0]
     assert gpu_notices(LoadRequest("model.gguf", gpu_layers=0)) == ()
     assert gpu_notices(LoadRequest("model.gguf", placement=Placement(("none",)))) == ()
 
 
-def test_flash_attention_and_what_needs_it_are_off_there_only() -> None:
-    asked = ContextParams(256, 1, cache_type=CacheType.Q8_0, flash_attention=FlashAttention.ON)
+def test_flash_attention_what_needs_it_and_candidates_are_off_there_only() -> None:
+    asked = ContextParams(256, 1, cache_type=CacheType.Q8_0, flash_attention=FlashAttention.ON, num_candidates=8)
     assert with_what_works(asked, 999) == asked
-    gpu_verdict.set_current(GpuVerdict.WITHOUT_FLASH_ATTENTION)
+    gpu_verdict.set_current(GpuVerdict.REDUCED)
     assert with_what_works(asked, 0) == asked
     assert with_what_works(asked, 999) == ContextParams(256, 1, flash_attention=FlashAttention.OFF)
 

@@ -18,6 +18,7 @@ from engine.llama import gpu_verdict
 from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.loading.loading import LoadOptions, open_model
+from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
 from engine.records import SamplingParams as Sampling
 from engine.sandbox import gpu_check
@@ -77,22 +78,22 @@ def test_a_chat_is_answered(opened: tuple[Session, EngineReady]) -> None:
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEAD])
 def test_every_mode_writes_what_the_processor_would(opened: tuple[Session, EngineReady], mode: Mode) -> None:
     question = ChatRequest(
-        raw_prompt=PROMPT, mode=mode, depth=3, sampling=Sampling(temperature=0.0), max_tokens=12, request_id=1
+        messages=(Message("user", PROMPT),), mode=mode, depth=3, sampling=Sampling(temperature=0.0), max_tokens=12
     )
     ends = [event for event in opened[0].generate(question) if isinstance(event, Finished)]
     ids = ends[0].token_ids
     assert ids
-    for step, (row, token_id) in enumerate(zip(rows_of_processor(ids), ids, strict=True)):
+    for step, (row, token_id) in enumerate(zip(rows_of_processor(question, ids), ids, strict=True)):
         assert row.max() - row[token_id] < NEAR_TIE, f"token {step} of {mode}"
     if mode in (Mode.DRAFT, Mode.HYBRID):
         assert ends[0].stats.proposed > 0
 
 
-def rows_of_processor(ids: tuple[int, ...]) -> list[np.ndarray]:
+def rows_of_processor(question: ChatRequest, ids: tuple[int, ...]) -> list[np.ndarray]:
     """The rows from which the processor would have taken each of ``ids``."""
     loaded = open_model(builtin_target(), LoadOptions(256, 1, placement=Placement((NO_DEVICE,))))
     try:
-        prompt = loaded.model.vocab.tokenize(PROMPT, special=True, add_bos=True)
+        prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).of_request(question)
         return [row.copy() for row in loaded.context.forward([*prompt, *ids[:-1]], len(ids))]
     finally:
         loaded.close()
