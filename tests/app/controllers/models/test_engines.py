@@ -141,7 +141,7 @@ def test_a_wrong_key_stays_in_the_form_and_nothing_is_added(
     qtbot: QtBot,
 ) -> None:
     page = add(desk, server.url, "wrong")
-    qtbot.waitUntil(lambda: page.form.failure.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(page.form.failure.isVisible, timeout=WAIT_MS)
     assert "does not accept the key" in page.form.failure.text.text()
     assert (page.cards, memory.kept) == ([], {})
     assert page.form.trust.isHidden()
