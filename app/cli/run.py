@@ -33,10 +33,10 @@ from engine.grammar.json_schema import grammar_of
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
-    AnswerEvent,
     CacheType,
     ChatRequest,
     EngineReady,
+    Event,
     Finished,
     FlashAttention,
     LoadRequest,
@@ -361,7 +361,7 @@ def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
     return INTERRUPTED if interrupted.is_set() else 0
 
 
-def show_events(events: Iterator[AnswerEvent], *, as_json: bool) -> Finished | None:
+def show_events(events: Iterator[Event], *, as_json: bool) -> Finished | None:
     """Print an answer as it comes, and its figures; the end of it."""
     texts: list[str] = []
     finished = None

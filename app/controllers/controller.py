@@ -20,6 +20,7 @@ from app.controllers.chat.regenerate import RegenerateController
 from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.engine_bridge import EngineBridge
+from app.controllers.models.engines import EnginesController
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import NO_BUILTIN, ModelController
 from app.controllers.models.padded_demo import PaddedDemo
@@ -110,6 +111,7 @@ class Controller(QObject):
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
+        self.engines = EnginesController(parts, self._then_show_engine(self.models.load_pair))
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
@@ -168,6 +170,7 @@ class Controller(QObject):
         self.space.close()
         if self.hub is not None:
             self.hub.close()
+        self.engines.close()
         results = {
             "server ended": self.server.close(SHUTDOWN_S),
             "padding ended": self._demo.cancel(SHUTDOWN_S),
@@ -259,6 +262,7 @@ class Controller(QObject):
     def _targets_on_disk(self) -> list[tuple[str, str]]:
         """Path and name of every model that can be loaded: those of the library, and the built-in one."""
         found = [] if self.hub is None else self.hub.service.targets()
+        found += self.engines.targets()
         builtin = builtin_target()
         return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
 
@@ -306,8 +310,8 @@ class Controller(QObject):
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
-                self.attachments.sums.model_changed(event.target.n_ctx)
-                if self.hub is not None:
+                self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
+                if self.hub is not None and not event.target.engine_url:
                     self.hub.models_loaded(event.target, event.draft)
                 self.regenerating.on_ready(event)
         elif isinstance(event, SummaryUpdate):

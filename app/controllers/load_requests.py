@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.domain.devices import device_names, written_placement
+from app.domain.engines import is_remote
 from app.domain.settings.values import Settings
 from app.paths import Paths, builtin_draft, builtin_target
 from engine.records import CacheType, FlashAttention, LoadRequest, Placement
@@ -16,6 +17,8 @@ def load_request(settings: Settings, paths: Paths) -> LoadRequest:
     draft = settings.text("draft_path") or None
     if draft is None and Path(target) in (builtin_target(), paths.padded_demo_file):
         draft = str(builtin_draft())
+    if is_remote(target):
+        draft = None  # its engine drafts as it does
     return LoadRequest(
         target=target,
         draft=draft,

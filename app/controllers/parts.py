@@ -10,6 +10,7 @@ from app.controllers.engine_bridge import Worker
 from app.controllers.settings_keeper import SettingsKeeper
 from app.domain.errors import StorageError
 from app.paths import Paths
+from app.remote.engines import Engines
 from app.storage.chats.store import ChatStore
 from ui.window.main_window import MainWindow
 
@@ -25,6 +26,7 @@ class Parts:
     store: ChatStore
     keeper: SettingsKeeper
     paths: Paths
+    engines: Engines
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
         """Do what reads or writes the chats; None where it could not be done, which the window says."""

@@ -52,4 +52,9 @@ class EngineView:
     @property
     def lacks_draft(self) -> bool:
         """Whether all that keeps modes from running is that there is no draft model."""
-        return self.target is not None and self.drafter is None and set(self.unavailable) in _NEED_DRAFT
+        return (
+            self.target is not None
+            and not self.target.engine_url
+            and self.drafter is None
+            and set(self.unavailable) in _NEED_DRAFT
+        )

@@ -194,7 +194,7 @@ class RemoteAnswer:
         if not self._shared:
             return ()
         name = KIND_NAMES[self._kind]
-        words = "{engine} counts drafted tokens for all its requests together; those of others are in these figures."
+        words = "drafted tokens are counted by {engine} for all its requests together, those of others included"
         return (said(words, engine=name),)
 
     def _counters(self) -> Drafted | None:

@@ -199,7 +199,7 @@ class RemoteWorker:
         if model is None:
             raise ModelGoneError(said("{host} does not offer the model.", host=record.host))
         self._in_use = _InUse(record, model)
-        unavailable = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
+        unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
         self._on_event(EngineReady(model_info(record, model, command.path), unavailable=unavailable))
 
     def _answer(self, command: _Generate) -> None:

@@ -36,7 +36,7 @@ def assemble(
     )
     keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
     store = startup.opened_store()
-    controller = Controller(Parts(window, bridge.worker, store, keeper, paths), bridge)
+    controller = Controller(Parts(window, bridge.worker, store, keeper, paths, engines), bridge)
     reports.trouble.connect(controller.on_trouble)
     reports.crashed.connect(lambda name: window.show_problem(_crash_problem(name, paths)))
     bridge.worker.start()

@@ -726,6 +726,14 @@
         <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
     </message>
     <message>
+        <source>Leaves this machine: messages and files of this chat go to {host}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Find a draft</source>
         <translation>Entwurfsmodell finden</translation>
     </message>
@@ -1661,6 +1669,100 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
+    <name>EnginesController</name>
+    <message>
+        <source>{host} was asked again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>EnginesPage</name>
+    <message>
+        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send unencrypted: I trust the network between here and there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address of the engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key, if it needs one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key of the engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add an engine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model on {host}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Chat with a model on {host}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask {host} again what it has</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>Remove {host} and forget its key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drafts: {how}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tells nothing of drafting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>context of {number} tokens</source>
+        <translation>Kontext von {number} Token</translation>
+    </message>
+    <message>
+        <source>unencrypted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Engines</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Figures</name>
     <message>
         <source>{number} parameters</source>
@@ -2062,6 +2164,11 @@ Chat-Vorlage: {template_name}
         <translation>Werkzeuge (Funktionsaufrufe)</translation>
     </message>
     <message>
+        <source>{name}
+On {host} ({engine}); what you write leaves this machine.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Open a GGUF file…</source>
         <translation>GGUF-Datei öffnen …</translation>
     </message>
@@ -2108,6 +2215,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Target: {words}</source>
         <translation>Zielmodell: {words}</translation>
+    </message>
+    <message>
+        <source>The engine decides how it drafts.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Draft: {words}</source>
@@ -2784,6 +2895,10 @@ Chat-Vorlage: {template_name}
         <translation>Modelle auf diesem Rechner</translation>
     </message>
     <message>
+        <source>On other engines (leaves this machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>More</source>
         <translation>Weiteres</translation>
     </message>
@@ -3326,6 +3441,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Downloads</source>
         <translation>Downloads</translation>
+    </message>
+    <message>
+        <source>Engines</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.domain.attachments import Attachment
 from app.domain.engine_view import EngineState, EngineView
+from app.domain.engines import host_in, stays_here
 from engine.records import Mode
 from ui.composer.attachments.tray import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
@@ -42,6 +43,8 @@ OVERFLOW_HELP = {
     "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),
     "stop": mark("Composer", "When it is full, start a new chat or choose a larger context to get another answer."),
 }
+LEAVES = mark("Composer", "Leaves this machine: messages and files of this chat go to {host}.")
+STAYS = mark("Composer", "Answered by another program on this computer, {host}, which may pass messages on.")
 NOT_READY = {
     EngineState.EMPTY: mark("Composer", "No model is loaded. Open one or start the quick demo."),
     EngineState.LOADING: mark("Composer", "The model is loading. You can send your message in a moment."),
@@ -91,6 +94,11 @@ class Composer(QWidget):
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeButton(theme)
         self.thinking = ThinkingButton(theme)
+        self.destination = QLabel()
+        self.destination.setProperty("kind", "warning")
+        self.destination.setTextFormat(Qt.TextFormat.PlainText)
+        self.destination.setWordWrap(True)
+        self.destination.hide()
         self.reason = ElidedLabel()
         self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
         self.context_label = QLabel()
@@ -150,6 +158,8 @@ class Composer(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
+        self.destination.setContentsMargins(12, 0, 12, 0)
+        layout.addWidget(self.destination)
         layout.addWidget(self.card)
         captions = QHBoxLayout()
         captions.setContentsMargins(12, 0, 12, 0)
@@ -197,7 +207,16 @@ class Composer(QWidget):
         self.modes.set_unavailable(view.unavailable)
         self.thinking.set_options(view.target.thinking if view.target else ())
         self._lacks_draft = view.lacks_draft
+        self._show_destination(view)
         self._update()
+
+    def _show_destination(self, view: EngineView) -> None:
+        """Say before the first word where it would go, if it is not answered here."""
+        url = view.target.engine_url if view.target is not None else ""
+        self.destination.setVisible(bool(url))
+        if url:
+            words = STAYS if stays_here(url) else LEAVES
+            self.destination.setText(translate("Composer", words).format(host=host_in(url)))
 
     def set_streaming(self, streaming: bool) -> None:
         """An answer is being shown, or not any more."""

@@ -22,6 +22,7 @@ from app.domain.models import DownloadRow, DownloadState
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.drafts_page import DraftsPage
+from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
 from ui.models.parts import label
 from ui.models.recommended_page import RecommendedPage
@@ -41,8 +42,9 @@ PAGES = (
     ("drafts", mark("Place", "Drafts"), "puzzle"),
     ("library", mark("Place", "Library"), "library"),
     ("downloads", mark("Place", "Downloads"), "download"),
+    ("engines", mark("Place", "Engines"), "server"),
 )
-Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | WelcomePage
+Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | EnginesPage | WelcomePage
 
 
 class ModelsPanel(QWidget):
@@ -68,6 +70,7 @@ class ModelsPanel(QWidget):
         self.drafts = DraftsPage(theme, self.requests)
         self.library = LibraryPage(theme, self.requests)
         self.downloads = DownloadsPage(theme, self.requests)
+        self.engines = EnginesPage(theme, self.requests)
         self.welcome = WelcomePage(theme, self.requests)
         self._by_name: dict[str, Page] = {
             "recommended": self.recommended,
@@ -75,6 +78,7 @@ class ModelsPanel(QWidget):
             "drafts": self.drafts,
             "library": self.library,
             "downloads": self.downloads,
+            "engines": self.engines,
             WELCOME: self.welcome,
         }
         self.back_button = QPushButton(translate("ModelsPanel", " Back to the chat"))

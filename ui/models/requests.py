@@ -10,7 +10,7 @@ class ModelsRequests(QObject):
 
     Signals:
         closed: back to the chat. page_requested(str), page_shown(str): "recommended", "search", "drafts", "library",
-        "downloads" or "welcome": go there; it is seen.
+        "downloads", "engines" or "welcome": go there; it is seen.
         search_requested(object): a `SearchQuery`. repo_requested(str): the details of a repository.
         token_entered(str), token_removed: access to gated models.
         pair_requested(object, object): judge a target and a draft (`ModelRef`, the draft may be None).
@@ -26,6 +26,8 @@ class ModelsRequests(QObject):
         builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: its small real model
         is to be downloaded and chatted with; or no longer.
         link_requested(str): an address of a README.
+        engine_added(str, str, bool): address and key of an engine of others, and whether it may be sent to unencrypted.
+        engine_asked(str), engine_removed(str): its address. engine_chat_requested(str): one of its models, by its path.
     """
 
     closed = Signal()
@@ -53,6 +55,10 @@ class ModelsRequests(QObject):
     first_model_requested = Signal()
     first_model_stopped = Signal()
     link_requested = Signal(str)
+    engine_added = Signal(str, str, bool)
+    engine_asked = Signal(str)
+    engine_removed = Signal(str)
+    engine_chat_requested = Signal(str)
 
 
 WELCOME = "welcome"

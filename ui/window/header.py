@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
+from app.domain.engines import EngineRecord, host_in
 from app.domain.model_name import shown_name
 from app.domain.models import PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -35,6 +36,9 @@ UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", 
 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
+    if model.engine_url:
+        words = translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+        return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
     words = translate(
         "Header",
         "{name}\n{architecture}, {parameters}, {size}\nContext {used} of {trained} tokens, "
@@ -114,6 +118,7 @@ class Header(QFrame):
         self._note = ""
         self._making_demo = self._demo_active = False
         self._models = PickerView()
+        self._engines: tuple[EngineRecord, ...] = ()
         self._picker: ModelPicker | None = None
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
@@ -203,9 +208,15 @@ class Header(QFrame):
             if self._picker is not None and self._picker.isVisible():
                 self._fill_picker()
 
+    def set_engines(self, records: Sequence[EngineRecord]) -> None:
+        """The engines of others, whose models can be chosen, too."""
+        self._engines = tuple(records)
+        if self._picker is not None and self._picker.isVisible():
+            self._fill_picker()
+
     def _fill_picker(self) -> None:
         builtin = self.demo_action if self._demo_active else self.builtin_action if self._note else None
-        self.picker.show_models(self._view, self._models, builtin)
+        self.picker.show_models(self._view, self._models, builtin, self._engines)
 
     def _on_draft(self, path: str) -> None:
         if path:
@@ -281,7 +292,7 @@ class Header(QFrame):
         self.progress.setRange(0, 0 if loading and view.progress is None else 1000)
         self.progress.setValue(round((view.progress or 0) * 1000))
         self.stop_action.setVisible(loading)
-        self.draft_action.setEnabled(view.target is not None)
+        self.draft_action.setEnabled(view.target is not None and not view.target.engine_url)
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
@@ -333,6 +344,8 @@ class Header(QFrame):
             )
         if view.target is None:
             return translate("Header", "No model")
+        if view.target.engine_url:
+            return f"{shown_name(view.target)} · {host_in(view.target.engine_url)}"
         draft = f"{shown_name(view.draft)} ✓" if view.draft else translate("Header", "no draft")
         if view.own_head:
             draft = translate("Header", "own head ({method}) ✓").format(method=view.own_head.head)
@@ -344,7 +357,9 @@ class Header(QFrame):
             return translate("Header", "No model is loaded. Open a GGUF file or start the quick demo.")
         parts = [self._note] if self._note else []
         parts.append(translate("Header", "Target: {words}").format(words=describe(view.target)))
-        if view.draft:
+        if view.target.engine_url:
+            parts.append(translate("Header", "The engine decides how it drafts."))
+        elif view.draft:
             parts.append(translate("Header", "Draft: {words}").format(words=describe(view.draft)))
             if view.draft.speaks is not None:
                 speaks = translate("Header", "It has another vocabulary and speaks {share} of the target's tokens.")

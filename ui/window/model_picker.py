@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from app.domain.engine_view import EngineView
+from app.domain.engines import EngineRecord, RemoteModel, remote_path
 from app.domain.model_name import shown_name
 from app.domain.models import LibraryRow, PickerView
 from ui.text.formatting import size
@@ -18,6 +19,7 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.popups import ChoicePopup
 
+MOST_EACH = 30  # of the models of one engine; its page has all
 WIDTH_PX, DRAWN_FOR_PX = 404, 13  # where text is so high
 TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
@@ -28,6 +30,13 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
     paired = translate("ModelPicker", "draft: {name}").format(name=draft) if draft else ""
     line = " · ".join(piece for piece in (row.quantization, paired) if piece)
     return _choice(TARGET + row.path, row, line or row.architecture, is_used=row.path == used)
+
+
+def engine_choice(record: EngineRecord, model: RemoteModel, used: str) -> Choice:
+    """A model that an engine of others has: what is written to it leaves this machine."""
+    path = remote_path(record.url, model.name)
+    line = f"{record.host} · {record.facts.title}"
+    return _ticked(Choice(TARGET + path, model.name, (line,), icon="upload"), is_used=path == used)
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
@@ -67,18 +76,23 @@ class ModelPicker(ChoicePopup):
         self.picked.connect(self._on_picked)
         self.setFixedWidth(round(WIDTH_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
 
-    def show_models(self, view: EngineView, models: PickerView, builtin: QAction | None) -> None:
+    def show_models(
+        self, view: EngineView, models: PickerView, builtin: QAction | None, engines: Sequence[EngineRecord] = ()
+    ) -> None:
         """Fill the list; ``builtin`` is what leads to the models in use where they came with the app."""
         target, draft = view.target, view.draft
         used = target.path if target else ""
         targets = list(models.targets)
-        if target is not None and builtin is None and all(row.path != used for row in targets):
+        is_away = target is not None and bool(target.engine_url)
+        if target is not None and not is_away and builtin is None and all(row.path != used for row in targets):
             targets.insert(0, file_row(used, shown_name(target), target.size_bytes))
         drafts = list(models.drafts) if builtin is None else []
         if draft is not None and builtin is None and all(row.path != draft.path for row in drafts):
             drafts.insert(0, file_row(draft.path, shown_name(draft), draft.size_bytes))
         draft_used = draft.path if draft else ""
         rows = [draft_choice(row, draft_used) for row in drafts]
+        if is_away:
+            rows = []  # it drafts as its engine has it
         if rows:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
             rows.append(_ticked(none, is_used=draft is None))
@@ -87,6 +101,10 @@ class ModelPicker(ChoicePopup):
         groups = (
             (translate("ModelPicker", "Models on this computer"), [target_choice(row, used) for row in targets]),
             (heading, rows),
+            (
+                translate("ModelPicker", "On other engines (leaves this machine)"),
+                [engine_choice(record, model, used) for record in engines for model in record.facts.models[:MOST_EACH]],
+            ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
         )
         self.list.set_rows(grouped(groups), TARGET + used)

@@ -6,10 +6,9 @@ What a chat without a message has of its own waits here until the chat is stored
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 
 from app.controllers.settings_keeper import SettingsKeeper
-from app.domain.model_name import model_name
+from app.domain.model_name import model_name, name_of_file
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import EDITABLE, LAYERED_FIELDS, Layer, Layers, LayersView, valid_values
 from app.domain.settings.values import Settings
@@ -27,7 +26,7 @@ class ChatLayers:
         self._store = store
         self._conversation_id: int | None = None
         self._target = target
-        self._target_name = Path(target).stem
+        self._target_name = name_of_file(target)
         self._recommended: dict[str, SettingValue] = {}
         self._chat: Mapping[str, SettingValue] = {}
         self._model: Mapping[str, SettingValue] = models.values(target)

@@ -66,7 +66,7 @@ class TokenSumController(QObject):
 
     def model_changed(self, num_tokens: int) -> None:
         """Count everything anew for a model whose context holds so many tokens."""
-        self._size = num_tokens
+        self._size = num_tokens or None  # nobody tells
         self._counts.clear()
         self._waiting.clear()
         self.update()

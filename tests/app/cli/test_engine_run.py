@@ -27,7 +27,7 @@ def test_the_answer_on_stdout_and_the_figures_on_stderr(capsys: Capture) -> None
     out, err = capsys.readouterr()
     assert out == "Hello, world!\n"
     assert "60% of 10 proposed accepted" in err
-    assert "those of others are in these figures" in err
+    assert "those of others included" in err
     assert "org/model on 127.0.0.1" in err
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     assert sent["temperature"] == 0.0

@@ -61,7 +61,7 @@ def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:
         stats = text_and_end(server)[1].stats
     assert (stats.mode, stats.proposed, stats.accepted, stats.passes) == (Mode.AUTO, 10, 6, 5)
     assert (stats.proposed_by_depth, stats.accepted_by_depth) == ((5, 5), (4, 2))
-    assert "those of others are in these figures" in stats.decisions[0]
+    assert "those of others included" in stats.decisions[0]
 
 
 def test_acceptance_of_llama_server_and_sglang_is_of_this_answer() -> None:

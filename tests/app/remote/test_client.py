@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from app.remote.client import EngineClient, check_plain, key_store, normal_url
 from app.remote.errors import EngineAddressError, PlainAddressError
 from app.remote.identity import ask
-from tests.app.hub.test_tokens import Memory, memory  # noqa: F401 (a fixture)
+from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import serving
+
+__all__ = ["memory"]  # a fixture
 
 KEY = "sk-" + "canaryCANARY0123456789"
 
@@ -72,7 +74,7 @@ def test_a_redirect_is_not_followed_so_the_key_stays(method: str) -> None:
         assert {key for _path, key, _body in server.requests} == {f"Bearer {KEY}"}
 
 
-def test_a_key_is_kept_for_scheme_host_and_port(memory: Memory) -> None:  # noqa: F811
+def test_a_key_is_kept_for_scheme_host_and_port(memory: Memory) -> None:
     key_store("https://gpu.example.org/a").save(KEY)
     assert key_store("https://gpu.example.org/b").find() == KEY
     for other in ("http://gpu.example.org", "https://gpu.example.org:8443", "https://example.org"):

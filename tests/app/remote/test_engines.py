@@ -9,13 +9,15 @@ import pytest
 from app.domain.engines import EngineKind
 from app.remote.engines import Engines
 from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError
-from tests.app.hub.test_tokens import Memory, memory  # noqa: F401 (a fixture)
+from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import serving
+
+__all__ = ["memory"]  # a fixture
 
 KEY = "sk-" + "canaryCANARY0123456789"
 
 
-def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -> None:  # noqa: F811
+def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -> None:
     file = tmp_path / "engines.toml"
     with serving(kind="sglang", key=KEY) as server:
         record = Engines(file).add(server.url + "/v1/", KEY)
@@ -35,7 +37,7 @@ def test_an_engine_is_asked_kept_and_read_back(tmp_path: Path, memory: Memory) -
         engines.find(server.url)
 
 
-def test_nothing_is_kept_of_one_that_refuses(tmp_path: Path, memory: Memory) -> None:  # noqa: F811
+def test_nothing_is_kept_of_one_that_refuses(tmp_path: Path, memory: Memory) -> None:
     engines = Engines(tmp_path / "engines.toml")
     with serving(key=KEY) as server, pytest.raises(KeyRefusedError):
         engines.add(server.url, "wrong")

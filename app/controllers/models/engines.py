@@ -1,0 +1,109 @@
+"""Engines of others in the window: added, asked again, removed, and their models chosen to chat with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.controllers.models.jobs import JobRunner
+from app.controllers.parts import Parts
+from app.domain.engines import EngineRecord, remote_path
+from engine.records import Problem
+from ui.models.panel import ModelsPanel
+from ui.text.language import translate
+
+log = logging.getLogger(__name__)
+END_S = 1.0
+Use = Callable[[str, str], None]
+
+
+class EnginesController(QObject):
+    """``use`` has a target loaded, by its path, with a draft: with none, that is."""
+
+    posted = Signal(object)
+
+    def __init__(self, parts: Parts, use: Use) -> None:
+        super().__init__()
+        self._window, self._engines, self._use = parts.window, parts.engines, use
+        self._panel: ModelsPanel | None = None
+        self._closed = False
+        self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self._jobs = JobRunner(self.posted.emit)
+        parts.window.models.panel_created.connect(self._attach)
+        parts.window.header.set_engines(self._engines.all)
+        if self._engines.problem is not None:
+            parts.window.show_problem(self._engines.problem)
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Path and name of every model of every engine."""
+        return [
+            (remote_path(record.url, model.name), f"{model.name} ({record.host})")
+            for record in self._engines.all
+            for model in record.facts.models
+        ]
+
+    def close(self) -> None:
+        """Wait for nothing any more."""
+        self._closed = True
+        if not self._jobs.close(END_S):
+            log.info("an engine was left without its answer")  # it is only asked, and ends with the process
+
+    def _call(self, function: Callable[[], None]) -> None:
+        if not self._closed:
+            function()
+
+    def _attach(self, panel: ModelsPanel) -> None:
+        self._panel = panel
+        requests = panel.requests
+        requests.engine_added.connect(self._add)
+        requests.engine_asked.connect(self._ask)
+        requests.engine_removed.connect(self._remove)
+        requests.engine_chat_requested.connect(self._chat)
+        self._show()
+
+    def _show(self) -> None:
+        records = self._engines.all
+        self._window.header.set_engines(records)
+        if self._panel is not None:
+            self._panel.engines.set_engines(records)
+
+    def _report(self, problem: Problem) -> None:
+        self._show()
+        if self._panel is not None:
+            self._panel.show_problem(problem)
+
+    def _add(self, address: str, key: str, allows_plain: bool) -> None:
+        form = self._panel.engines.form if self._panel is not None else None
+        if form is None:
+            return
+
+        def added(_record: EngineRecord) -> None:
+            form.added()
+            self._show()
+
+        self._jobs.run(
+            "add",
+            lambda _stop: self._engines.add(address, key, allows_plain=allows_plain),
+            added,
+            form.show_failure,
+        )
+
+    def _ask(self, url: str) -> None:
+        def asked(record: EngineRecord) -> None:
+            self._show()
+            words = translate("EnginesController", "{host} was asked again.")
+            if self._panel is not None:
+                self._panel.show_notice(words.format(host=record.host))
+
+        self._jobs.run(f"ask {url}", lambda _stop: self._engines.ask_again(url), asked, self._report)
+
+    def _remove(self, url: str) -> None:
+        self._jobs.run(
+            f"remove {url}", lambda _stop: self._engines.remove(url), lambda _nothing: self._show(), self._report
+        )
+
+    def _chat(self, path: str) -> None:
+        self._window.models.leave()
+        self._use(path, "")

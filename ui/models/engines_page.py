@@ -1,0 +1,198 @@
+"""Engines of others: added by address and key, shown with what they are, their models to chat with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.domain.engines import EngineRecord, host_in, remote_path, stays_here
+from engine.records import Problem
+from ui.models.parts import StatusMark, button, empty_layout, label, scrolled
+from ui.models.requests import ModelsRequests
+from ui.text.formatting import count
+from ui.text.language import mark, translate
+from ui.text.problem_words import in_words
+from ui.theme.theme import Theme
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+
+WIDTH_PX = 860  # as the library
+INTRO = mark(
+    "EnginesPage",
+    "A model that is too large for this computer can answer from another one: any server that speaks OpenAI's API, "
+    "such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you "
+    "attach, leave this machine.",
+)
+KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
+TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here and there")
+
+
+class EngineForm(QFrame):
+    """Address and key of an engine to be added; the key leaves by a signal and is not kept here."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
+        super().__init__()
+        self._requests = requests
+        self.setObjectName("card")
+        self.address = QLineEdit()
+        self.address.setPlaceholderText("https://gpu.example.org:8000")
+        self.address.setAccessibleName(translate("EnginesPage", "Address of the engine"))
+        self.key = QLineEdit()
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setPlaceholderText(translate("EnginesPage", "Key, if it needs one"))
+        self.key.setAccessibleName(translate("EnginesPage", "Key of the engine"))
+        self.key.setAccessibleDescription(translate("EnginesPage", KEPT))
+        self.trust = QCheckBox(translate("EnginesPage", TRUST))
+        self.trust.hide()
+        self.add_button = button(translate("EnginesPage", "Add engine"), self._add, kind="primary")
+        self.failure = StatusMark(theme, wrap=True)
+        self.failure.hide()
+        self.address.returnPressed.connect(self._add)
+        self.key.returnPressed.connect(self._add)
+        self.address.textChanged.connect(self._on_address)
+        self._arrange()
+        self._on_address("")
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.address, 3)
+        row.addWidget(self.key, 2)
+        row.addWidget(self.add_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(8)
+        column.addWidget(label(translate("EnginesPage", "Add an engine"), "strong"))
+        column.addLayout(row)
+        column.addWidget(self.trust)
+        column.addWidget(self.failure)
+        column.addWidget(label(translate("EnginesPage", KEPT), "caption", wrap=True))
+
+    def _on_address(self, text: str) -> None:
+        """Another address was not confirmed yet."""
+        text = text.strip()
+        url = text if "://" in text else f"http://{text}"
+        self.trust.setChecked(False)
+        self.trust.setVisible(url.lower().startswith("http://") and bool(host_in(url)) and not stays_here(url))
+        self.add_button.setEnabled(bool(text))
+
+    def _add(self) -> None:
+        if self.add_button.isEnabled():
+            self.failure.hide()
+            self.set_busy(True)
+            self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
+
+    def set_busy(self, busy: bool) -> None:
+        """While the engine is being asked what it is."""
+        self.add_button.setText(translate("EnginesPage", "Asking…") if busy else translate("EnginesPage", "Add engine"))
+        self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
+
+    def added(self) -> None:
+        """It is in the list; the fields are free for another."""
+        self.key.clear()
+        self.address.clear()
+        self.set_busy(False)
+
+    def show_failure(self, problem: Problem) -> None:
+        """Why it was not added; what was typed stays."""
+        self.set_busy(False)
+        words = in_words(problem)
+        self.failure.show_mark("triangle-alert", f"{words.message} {words.advice}", "bad")
+        self.failure.show()
+
+
+class EngineCard(QFrame):
+    """One engine that was added."""
+
+    def __init__(self, requests: ModelsRequests, record: EngineRecord) -> None:
+        super().__init__()
+        self.url = record.url
+        self.setObjectName("card")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 12, 12)
+        column.setSpacing(8)
+        self.title = label(record.host, "strong")
+        self.about = label(_about(record), "caption", wrap=True)
+        self.models = NoWheelComboBox()
+        self.models.setAccessibleName(translate("EnginesPage", "Model on {host}").format(host=record.host))
+        for model in record.facts.models:
+            self.models.addItem(model.name, model.name)
+        self.chat_button = button(
+            translate("EnginesPage", "Chat"),
+            lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
+            kind="primary",
+            name=translate("EnginesPage", "Chat with a model on {host}").format(host=record.host),
+        )
+        self.ask_button = button(
+            translate("EnginesPage", "Ask again"),
+            lambda: requests.engine_asked.emit(record.url),
+            name=translate("EnginesPage", "Ask {host} again what it has").format(host=record.host),
+        )
+        self.remove_button = button(
+            translate("EnginesPage", "Remove"),
+            lambda: requests.engine_removed.emit(record.url),
+            name=translate("EnginesPage", "Remove {host} and forget its key").format(host=record.host),
+        )
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.models, 1)
+        for each in (self.chat_button, self.ask_button, self.remove_button):
+            row.addWidget(each)
+        column.addWidget(self.title)
+        column.addWidget(self.about)
+        column.addLayout(row)
+
+
+def _about(record: EngineRecord) -> str:
+    facts = record.facts
+    parts = [facts.title]
+    if facts.drafting:
+        parts.append(translate("EnginesPage", "drafts: {how}").format(how=facts.drafting))
+    else:
+        parts.append(translate("EnginesPage", "tells nothing of drafting"))
+    sizes = {model.n_ctx for model in facts.models if model.n_ctx}
+    if len(sizes) == 1:
+        parts.append(translate("EnginesPage", "context of {number} tokens").format(number=count(sizes.pop())))
+    if record.allows_plain:
+        parts.append(translate("EnginesPage", "unencrypted"))
+    return " · ".join(parts)
+
+
+class EnginesPage(QWidget):
+    """Values in by `set_engines`; what is wanted goes out by the shared requests."""
+
+    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._requests = requests
+        self.form = EngineForm(theme, requests)
+        self.cards: list[EngineCard] = []
+        self._list = QVBoxLayout()
+        self._list.setSpacing(12)
+        content, holder = QWidget(), QWidget()
+        holder.setMaximumWidth(WIDTH_PX)
+        outer = QHBoxLayout(content)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(holder, 1000)
+        outer.addStretch(1)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(12)
+        column.addWidget(label(translate("EnginesPage", "Engines"), "heading"))
+        column.addWidget(label(translate("EnginesPage", INTRO), wrap=True))
+        column.addWidget(self.form)
+        column.addLayout(self._list)
+        column.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(content, translate("EnginesPage", "Engines")))
+
+    def start(self) -> None:
+        """The page is shown: the address is what is typed first."""
+        self.form.address.setFocus()
+
+    def set_engines(self, records: Sequence[EngineRecord]) -> None:
+        """The engines that were added."""
+        empty_layout(self._list)
+        self.cards = [EngineCard(self._requests, record) for record in records]
+        for each in self.cards:
+            self._list.addWidget(each)
