@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from app.domain.outlook import Outlook, SpeedRange
+from app.domain.speed.outlook import Outlook, SpeedRange
 
 
 class FitLevel(StrEnum):

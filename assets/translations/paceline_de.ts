@@ -1829,8 +1829,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>{share} of {number} drafted tokens accepted</source>
-        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
+        <source>{number} drafted, {share} accepted</source>
+        <translation>{number} entworfen, {share} akzeptiert</translation>
     </message>
     <message>
         <source>No tokens were proposed: every pass gave one token of the target.</source>

@@ -12,8 +12,8 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState, MessageView
-from app.domain.pair_speed import answer_speed
 from app.domain.requests import chat_request
+from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
 from app.storage.chats.answers import Ending, Generation

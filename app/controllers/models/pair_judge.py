@@ -29,8 +29,8 @@ from app.domain.models import (
     PairView,
     Presence,
 )
-from app.domain.outlook import Outlook
 from app.domain.settings.values import Settings
+from app.domain.speed.outlook import Outlook
 from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair

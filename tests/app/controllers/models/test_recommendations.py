@@ -10,7 +10,7 @@ import pytest
 
 from app.controllers.models.recommendations import Recommendations
 from app.domain.models import Drafting, FitLevel, Hardware
-from app.domain.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
+from app.domain.speed.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
 from app.hub.errors import HubUnreachableError
 from app.hub.pairs.catalog import CatalogPair
 from app.paths import assets_dir
