@@ -718,6 +718,14 @@
         <translation>Ein Rennen belegt das Modell. Danach können Sie Ihre Nachricht senden.</translation>
     </message>
     <message>
+        <source>Leaves this machine: messages and files of this chat go to {host}.</source>
+        <translation>Verlässt diesen Computer: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+    </message>
+    <message>
+        <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
+        <translation>Es antwortet ein anderes Programm auf diesem Computer, {host}, das Nachrichten weitergeben kann.</translation>
+    </message>
+    <message>
         <source>Find a draft</source>
         <translation>Entwurfsmodell finden</translation>
     </message>
@@ -1653,6 +1661,100 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
+    <name>EnginesController</name>
+    <message>
+        <source>{host} was asked again.</source>
+        <translation>{host} wurde neu gefragt.</translation>
+    </message>
+</context>
+<context>
+    <name>EnginesPage</name>
+    <message>
+        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
+        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Computer.</translation>
+    </message>
+    <message>
+        <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
+        <translation>Der Schlüssel liegt im Schlüsselbund des Systems und wird nur an diese Adresse gesendet.</translation>
+    </message>
+    <message>
+        <source>Send unencrypted: I trust the network between here and there</source>
+        <translation>Unverschlüsselt senden: Ich vertraue dem Netz dazwischen</translation>
+    </message>
+    <message>
+        <source>Address of the engine</source>
+        <translation>Adresse der Engine</translation>
+    </message>
+    <message>
+        <source>Key, if it needs one</source>
+        <translation>Schlüssel, falls nötig</translation>
+    </message>
+    <message>
+        <source>Key of the engine</source>
+        <translation>Schlüssel der Engine</translation>
+    </message>
+    <message>
+        <source>Add engine</source>
+        <translation>Engine hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add an engine</source>
+        <translation>Eine Engine hinzufügen</translation>
+    </message>
+    <message>
+        <source>Asking…</source>
+        <translation>Wird gefragt …</translation>
+    </message>
+    <message>
+        <source>Model on {host}</source>
+        <translation>Modell auf {host}</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Chat with a model on {host}</source>
+        <translation>Mit einem Modell auf {host} chatten</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>Neu fragen</translation>
+    </message>
+    <message>
+        <source>Ask {host} again what it has</source>
+        <translation>{host} neu fragen, was es gibt</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>Remove {host} and forget its key</source>
+        <translation>{host} entfernen und den Schlüssel vergessen</translation>
+    </message>
+    <message>
+        <source>drafts: {how}</source>
+        <translation>Entwürfe: {how}</translation>
+    </message>
+    <message>
+        <source>tells nothing of drafting</source>
+        <translation>sagt nichts über Entwürfe</translation>
+    </message>
+    <message>
+        <source>context of {number} tokens</source>
+        <translation>Kontext von {number} Tokens</translation>
+    </message>
+    <message>
+        <source>unencrypted</source>
+        <translation>unverschlüsselt</translation>
+    </message>
+    <message>
+        <source>Engines</source>
+        <translation>Engines</translation>
+    </message>
+</context>
+<context>
     <name>Figures</name>
     <message>
         <source>{number} parameters</source>
@@ -2054,6 +2156,12 @@ Chat-Vorlage: {template_name}
         <translation>Werkzeuge (Funktionsaufrufe)</translation>
     </message>
     <message>
+        <source>{name}
+On {host} ({engine}); what you write leaves this machine.</source>
+        <translation>{name}
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
+    </message>
+    <message>
         <source>Open a GGUF file…</source>
         <translation>GGUF-Datei öffnen …</translation>
     </message>
@@ -2100,6 +2208,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Target: {words}</source>
         <translation>Zielmodell: {words}</translation>
+    </message>
+    <message>
+        <source>The engine decides how it drafts.</source>
+        <translation>Die Engine entscheidet, wie sie entwirft.</translation>
     </message>
     <message>
         <source>Draft: {words}</source>
@@ -2772,6 +2884,10 @@ Chat-Vorlage: {template_name}
         <translation>Modelle auf diesem Rechner</translation>
     </message>
     <message>
+        <source>On other engines (leaves this machine)</source>
+        <translation>Auf anderen Engines (verlässt diesen Computer)</translation>
+    </message>
+    <message>
         <source>More</source>
         <translation>Weiteres</translation>
     </message>
@@ -3306,6 +3422,10 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Downloads</source>
         <translation>Downloads</translation>
+    </message>
+    <message>
+        <source>Engines</source>
+        <translation>Engines</translation>
     </message>
 </context>
 <context>
@@ -5310,6 +5430,38 @@ Chat-Vorlage: {template_name}
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>Loading was cancelled</source>
+        <translation>Das Laden wurde abgebrochen</translation>
+    </message>
+    <message>
+        <source>Another model was chosen.</source>
+        <translation>Es wurde ein anderes Modell gewählt.</translation>
+    </message>
+    <message>
+        <source>No draft can be chosen for this model</source>
+        <translation>Für dieses Modell lässt sich kein Entwurfsmodell wählen</translation>
+    </message>
+    <message>
+        <source>It runs in another program, which decides how it drafts.</source>
+        <translation>Es läuft in einem anderen Programm, das entscheidet, wie es entwirft.</translation>
+    </message>
+    <message>
+        <source>Choose a model on this computer to use a draft of your own.</source>
+        <translation>Wählen Sie ein Modell auf diesem Computer, um ein eigenes Entwurfsmodell zu verwenden.</translation>
+    </message>
+    <message>
+        <source>A race needs a model on this computer</source>
+        <translation>Ein Rennen braucht ein Modell auf diesem Computer</translation>
+    </message>
+    <message>
+        <source>The model in use runs in another program, which decides how it drafts.</source>
+        <translation>Das verwendete Modell läuft in einem anderen Programm, das entscheidet, wie es entwirft.</translation>
+    </message>
+    <message>
+        <source>Choose a model on this computer.</source>
+        <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
+    </message>
+    <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
     </message>
@@ -5320,6 +5472,262 @@ Chat-Vorlage: {template_name}
     <message>
         <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>Have the answer written again instead.</source>
+        <translation>Lassen Sie die Antwort stattdessen neu schreiben.</translation>
+    </message>
+    <message>
+        <source>Of the engines of others, only llama-server follows a grammar.</source>
+        <translation>Von den fremden Engines folgt nur llama-server einer Grammatik.</translation>
+    </message>
+    <message>
+        <source>Leave it out.</source>
+        <translation>Lassen Sie sie weg.</translation>
+    </message>
+    <message>
+        <source>The address of an engine ends with its host, its port or a folder.</source>
+        <translation>Die Adresse einer Engine endet mit Rechner, Port oder Ordner.</translation>
+    </message>
+    <message>
+        <source>The engine sent no JSON object.</source>
+        <translation>Die Engine sandte kein JSON-Objekt.</translation>
+    </message>
+    <message>
+        <source>This is no http or https address.</source>
+        <translation>Das ist keine http- oder https-Adresse.</translation>
+    </message>
+    <message>
+        <source>The engine sent no JSON.</source>
+        <translation>Die Engine sandte kein JSON.</translation>
+    </message>
+    <message>
+        <source>Messages and the key would go to {host} unencrypted.</source>
+        <translation>Nachrichten und Schlüssel gingen unverschlüsselt an {host}.</translation>
+    </message>
+    <message>
+        <source>{host} ended the answer in the middle.</source>
+        <translation>{host} hat die Antwort mittendrin beendet.</translation>
+    </message>
+    <message>
+        <source>A line of the answer of {host} is far too long.</source>
+        <translation>Eine Zeile der Antwort von {host} ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>Nothing answers at {host}.</source>
+        <translation>Unter {host} antwortet nichts.</translation>
+    </message>
+    <message>
+        <source>{host} was silent; {seconds} s were waited.</source>
+        <translation>{host} schwieg; gewartet wurden {seconds} s.</translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke.</source>
+        <translation>Die Verbindung zu {host} ist abgebrochen.</translation>
+    </message>
+    <message>
+        <source>What {host} sent could not be read.</source>
+        <translation>Was {host} sandte, ließ sich nicht lesen.</translation>
+    </message>
+    <message>
+        <source>The answer of {host} is far too long.</source>
+        <translation>Die Antwort von {host} ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>{host} sent no answer in JSON.</source>
+        <translation>{host} sandte keine Antwort in JSON.</translation>
+    </message>
+    <message>
+        <source>This engine is not in the list any more.</source>
+        <translation>Diese Engine steht nicht mehr in der Liste.</translation>
+    </message>
+    <message>
+        <source>Add it again, or choose a model.</source>
+        <translation>Fügen Sie sie wieder hinzu, oder wählen Sie ein Modell.</translation>
+    </message>
+    <message>
+        <source>The engine offers no model.</source>
+        <translation>Die Engine bietet kein Modell an.</translation>
+    </message>
+    <message>
+        <source>Load one there, then add it again.</source>
+        <translation>Laden Sie dort eines, und fügen Sie sie dann hinzu.</translation>
+    </message>
+    <message>
+        <source>There are too many engines.</source>
+        <translation>Es sind zu viele Engines.</translation>
+    </message>
+    <message>
+        <source>Remove one first.</source>
+        <translation>Entfernen Sie erst eine.</translation>
+    </message>
+    <message>
+        <source>engines</source>
+        <translation>Engines</translation>
+    </message>
+    <message>
+        <source>no engines</source>
+        <translation>keinen Engines</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written.</source>
+        <translation>{path} kann nicht geschrieben werden.</translation>
+    </message>
+    <message>
+        <source>The engine could not answer</source>
+        <translation>Die Engine konnte nicht antworten</translation>
+    </message>
+    <message>
+        <source>Try again; if it happens again, look at the engine&apos;s own log.</source>
+        <translation>Versuchen Sie es noch einmal; geschieht es wieder, sehen Sie im Protokoll der Engine nach.</translation>
+    </message>
+    <message>
+        <source>This address cannot be used</source>
+        <translation>Diese Adresse ist nicht verwendbar</translation>
+    </message>
+    <message>
+        <source>Give an address such as https://gpu.example.org:8000.</source>
+        <translation>Geben Sie eine Adresse wie https://gpu.example.org:8000 an.</translation>
+    </message>
+    <message>
+        <source>This address is not encrypted</source>
+        <translation>Diese Adresse ist nicht verschlüsselt</translation>
+    </message>
+    <message>
+        <source>Use https, or an SSH tunnel, or confirm that you trust the network in between.</source>
+        <translation>Verwenden Sie https oder einen SSH-Tunnel, oder bestätigen Sie, dass Sie dem Netz dazwischen vertrauen.</translation>
+    </message>
+    <message>
+        <source>The engine cannot be reached</source>
+        <translation>Die Engine ist nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>Check that it runs, its address, and the network.</source>
+        <translation>Prüfen Sie, ob sie läuft, ihre Adresse und das Netz.</translation>
+    </message>
+    <message>
+        <source>The engine did not answer in time</source>
+        <translation>Die Engine hat nicht rechtzeitig geantwortet</translation>
+    </message>
+    <message>
+        <source>It may be loading a model or have too much to do. Try again later.</source>
+        <translation>Vielleicht lädt sie ein Modell oder ist überlastet. Versuchen Sie es später.</translation>
+    </message>
+    <message>
+        <source>The engine refused the key</source>
+        <translation>Die Engine hat den Schlüssel abgelehnt</translation>
+    </message>
+    <message>
+        <source>Enter its key again; the engine&apos;s operator has it.</source>
+        <translation>Geben Sie den Schlüssel neu ein; wer die Engine betreibt, hat ihn.</translation>
+    </message>
+    <message>
+        <source>The engine does not have this model</source>
+        <translation>Die Engine hat dieses Modell nicht</translation>
+    </message>
+    <message>
+        <source>Choose another model of this engine, or ask again what it has.</source>
+        <translation>Wählen Sie ein anderes Modell dieser Engine, oder fragen Sie sie neu, was sie hat.</translation>
+    </message>
+    <message>
+        <source>The conversation is too long for the engine</source>
+        <translation>Die Unterhaltung ist zu lang für die Engine</translation>
+    </message>
+    <message>
+        <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
+        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder lassen Sie die Engine mit größerem Kontext starten.</translation>
+    </message>
+    <message>
+        <source>The engine is busy</source>
+        <translation>Die Engine ist ausgelastet</translation>
+    </message>
+    <message>
+        <source>Try again in a minute.</source>
+        <translation>Versuchen Sie es in einer Minute noch einmal.</translation>
+    </message>
+    <message>
+        <source>The answer was cut off</source>
+        <translation>Die Antwort wurde abgeschnitten</translation>
+    </message>
+    <message>
+        <source>What came is kept. Continue the answer, or ask for it again.</source>
+        <translation>Was kam, ist behalten. Setzen Sie die Antwort fort, oder lassen Sie sie neu schreiben.</translation>
+    </message>
+    <message>
+        <source>The engine refused the request</source>
+        <translation>Die Engine hat die Anfrage abgelehnt</translation>
+    </message>
+    <message>
+        <source>Change the message or the settings of sampling.</source>
+        <translation>Ändern Sie die Nachricht oder die Sampling-Einstellungen.</translation>
+    </message>
+    <message>
+        <source>The engine&apos;s answer could not be understood</source>
+        <translation>Die Antwort der Engine war nicht zu verstehen</translation>
+    </message>
+    <message>
+        <source>Check that the address is that of an OpenAI-compatible server.</source>
+        <translation>Prüfen Sie, ob die Adresse die eines OpenAI-kompatiblen Servers ist.</translation>
+    </message>
+    <message>
+        <source>The list of engines was not saved</source>
+        <translation>Die Liste der Engines wurde nicht gespeichert</translation>
+    </message>
+    <message>
+        <source>Check the free space and the folder&apos;s permissions.</source>
+        <translation>Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
+    </message>
+    <message>
+        <source>{host} has no list of models.</source>
+        <translation>{host} hat keine Liste von Modellen.</translation>
+    </message>
+    <message>
+        <source>Enter its key.</source>
+        <translation>Geben Sie den Schlüssel ein.</translation>
+    </message>
+    <message>
+        <source>Give the address itself to which the engine is moved.</source>
+        <translation>Geben Sie die Adresse selbst an, zu der die Engine umgezogen ist.</translation>
+    </message>
+    <message>
+        <source>{host} redirects to another address, which is not followed.</source>
+        <translation>{host} leitet an eine andere Adresse weiter; dem wird nicht gefolgt.</translation>
+    </message>
+    <message>
+        <source>{host} wants a key, and none is kept for it.</source>
+        <translation>{host} verlangt einen Schlüssel, und es ist keiner hinterlegt.</translation>
+    </message>
+    <message>
+        <source>{host} answered with status {status}.</source>
+        <translation>{host} antwortete mit Status {status}.</translation>
+    </message>
+    <message>
+        <source>{host} has no room for this conversation.</source>
+        <translation>{host} hat keinen Platz für diese Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>{host} does not accept the key.</source>
+        <translation>{host} nimmt den Schlüssel nicht an.</translation>
+    </message>
+    <message>
+        <source>{host} does not offer the model.</source>
+        <translation>{host} bietet das Modell nicht an.</translation>
+    </message>
+    <message>
+        <source>{host} knows no such page.</source>
+        <translation>{host} kennt keine solche Seite.</translation>
+    </message>
+    <message>
+        <source>{host} takes no request now ({status}).</source>
+        <translation>{host} nimmt jetzt keine Anfrage an ({status}).</translation>
+    </message>
+    <message>
+        <source>Something went wrong with the engine</source>
+        <translation>Mit der Engine ging etwas schief</translation>
+    </message>
+    <message>
+        <source>The engine decides how it drafts; see the page Engines for what it tells.</source>
+        <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
     </message>
     <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
