@@ -727,11 +727,11 @@
     </message>
     <message>
         <source>Leaves this machine: messages and files of this chat go to {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Verlässt diesen Computer: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
     </message>
     <message>
         <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es antwortet ein anderes Programm auf diesem Computer, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
@@ -1672,50 +1672,50 @@ vielen Dank für Ihren Brief vom</translation>
     <name>EnginesController</name>
     <message>
         <source>{host} was asked again.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} wurde neu gefragt.</translation>
     </message>
 </context>
 <context>
     <name>EnginesPage</name>
     <message>
         <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Computer.</translation>
     </message>
     <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Schlüssel liegt im Schlüsselbund des Systems und wird nur an diese Adresse gesendet.</translation>
     </message>
     <message>
         <source>Send unencrypted: I trust the network between here and there</source>
-        <translation type="unfinished"></translation>
+        <translation>Unverschlüsselt senden: Ich vertraue dem Netz dazwischen</translation>
     </message>
     <message>
         <source>Address of the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Adresse der Engine</translation>
     </message>
     <message>
         <source>Key, if it needs one</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel, falls nötig</translation>
     </message>
     <message>
         <source>Key of the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Schlüssel der Engine</translation>
     </message>
     <message>
         <source>Add engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Engine hinzufügen</translation>
     </message>
     <message>
         <source>Add an engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Engine hinzufügen</translation>
     </message>
     <message>
         <source>Asking…</source>
-        <translation type="unfinished"></translation>
+        <translation>Wird gefragt …</translation>
     </message>
     <message>
         <source>Model on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>Modell auf {host}</translation>
     </message>
     <message>
         <source>Chat</source>
@@ -1723,15 +1723,15 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Chat with a model on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit einem Modell auf {host} chatten</translation>
     </message>
     <message>
         <source>Ask again</source>
-        <translation type="unfinished"></translation>
+        <translation>Neu fragen</translation>
     </message>
     <message>
         <source>Ask {host} again what it has</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} neu fragen, was es gibt</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -1739,15 +1739,15 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Remove {host} and forget its key</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} entfernen und den Schlüssel vergessen</translation>
     </message>
     <message>
         <source>drafts: {how}</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwürfe: {how}</translation>
     </message>
     <message>
         <source>tells nothing of drafting</source>
-        <translation type="unfinished"></translation>
+        <translation>sagt nichts über Entwürfe</translation>
     </message>
     <message>
         <source>context of {number} tokens</source>
@@ -1755,11 +1755,11 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>unencrypted</source>
-        <translation type="unfinished"></translation>
+        <translation>unverschlüsselt</translation>
     </message>
     <message>
         <source>Engines</source>
-        <translation type="unfinished"></translation>
+        <translation>Engines</translation>
     </message>
 </context>
 <context>
@@ -2166,7 +2166,8 @@ Chat-Vorlage: {template_name}
     <message>
         <source>{name}
 On {host} ({engine}); what you write leaves this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2218,7 +2219,7 @@ On {host} ({engine}); what you write leaves this machine.</source>
     </message>
     <message>
         <source>The engine decides how it drafts.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine entscheidet, wie sie entwirft.</translation>
     </message>
     <message>
         <source>Draft: {words}</source>
@@ -2896,7 +2897,7 @@ On {host} ({engine}); what you write leaves this machine.</source>
     </message>
     <message>
         <source>On other engines (leaves this machine)</source>
-        <translation type="unfinished"></translation>
+        <translation>Auf anderen Engines (verlässt diesen Computer)</translation>
     </message>
     <message>
         <source>More</source>
@@ -3444,7 +3445,7 @@ On {host} ({engine}); what you write leaves this machine.</source>
     </message>
     <message>
         <source>Engines</source>
-        <translation type="unfinished"></translation>
+        <translation>Engines</translation>
     </message>
 </context>
 <context>
@@ -5454,35 +5455,35 @@ On {host} ({engine}); what you write leaves this machine.</source>
     </message>
     <message>
         <source>Loading was cancelled</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Laden wurde abgebrochen</translation>
     </message>
     <message>
         <source>Another model was chosen.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es wurde ein anderes Modell gewählt.</translation>
     </message>
     <message>
         <source>No draft can be chosen for this model</source>
-        <translation type="unfinished"></translation>
+        <translation>Für dieses Modell lässt sich kein Entwurfsmodell wählen</translation>
     </message>
     <message>
         <source>It runs in another program, which decides how it drafts.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es läuft in einem anderen Programm, das entscheidet, wie es entwirft.</translation>
     </message>
     <message>
         <source>Choose a model on this computer to use a draft of your own.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein Modell auf diesem Computer, um ein eigenes Entwurfsmodell zu verwenden.</translation>
     </message>
     <message>
         <source>A race needs a model on this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Rennen braucht ein Modell auf diesem Computer</translation>
     </message>
     <message>
         <source>The model in use runs in another program, which decides how it drafts.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das verwendete Modell läuft in einem anderen Programm, das entscheidet, wie es entwirft.</translation>
     </message>
     <message>
         <source>Choose a model on this computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
     </message>
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
@@ -5538,259 +5539,259 @@ On {host} ({engine}); what you write leaves this machine.</source>
     </message>
     <message>
         <source>Have the answer written again instead.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lassen Sie die Antwort stattdessen neu schreiben.</translation>
     </message>
     <message>
         <source>Of the engines of others, only llama-server follows a grammar.</source>
-        <translation type="unfinished"></translation>
+        <translation>Von den fremden Engines folgt nur llama-server einer Grammatik.</translation>
     </message>
     <message>
         <source>Leave it out.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lassen Sie sie weg.</translation>
     </message>
     <message>
         <source>The address of an engine ends with its host, its port or a folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Adresse einer Engine endet mit Rechner, Port oder Ordner.</translation>
     </message>
     <message>
         <source>The engine sent no JSON object.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine sandte kein JSON-Objekt.</translation>
     </message>
     <message>
         <source>This is no http or https address.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das ist keine http- oder https-Adresse.</translation>
     </message>
     <message>
         <source>The engine sent no JSON.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine sandte kein JSON.</translation>
     </message>
     <message>
         <source>Messages and the key would go to {host} unencrypted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nachrichten und Schlüssel gingen unverschlüsselt an {host}.</translation>
     </message>
     <message>
         <source>{host} ended the answer in the middle.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} hat die Antwort mittendrin beendet.</translation>
     </message>
     <message>
         <source>A line of the answer of {host} is far too long.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Zeile der Antwort von {host} ist viel zu lang.</translation>
     </message>
     <message>
         <source>Nothing answers at {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Unter {host} antwortet nichts.</translation>
     </message>
     <message>
         <source>{host} was silent; {seconds} s were waited.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} schwieg; gewartet wurden {seconds} s.</translation>
     </message>
     <message>
         <source>The connection to {host} broke.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Verbindung zu {host} ist abgebrochen.</translation>
     </message>
     <message>
         <source>What {host} sent could not be read.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was {host} sandte, ließ sich nicht lesen.</translation>
     </message>
     <message>
         <source>The answer of {host} is far too long.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort von {host} ist viel zu lang.</translation>
     </message>
     <message>
         <source>{host} sent no answer in JSON.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} sandte keine Antwort in JSON.</translation>
     </message>
     <message>
         <source>This engine is not in the list any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Engine steht nicht mehr in der Liste.</translation>
     </message>
     <message>
         <source>Add it again, or choose a model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Fügen Sie sie wieder hinzu, oder wählen Sie ein Modell.</translation>
     </message>
     <message>
         <source>The engine offers no model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine bietet kein Modell an.</translation>
     </message>
     <message>
         <source>Load one there, then add it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Laden Sie dort eines, und fügen Sie sie dann hinzu.</translation>
     </message>
     <message>
         <source>There are too many engines.</source>
-        <translation type="unfinished"></translation>
+        <translation>Es sind zu viele Engines.</translation>
     </message>
     <message>
         <source>Remove one first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Entfernen Sie erst eine.</translation>
     </message>
     <message>
         <source>engines</source>
-        <translation type="unfinished"></translation>
+        <translation>Engines</translation>
     </message>
     <message>
         <source>no engines</source>
-        <translation type="unfinished"></translation>
+        <translation>keinen Engines</translation>
     </message>
     <message>
         <source>{path} cannot be written.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} kann nicht geschrieben werden.</translation>
     </message>
     <message>
         <source>The engine could not answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine konnte nicht antworten</translation>
     </message>
     <message>
         <source>Try again; if it happens again, look at the engine&apos;s own log.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es noch einmal; geschieht es wieder, sehen Sie im Protokoll der Engine nach.</translation>
     </message>
     <message>
         <source>This address cannot be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Adresse ist nicht verwendbar</translation>
     </message>
     <message>
         <source>Give an address such as https://gpu.example.org:8000.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie eine Adresse wie https://gpu.example.org:8000 an.</translation>
     </message>
     <message>
         <source>This address is not encrypted</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Adresse ist nicht verschlüsselt</translation>
     </message>
     <message>
         <source>Use https, or an SSH tunnel, or confirm that you trust the network in between.</source>
-        <translation type="unfinished"></translation>
+        <translation>Verwenden Sie https oder einen SSH-Tunnel, oder bestätigen Sie, dass Sie dem Netz dazwischen vertrauen.</translation>
     </message>
     <message>
         <source>The engine cannot be reached</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine ist nicht erreichbar</translation>
     </message>
     <message>
         <source>Check that it runs, its address, and the network.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie, ob sie läuft, ihre Adresse und das Netz.</translation>
     </message>
     <message>
         <source>The engine did not answer in time</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine hat nicht rechtzeitig geantwortet</translation>
     </message>
     <message>
         <source>It may be loading a model or have too much to do. Try again later.</source>
-        <translation type="unfinished"></translation>
+        <translation>Vielleicht lädt sie ein Modell oder ist überlastet. Versuchen Sie es später.</translation>
     </message>
     <message>
         <source>The engine refused the key</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine hat den Schlüssel abgelehnt</translation>
     </message>
     <message>
         <source>Enter its key again; the engine&apos;s operator has it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie den Schlüssel neu ein; wer die Engine betreibt, hat ihn.</translation>
     </message>
     <message>
         <source>The engine does not have this model</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine hat dieses Modell nicht</translation>
     </message>
     <message>
         <source>Choose another model of this engine, or ask again what it has.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie ein anderes Modell dieser Engine, oder fragen Sie sie neu, was sie hat.</translation>
     </message>
     <message>
         <source>The conversation is too long for the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Unterhaltung ist zu lang für die Engine</translation>
     </message>
     <message>
         <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder lassen Sie die Engine mit größerem Kontext starten.</translation>
     </message>
     <message>
         <source>The engine is busy</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine ist ausgelastet</translation>
     </message>
     <message>
         <source>Try again in a minute.</source>
-        <translation type="unfinished"></translation>
+        <translation>Versuchen Sie es in einer Minute noch einmal.</translation>
     </message>
     <message>
         <source>The answer was cut off</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort wurde abgeschnitten</translation>
     </message>
     <message>
         <source>What came is kept. Continue the answer, or ask for it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Was kam, ist behalten. Setzen Sie die Antwort fort, oder lassen Sie sie neu schreiben.</translation>
     </message>
     <message>
         <source>The engine refused the request</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine hat die Anfrage abgelehnt</translation>
     </message>
     <message>
         <source>Change the message or the settings of sampling.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ändern Sie die Nachricht oder die Sampling-Einstellungen.</translation>
     </message>
     <message>
         <source>The engine&apos;s answer could not be understood</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Antwort der Engine war nicht zu verstehen</translation>
     </message>
     <message>
         <source>Check that the address is that of an OpenAI-compatible server.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie, ob die Adresse die eines OpenAI-kompatiblen Servers ist.</translation>
     </message>
     <message>
         <source>The list of engines was not saved</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der Engines wurde nicht gespeichert</translation>
     </message>
     <message>
         <source>Check the free space and the folder&apos;s permissions.</source>
-        <translation type="unfinished"></translation>
+        <translation>Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>{host} has no list of models.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} hat keine Liste von Modellen.</translation>
     </message>
     <message>
         <source>Enter its key.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie den Schlüssel ein.</translation>
     </message>
     <message>
         <source>Give the address itself to which the engine is moved.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie die Adresse selbst an, zu der die Engine umgezogen ist.</translation>
     </message>
     <message>
         <source>{host} redirects to another address, which is not followed.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} leitet an eine andere Adresse weiter; dem wird nicht gefolgt.</translation>
     </message>
     <message>
         <source>{host} wants a key, and none is kept for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} verlangt einen Schlüssel, und es ist keiner hinterlegt.</translation>
     </message>
     <message>
         <source>{host} answered with status {status}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} antwortete mit Status {status}.</translation>
     </message>
     <message>
         <source>{host} has no room for this conversation.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} hat keinen Platz für diese Unterhaltung.</translation>
     </message>
     <message>
         <source>{host} does not accept the key.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} nimmt den Schlüssel nicht an.</translation>
     </message>
     <message>
         <source>{host} does not offer the model.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} bietet das Modell nicht an.</translation>
     </message>
     <message>
         <source>{host} knows no such page.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} kennt keine solche Seite.</translation>
     </message>
     <message>
         <source>{host} takes no request now ({status}).</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} nimmt jetzt keine Anfrage an ({status}).</translation>
     </message>
     <message>
         <source>Something went wrong with the engine</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit der Engine ging etwas schief</translation>
     </message>
     <message>
         <source>The engine decides how it drafts; see the page Engines for what it tells.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine entscheidet, wie sie entwirft; was sie davon sagt, steht auf der Seite Engines.</translation>
     </message>
     <message>
         <source>Speaks {percent:.0f}% of the target&apos;s tokens</source>
