@@ -125,7 +125,7 @@ def test_each_figure_tells_how_it_was_measured_on_whichever_line_it_stands(
         QApplication.sendEvent(figures, QHelpEvent(QEvent.Type.ToolTip, place, figures.mapToGlobal(place)))
         return told[-1]
 
-    for width, num_lines in ((2000, 1), (420, 2), (230, 4)):
+    for width, num_lines in ((2000, 1), (420, 2), (230, 3)):
         figures.setFixedWidth(width)
         figures.wrap(width)
         assert figures.text().count("\n") + 1 == num_lines
