@@ -95,7 +95,7 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
     assert hub is not None
     asked, answered, answer = threading.Event(), threading.Event(), hub.service.repo
 
-    def slow(repo: str) -> RepoAnswer:
+    def slow(repo: str, **_more: object) -> RepoAnswer:
         asked.set()
         assert answered.wait(WAIT_MS / 1000)
         return answer(repo)
@@ -158,7 +158,7 @@ def test_a_target_whose_header_takes_its_time_is_named_at_once(
 ) -> None:
     place, known, answered = place_of(desk), PairJudge.known, threading.Event()
 
-    def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool]) -> KnownModel:
+    def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool], **_more: object) -> KnownModel:
         assert answered.wait(WAIT_MS / 1000)
         return known(judge, ref, should_stop)
 

@@ -16,7 +16,7 @@ from app.domain.settings.values import Settings
 def test_headers_are_remembered_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def read_header(path: Path) -> SimpleNamespace:
+    def read_header(path: Path, **_more: object) -> SimpleNamespace:
         read.append(path.name)
         return SimpleNamespace(header=SimpleNamespace(data_offset=MAX_HEADER_BYTES // 2))
 
