@@ -125,6 +125,21 @@ class SamplingParams:
         return self.temperature == 0.0
 
 
+TemplateValue = str | int | float | bool
+THINKING_OFF, THINKING_ON = "off", "on"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingOption:
+    """One way in which a model can be had think: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512").
+
+    ``opened_tag`` is the tag of reasoning inside which an answer then begins; often empty.
+    """
+
+    name: str
+    opened_tag: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One answer to make. ``raw_prompt`` replaces ``messages``: no chat template, control tokens parsed.
@@ -152,6 +167,8 @@ class ChatRequest:
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
     top_logprobs: int | None = None  # how many of the likeliest tokens to tell with each; None: no probabilities
+    thinking: str = ""  # the name of a `ThinkingOption`; empty, or one that the model has not: as the template has it
+    template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +341,12 @@ class ModelInfo:
     memory: MemoryUse | None = None
     recommended: tuple[tuple[str, int | float], ...] = ()  # sampling, as the file says, by the names of SamplingParams
     opened_tag: str = ""  # of reasoning, where the template begins an answer inside it
+    thinking: tuple[ThinkingOption, ...] = ()  # the usual one first; none where the template leaves no choice
     unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
+
+    def opened_tag_of(self, thinking: str) -> str:
+        """The tag of reasoning inside which an answer begins, where the model is to think in this way."""
+        return next((option.opened_tag for option in self.thinking if option.name == thinking), self.opened_tag)
 
     @property
     def has_template(self) -> bool:

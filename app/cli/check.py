@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from app.cli.output import fail_with
-from app.domain.outlook import Outlook
+from app.domain.speed.outlook import Outlook
 from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header
 from app.paths import find_paths

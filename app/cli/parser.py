@@ -301,6 +301,9 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
     group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
+    group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
+    where, variable = "template_variables", "a variable for the model's chat template; repeatable"
+    group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
     ties = "at temperature 0: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 
@@ -363,6 +366,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
     pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     pairs.set_defaults(module="models.pairs")
+    verified = commands.add_parser("verify-catalog", help="hold the recommended models against the hub")
+    verified.add_argument("keys", nargs="*", metavar="KEY", help="entries, as pairs --json names them; default: all")
+    verified.add_argument("--json", metavar="OUT", help="also write what was found into this file, to be committed")
+    verified.set_defaults(module="models.verify_catalog")
     _add_models_command(commands, "list", "the models on this machine, and those of other programs")
     _add_models_command(commands, "remove", "delete a downloaded model, or forget one in place").add_argument(
         "name", metavar="NAME"

@@ -25,6 +25,7 @@ from app.domain.attachments import Attachment
 from app.domain.devices import device_names, written_placement
 from app.domain.errors import AppError
 from app.domain.framing import with_attachments
+from app.domain.template_variables import read_variables
 from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError, GrammarError, SettingError
@@ -41,6 +42,7 @@ from engine.records import (
     LoadRequest,
     Message,
     Mode,
+    ModelInfo,
     Placement,
     Problem,
     SamplingParams,
@@ -49,6 +51,7 @@ from engine.records import (
 from engine.sandbox.grammar_check import check_grammar
 from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.kernel_check import inspector
+from engine.sentences import said
 from engine.session.session import Session
 
 MAX_PROMPT_CHARS = MAX_CHARS  # as an attachment's
@@ -75,6 +78,7 @@ def command(options: argparse.Namespace) -> int:
             notify(notice)
         if options.draft and ready.draft is None:
             return 1
+        check_thinking(request, ready.target)
         if request.mode is not Mode.OFF and request.depth is None:
             session.measure(MEASURE_S)
         while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
@@ -232,7 +236,37 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
         seed=options.seed,
     )
     return ChatRequest(
-        mode=mode, depth=options.depth, sampling=sampling, max_tokens=options.max_tokens, tie_safe=options.tie_safe
+        mode=mode,
+        depth=options.depth,
+        sampling=sampling,
+        max_tokens=options.max_tokens,
+        tie_safe=options.tie_safe,
+        thinking=options.thinking or "",
+        template_variables=read_variables(", ".join(_listed(options.template_variables))),
+    )
+
+
+def _listed(given: str | list[str] | None) -> list[str]:
+    """Template variables of options, or as the model's own settings have them."""
+    return [given] if isinstance(given, str) else given or []
+
+
+def check_thinking(request: ChatRequest, model: ModelInfo) -> None:
+    """See that the model can be had think as it is asked.
+
+    Raises:
+        SettingError: it cannot; the sentence says how it can.
+    """
+    names = [option.name for option in model.thinking]
+    if not request.thinking or request.thinking in names:
+        return
+    if not names:
+        raise SettingError(
+            said("The chat template of {name} leaves no choice of thinking.", name=model.name), "Leave out --thinking."
+        )
+    raise SettingError(
+        said("{name} cannot think this way: {how}.", name=model.name, how=request.thinking),
+        said("Choose one of: {names}.", names=", ".join(names)),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.controllers.event_throttle import EventThrottle
-from app.domain.races import LaneText
+from app.domain.speed.races import LaneText
 from engine.records import (
     ChatRequest,
     CountRequest,

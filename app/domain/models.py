@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from app.domain.outlook import Outlook, SpeedRange
+from app.domain.speed.outlook import Outlook, SpeedRange
 
 
 class FitLevel(StrEnum):
@@ -34,6 +34,20 @@ class FileKind(StrEnum):
     VOCAB = "vocab"
     ADAPTER = "adapter"
     OTHER = "other"
+
+
+class Drafting(StrEnum):
+    """Where the proposals for a target come from."""
+
+    DRAFT_MODEL = "draft model"
+    HEADS_INSIDE = "heads inside"  # next-token layers (MTP) in the target's own file
+    SIDE_FILE = "side file"  # a head in a file of its own: MTP or EAGLE-3
+    TEXT = "text"  # text that repeats, no second model
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether there is a second file beside the target's."""
+        return self in (Drafting.DRAFT_MODEL, Drafting.SIDE_FILE)
 
 
 class Presence(StrEnum):
@@ -197,6 +211,7 @@ class PairView:
     fit: FitTable | None = None
     note: str = ""
     outlook: Outlook | None = None  # what it will gain here; ``note`` says it
+    drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False where the hub no longer has it as listed
 
     @property
@@ -215,7 +230,10 @@ class PairView:
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """A recommended pair. ``speedup`` is the range that its source gives; ``checked`` is what the hub said."""
+    """A recommended target with what drafts for it.
+
+    ``speedup`` is the range that its source gives; ``checked`` is what the hub said.
+    """
 
     key: str
     name: str

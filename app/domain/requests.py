@@ -8,6 +8,7 @@ from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
 from app.domain.settings.table import COMPLETES
 from app.domain.settings.values import Settings
+from app.domain.template_variables import read_variables
 from app.domain.thinking import without_thinking
 from engine.records import (
     JOINT,
@@ -33,6 +34,8 @@ def chat_request(
         overflow=Overflow(settings.text("overflow")),
         request_id=request_id,
         use_past=bool(settings.values["learn_past"]),
+        thinking=settings.text("thinking"),
+        template_variables=read_variables(settings.text("template_variables")),
         completes=settings.text("prompt_format") == COMPLETES,
     )
 

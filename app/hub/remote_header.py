@@ -15,6 +15,7 @@ from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation, RemoteModel
 from engine.errors import ModelHeaderError, ModelNotFoundError
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
@@ -82,8 +83,12 @@ def read_remote_header(
     model: RemoteModel,
     revision: str = "main",
     should_stop: Callable[[], bool] = lambda: False,
+    *,
+    may_be_head: bool = False,
 ) -> KnownModel:
     """Read the header of a model of the hub; of several parts only the first is asked.
+
+    ``may_be_head``: a head in a file of its own (MTP, EAGLE-3) is taken, too.
 
     Raises:
         HubError: the hub could not give it.
@@ -92,11 +97,11 @@ def read_remote_header(
     location = client.locate(repo_id, model.files[0].path, revision)
     size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
     source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
-    return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)))
+    return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)), may_be_head)
 
 
-def read_local_header(path: Path) -> KnownModel:
-    """Read the header of a file of this disk.
+def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
+    """Read the header of a file of this disk; ``may_be_head`` as above.
 
     Raises:
         ModelFileError: it is no model that writes text, damaged, or not there.
@@ -111,7 +116,9 @@ def read_local_header(path: Path) -> KnownModel:
 
             parts = all_shards(path)
             total = sum(part.stat().st_size for part in parts if part.exists())
-            return _read(RangeSource(fetch, size), size, KnownFile(model_name(path.name), total, len(parts), path))
+            return _read(
+                RangeSource(fetch, size), size, KnownFile(model_name(path.name), total, len(parts), path), may_be_head
+            )
     except OSError as error:
         raise ModelNotFoundError(
             said("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
@@ -128,10 +135,11 @@ class KnownFile:
     path: Path | None = None
 
 
-def _read(source: RangeSource, file_size: int, file: KnownFile) -> KnownModel:
+def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: bool) -> KnownModel:
     try:
         header = parse_header(source.read_at, file_size)
-        check_writes_text(header, file.name)
+        if not (may_be_head and head_method(header)):
+            check_writes_text(header, file.name)
         if file.num_parts == 1:  # the first of several may hold no weights at all
             check_header(header)
         check_tokens(header, source.read_at)

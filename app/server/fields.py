@@ -102,6 +102,11 @@ class Fields:
             raise wrong_type(self._prefix + name, "an object", value)
         return Fields(value, f"{self._prefix}{name}.")
 
+    def rest(self) -> dict[str, object]:
+        """All that is left, by name; nothing is left then."""
+        left, self._left = self._left, {}
+        return left
+
     def refuse(self, neutral: Mapping[str, Iterable[object]]) -> None:
         """Refuse fields whose value asks for something: each may have one of its ``neutral`` values.
 

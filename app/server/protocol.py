@@ -6,14 +6,26 @@ Every field is either followed, or known to change nothing, or refused with stat
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
+from app.domain.template_variables import checked
 from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, wrong_type
 from app.server.messages import read_messages, text_of
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
-from engine.records import REASONING_TAGS, ChatRequest, EngineReady, Message, Mode, SamplingParams
+from engine.records import (
+    REASONING_TAGS,
+    THINKING_OFF,
+    THINKING_ON,
+    ChatRequest,
+    EngineReady,
+    Message,
+    Mode,
+    SamplingParams,
+    TemplateValue,
+)
 
 MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
@@ -33,7 +45,6 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "service_tier": ("auto", "default"),
     "store": (False,),
     "audio": (),
-    "reasoning_effort": (),
     "verbosity": (),
     "web_search_options": (),
 }
@@ -102,6 +113,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
             messages=messages,
             tools=use.tools,
             predicted=_prediction(fields),
+            **_thinking(fields, model),
             top_logprobs=_logprobs_of_chat(fields),
         )
     else:
@@ -129,7 +141,7 @@ def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: Se
         message = "Together with `tools` the form of the answer cannot be set: it would forbid all calls."
         raise ApiError(400, message, param="response_format", code="unsupported_value")
     grammar = form.grammar or use.grammar
-    opened = model.ready.target.opened_tag
+    opened = model.ready.target.opened_tag_of(request.thinking)
     if not grammar:
         return request
     if opened and request.messages and request.messages[-1].role != "assistant":
@@ -137,6 +149,31 @@ def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: Se
         closed = Message("assistant", f"{opened}{closing}\n\n")
         request = replace(request, messages=(*request.messages, closed))
     return replace(request, grammar=grammar)
+
+
+def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
+    """How the model is to think, of ``reasoning_effort``, and what else its template is told."""
+    found: dict[str, Any] = {}
+    effort = fields.text("reasoning_effort")
+    if effort is not None:
+        names = [option.name for option in model.ready.target.thinking]
+        wanted = THINKING_OFF if effort == "none" else effort
+        if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
+            wanted = THINKING_ON  # more or less of it is not to be had
+        if wanted not in names:
+            known = f"this model takes {', '.join(names)}" if names else "this model leaves no choice of it"
+            raise unsupported("reasoning_effort", f"`reasoning_effort` cannot be {effort[:40]}: {known}.")
+        found["thinking"] = wanted
+    given = fields.nested("chat_template_kwargs")
+    if given is not None:
+        values = given.rest()
+        if not all(isinstance(value, str | int | float | bool) for value in values.values()):
+            raise ApiError(400, "The values must be texts, numbers, true or false.", param="chat_template_kwargs")
+        try:
+            found["template_variables"] = checked(cast("dict[str, TemplateValue]", values).items())
+        except ValueError as error:
+            raise ApiError(400, str(error), param="chat_template_kwargs") from error
+    return found
 
 
 def _prediction(fields: Fields) -> str:

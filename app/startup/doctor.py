@@ -54,7 +54,7 @@ class Finding:
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
     """Look at everything, in the order in which a start needs it."""
-    library = ask_library()
+    library = ask_library(paths.cache)
     return (
         _program(),
         *_packages(),
@@ -112,12 +112,15 @@ def _version(name: str) -> str | None:
 # ---- llama.cpp ---------------------------------------------------------------------------------------------------
 
 
-def ask_library(limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
-    """What a child process says of llama.cpp; ``error`` where it cannot be loaded, says nothing or ends."""
+def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+    """What a child process says of llama.cpp, and of what earlier starts kept in ``cache_dir``.
+
+    ``error`` where it cannot be loaded, says nothing or ends.
+    """
     its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
     try:
         child = subprocess.run(  # noqa: S603  (our own interpreter and module)
-            child_command("library"),
+            child_command("library", *([str(cache_dir)] if cache_dir is not None else [])),
             stdin=its_end,
             capture_output=True,
             timeout=limit_s,
@@ -182,8 +185,20 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
         total, free = gpu["total_bytes"], gpu["free_bytes"]
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
         yield Finding("GPU", Level.FINE, f"{gpu['name']}: {size}.")
+    if library.get("gpus"):
+        yield _gpu_trial(library.get("gpu_verdict"), library.get("gpu_notice"))
     if not library.get("gpus") and "error" not in library:
         yield _no_gpu(graphics_of_system(), can_use=bool(library.get("supports_gpu")))
+
+
+def _gpu_trial(verdict: str | None, notice: str | None) -> Finding:
+    """What became of the small model that an earlier start ran there."""
+    if verdict is None:
+        message = "It was not tried yet: that is done once, when the first model is opened."
+        return Finding("GPU trial", Level.FINE, message)
+    if notice is None:
+        return Finding("GPU trial", Level.FINE, "A small model ran right on it.")
+    return Finding("GPU trial", Level.NOTE, notice, "Update its driver, then start Paceline: it is tried anew.")
 
 
 def _no_gpu(present: list[str], *, can_use: bool) -> Finding:

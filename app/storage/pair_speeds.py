@@ -12,7 +12,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
+from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest, newest_races
 from engine.storage.json_store import JsonStore, with_latest
 
 MAX_PAIRS = 64

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import RaceStoreError
-from app.domain.races import (
+from app.domain.speed.races import (
     LaneChoice,
     LaneResult,
     LaneVerdict,

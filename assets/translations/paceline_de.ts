@@ -218,6 +218,10 @@
         <translation>Ausblenden</translation>
     </message>
     <message>
+        <source>Take the suggestion</source>
+        <translation>Vorschlag annehmen</translation>
+    </message>
+    <message>
         <source>Notice</source>
         <translation>Hinweis</translation>
     </message>
@@ -233,12 +237,52 @@
         <translation>längeres Nachdenken, wo ein 8B-Modell zu langsam wäre</translation>
     </message>
     <message>
+        <source>everyday questions on a laptop with 8 GB of memory; it thinks, and drafts for itself</source>
+        <translation>alltägliche Fragen auf einem Laptop mit 8 GB Speicher; es denkt nach und entwirft selbst</translation>
+    </message>
+    <message>
         <source>everyday chat in many languages where a 7B model would be too slow</source>
         <translation>alltägliche Gespräche in vielen Sprachen, wo ein 7B-Modell zu langsam wäre</translation>
     </message>
     <message>
-        <source>everyday questions and lists on a laptop with 8 GB of free memory</source>
-        <translation>alltägliche Fragen und Listen auf einem Laptop mit 8 GB freiem Speicher</translation>
+        <source>everyday questions and code on a laptop with 12 GB of memory</source>
+        <translation>alltägliche Fragen und Code auf einem Laptop mit 12 GB Speicher</translation>
+    </message>
+    <message>
+        <source>prose and questions in many languages with 16 GB of memory</source>
+        <translation>Prosa und Fragen in vielen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>everyday questions in European languages with 16 GB of memory</source>
+        <translation>alltägliche Fragen in europäischen Sprachen mit 16 GB Speicher</translation>
+    </message>
+    <message>
+        <source>reasoning with 16 GB of memory; fast even without a large GPU</source>
+        <translation>Schlussfolgern mit 16 GB Speicher; auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>prose in many languages with 24 GB of memory; fast even without a large GPU</source>
+        <translation>Prosa in vielen Sprachen mit 24 GB Speicher; auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>reasoning and code with 32 GB of memory; fast even without a large GPU</source>
+        <translation>Schlussfolgern und Code mit 32 GB Speicher; auch ohne große GPU schnell</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 24 GB of memory; it thinks, and drafts for itself</source>
+        <translation>sorgfältige Antworten und Code mit 24 GB Speicher; es denkt nach und entwirft selbst</translation>
+    </message>
+    <message>
+        <source>careful answers and code with 24 GB of memory</source>
+        <translation>sorgfältige Antworten und Code mit 24 GB Speicher</translation>
+    </message>
+    <message>
+        <source>code and long tasks with 24 GB of memory; a mixture of experts</source>
+        <translation>Code und lange Aufgaben mit 24 GB Speicher; ein Modell aus Experten (MoE)</translation>
+    </message>
+    <message>
+        <source>careful prose in many languages with 32 GB of memory</source>
+        <translation>sorgfältige Prosa in vielen Sprachen mit 32 GB Speicher</translation>
     </message>
     <message>
         <source>code on a laptop; much of it is predictable, so drafting works well</source>
@@ -253,14 +297,6 @@
         <translation>alltägliche Chats und Zusammenfassungen</translation>
     </message>
     <message>
-        <source>prose; its draft is relatively large, so expect a small speed-up</source>
-        <translation>Prosa; das Entwurfsmodell ist recht groß, erwarten Sie also wenig Gewinn</translation>
-    </message>
-    <message>
-        <source>everyday questions with 16 GB of memory</source>
-        <translation>alltägliche Fragen mit 16 GB Speicher</translation>
-    </message>
-    <message>
         <source>code with 16 GB of memory</source>
         <translation>Code mit 16 GB Speicher</translation>
     </message>
@@ -273,22 +309,6 @@
         <translation>Prosa in vielen Sprachen mit 16 GB Speicher</translation>
     </message>
     <message>
-        <source>short factual answers; a context of 4,096 tokens and a relatively large draft</source>
-        <translation>kurze sachliche Antworten; ein Kontext von 4.096 Token und ein recht großes Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>mathematics and reasoning with 16 GB of memory</source>
-        <translation>Mathematik und Schlussfolgern mit 16 GB Speicher</translation>
-    </message>
-    <message>
-        <source>everyday questions in European languages with 24 GB of memory</source>
-        <translation>alltägliche Fragen in europäischen Sprachen mit 24 GB Speicher</translation>
-    </message>
-    <message>
-        <source>careful answers and code with 32 GB of memory</source>
-        <translation>sorgfältige Antworten und Code mit 32 GB Speicher</translation>
-    </message>
-    <message>
         <source>code with 32 GB of memory</source>
         <translation>Code mit 32 GB Speicher</translation>
     </message>
@@ -297,20 +317,8 @@
         <translation>Schlussfolgern mit 32 GB Speicher</translation>
     </message>
     <message>
-        <source>prose with 24 GB of memory</source>
-        <translation>Prosa mit 24 GB Speicher</translation>
-    </message>
-    <message>
         <source>prose in many languages with 24 GB of memory</source>
         <translation>Prosa in vielen Sprachen mit 24 GB Speicher</translation>
-    </message>
-    <message>
-        <source>mathematics and reasoning with 32 GB of memory</source>
-        <translation>Mathematik und Schlussfolgern mit 32 GB Speicher</translation>
-    </message>
-    <message>
-        <source>hard reasoning with 64 GB of memory</source>
-        <translation>schwieriges Schlussfolgern mit 64 GB Speicher</translation>
     </message>
     <message>
         <source>careful answers with 64 GB of memory</source>
@@ -1743,7 +1751,7 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>context of {number} tokens</source>
-        <translation>Kontext von {number} Tokens</translation>
+        <translation>Kontext von {number} Token</translation>
     </message>
     <message>
         <source>unencrypted</source>
@@ -1821,8 +1829,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <source>{share} of {number} drafted tokens accepted</source>
-        <translation>{share} von {number} entworfenen Token akzeptiert</translation>
+        <source>{number} drafted, {share} accepted</source>
+        <translation>{number} entworfen, {share} akzeptiert</translation>
     </message>
     <message>
         <source>No tokens were proposed: every pass gave one token of the target.</source>
@@ -2345,6 +2353,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
+    </message>
+    <message>
+        <source>By its header, this head can belong to the target.</source>
+        <translation>Nach seinem Header kann dieser Kopf zum Zielmodell gehören.</translation>
     </message>
 </context>
 <context>
@@ -3031,7 +3043,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>A draft model, best with the target&apos;s vocabulary, or a head.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ein Entwurfsmodell, am besten mit dem Vokabular des Zielmodells, oder einen Kopf.</translation>
     </message>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
@@ -3149,8 +3161,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>NothingDrafted</name>
     <message>
-        <source>Plain decoding was chosen; the mode “Auto” drafts where that pays off.</source>
-        <translation>Einfaches Dekodieren war gewählt; der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
+        <source>The mode “Auto” drafts where that pays off.</source>
+        <translation>Der Modus „Auto“ entwirft, wo es sich lohnt.</translation>
     </message>
     <message>
         <source>the draft length is 0</source>
@@ -3255,6 +3267,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Draft</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Draft head</source>
+        <translation>Entwurfskopf</translation>
+    </message>
+    <message>
+        <source>Drafts for itself: heads inside (MTP)</source>
+        <translation>Entwirft selbst: Köpfe in der Datei (MTP)</translation>
     </message>
     <message>
         <source>No draft: plain decoding and n-grams</source>
@@ -5122,6 +5142,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
+        <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
+        <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
         <translation>Die Chat-Vorlage des Modells ist gescheitert: {reason}.</translation>
     </message>
@@ -5210,12 +5234,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie einen anderen Modus für diese Bahn.</translation>
     </message>
     <message>
-        <source>The question and what goes before it have {number:,} tokens, but the context holds {size:,}.</source>
-        <translation>Die Frage und was ihr vorausgeht haben {number:,} Token, der Kontext fasst aber nur {size:,}.</translation>
+        <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
+        <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {number} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -5472,6 +5496,46 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>There are more than {most} variables.</source>
+        <translation>Es sind mehr als {most} Variablen.</translation>
+    </message>
+    <message>
+        <source>{part} is not of the form name=value.</source>
+        <translation>{part} hat nicht die Form name=wert.</translation>
+    </message>
+    <message>
+        <source>{name} is no name of a variable.</source>
+        <translation>{name} ist kein Name einer Variablen.</translation>
+    </message>
+    <message>
+        <source>{name} is set by Paceline itself.</source>
+        <translation>{name} setzt Paceline selbst.</translation>
+    </message>
+    <message>
+        <source>The value of {name} has more than {most:,} characters.</source>
+        <translation>Der Wert von {name} hat mehr als {most:,} Zeichen.</translation>
+    </message>
+    <message>
+        <source>The hub has the model as listed here.</source>
+        <translation>Der Hub hat das Modell so, wie es hier steht.</translation>
+    </message>
+    <message>
+        <source>{name} has no next-token layers (MTP), though the list says so.</source>
+        <translation>{name} hat keine MTP-Schichten, obwohl die Liste sie nennt.</translation>
+    </message>
+    <message>
+        <source>{name} is a head, not a draft model as listed.</source>
+        <translation>{name} ist ein Kopf und kein Entwurfsmodell, wie es in der Liste steht.</translation>
+    </message>
+    <message>
+        <source>{name} is not a head, though the list says so.</source>
+        <translation>{name} ist kein Kopf, obwohl es so in der Liste steht.</translation>
+    </message>
+    <message>
+        <source>{name} has another vocabulary than its target.</source>
+        <translation>{name} hat ein anderes Vokabular als sein Zielmodell.</translation>
     </message>
     <message>
         <source>Have the answer written again instead.</source>
@@ -5747,15 +5811,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The target&apos;s chat template writes the control token {token} at {place}, and the draft&apos;s has nothing there: it leaves these messages out.</source>
-        <translation>Die Chatvorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
+        <translation>Die Chat-Vorlage des Zielmodells schreibt an {place} das Steuertoken {token}; die des Entwurfsmodells hat dort nichts: Sie lässt diese Nachrichten weg.</translation>
     </message>
     <message>
         <source>Both read what the target&apos;s chat template writes: at {place} that is {ours}, and the draft&apos;s own has {theirs}.</source>
-        <translation>Beide lesen, was die Chatvorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
+        <translation>Beide lesen, was die Chat-Vorlage des Zielmodells schreibt: An {place} ist das {ours}, in der eigenen des Entwurfsmodells {theirs}.</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
-        <translation>Die Chatvorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
+        <translation>Die Chat-Vorlage des Zielmodells verwendet das Steuertoken {token}, das dem Entwurfsmodell fehlt, und dessen eigene Vorlage lässt sich nicht vergleichen. {reason}</translation>
     </message>
     <message>
         <source>the draft needs more than the {n_ctx:,} tokens of its context for this conversation</source>
@@ -5767,11 +5831,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>llama.cpp cannot be loaded</source>
-        <translation type="unfinished"></translation>
+        <translation>llama.cpp lässt sich nicht laden</translation>
     </message>
     <message>
         <source>Type “paceline doctor” in a terminal: it says what is missing and how to get it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Geben Sie in einem Terminal „paceline doctor“ ein: Es sagt, was fehlt und woher Sie es bekommen.</translation>
     </message>
     <message>
         <source>This file cannot be used as a model</source>
@@ -5843,11 +5907,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>This grammar cannot be used</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Grammatik lässt sich nicht verwenden</translation>
     </message>
     <message>
         <source>Change the grammar or the schema.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ändern Sie die Grammatik oder das Schema.</translation>
     </message>
     <message>
         <source>The model stopped computing</source>
@@ -6027,7 +6091,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Open that model, and choose this file as its draft.</source>
-        <translation type="unfinished"></translation>
+        <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
     </message>
     <message>
         <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
@@ -6039,19 +6103,19 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>a draft head (DFlash) of another model, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (DFlash) eines anderen Modells, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>a draft head (EAGLE-3) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf (EAGLE-3) eines anderen Modells</translation>
     </message>
     <message>
         <source>a draft head of Gemma 4 that shares its cache, of a kind that Paceline does not use</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Entwurfskopf von Gemma 4, der dessen Cache mitbenutzt, von einer Art, die Paceline nicht verwendet</translation>
     </message>
     <message>
         <source>the next-token heads (MTP) of another model</source>
-        <translation type="unfinished"></translation>
+        <translation>die Köpfe für folgende Token (MTP) eines anderen Modells</translation>
     </message>
     <message>
         <source>Open the first part, {first}.</source>
@@ -6154,6 +6218,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
     </message>
     <message>
+        <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+    </message>
+    <message>
+        <source>A newer driver may help; “paceline doctor” says more.</source>
+        <translation>Ein neuerer Treiber kann helfen; mehr sagt „paceline doctor“.</translation>
+    </message>
+    <message>
         <source>There is no device {name}: llama.cpp finds none beside the processor.</source>
         <translation>Es gibt kein Gerät {name}: llama.cpp findet außer dem Prozessor keines.</translation>
     </message>
@@ -6163,11 +6235,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The grammar cannot be read: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>
         <source>it has no rules</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie hat keine Regeln</translation>
     </message>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
@@ -6250,12 +6322,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for all of it: {on_devices} of {every} layers lie there.</source>
+        <translation>Die GPU hat nicht für alles Platz: {on_devices} von {every} Schichten liegen dort.</translation>
+    </message>
+    <message>
         <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
         <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>The GPU has no room for it, so it runs on the processor.</source>
+        <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
+    </message>
+    <message>
         <source>The chat template of this model leaves out the text of messages.</source>
-        <translation>Die Chatvorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
+        <translation>Die Chat-Vorlage dieses Modells lässt den Text der Nachrichten weg.</translation>
     </message>
     <message>
         <source>Use another file of this model, or one with another template.</source>
@@ -6263,43 +6343,47 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>This model&apos;s file names no tokens for filling in the middle.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Datei dieses Modells nennt keine Token zum Füllen einer Lücke.</translation>
     </message>
     <message>
         <source>Leave out the suffix, or choose a code model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Lassen Sie das Ende weg oder wählen Sie ein Modell für Code.</translation>
     </message>
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
+    </message>
+    <message>
+        <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>
+        <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>llama.cpp crashed over this grammar.</source>
-        <translation type="unfinished"></translation>
+        <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
     </message>
     <message>
         <source>Make it simpler: fewer groups in each other.</source>
-        <translation type="unfinished"></translation>
+        <translation>Machen Sie sie einfacher: weniger ineinander geschachtelte Gruppen.</translation>
     </message>
     <message>
         <source>The grammar could not be read in time.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Grammatik ließ sich nicht rechtzeitig lesen.</translation>
     </message>
     <message>
         <source>Make it simpler.</source>
-        <translation type="unfinished"></translation>
+        <translation>Machen Sie sie einfacher.</translation>
     </message>
     <message>
         <source>it has no rule called root, or one that is not there</source>
-        <translation type="unfinished"></translation>
+        <translation>Sie hat keine Regel namens root, oder eine fehlt</translation>
     </message>
     <message>
         <source>A grammar must have rules, and {most:,} characters at most.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Grammatik muss Regeln haben und darf höchstens {most:,} Zeichen haben.</translation>
     </message>
     <message>
         <source>a rule begins with itself</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Regel beginnt mit sich selbst</translation>
     </message>
     <message>
         <source>llama.cpp gives no hidden rows of {architecture} models.</source>
@@ -6331,7 +6415,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
-        <translation>Die Chatvorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
+        <translation>Die Chat-Vorlage des Modells macht Prompts, die zum Messen zu lang sind.</translation>
     </message>
     <message>
         <source>Name other layers.</source>
@@ -6362,8 +6446,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
     </message>
     <message>
-        <source>writing a copy without {number} layers</source>
-        <translation>Eine Kopie ohne {number} Schichten wird geschrieben</translation>
+        <source>writing a copy without {pruned} layers</source>
+        <translation>Eine Kopie ohne {pruned} Schichten wird geschrieben</translation>
     </message>
     <message>
         <source>The layers to leave out must be some of 0 to {last}, not all.</source>
@@ -7634,6 +7718,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>So, wie es hier steht, ist es nicht mehr verfügbar.</translation>
     </message>
     <message>
+        <source>{times} times, {measured_on}</source>
+        <translation>{times}-fach, {measured_on}</translation>
+    </message>
+    <message>
         <source>{low} to {high} times, {measured_on}</source>
         <translation>{low}- bis {high}-fach, {measured_on}</translation>
     </message>
@@ -7669,8 +7757,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Empfohlene Paare</translation>
     </message>
     <message>
-        <source>A large model with a small one as its draft.</source>
-        <translation>Ein großes Modell, ein kleines als Entwurf.</translation>
+        <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
+        <translation>Zu jedem gehört, was entwirft: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
         <source>Choose a pair</source>
@@ -7699,6 +7787,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>Entwerfen</translation>
     </message>
     <message>
         <source>Licence</source>
@@ -8406,6 +8498,74 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Whether a model that can think does so before it answers, and how much. A model takes only what it knows.</source>
+        <translation>Ob ein Modell, das nachdenken kann, das vor der Antwort tut, und wie viel. Ein Modell nimmt nur an, was es kennt.</translation>
+    </message>
+    <message>
+        <source>as the model has it</source>
+        <translation>wie das Modell es vorsieht</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+    <message>
+        <source>as the question needs it</source>
+        <translation>je nach Frage</translation>
+    </message>
+    <message>
+        <source>minimal</source>
+        <translation>minimal</translation>
+    </message>
+    <message>
+        <source>low</source>
+        <translation>wenig</translation>
+    </message>
+    <message>
+        <source>medium</source>
+        <translation>mittel</translation>
+    </message>
+    <message>
+        <source>high</source>
+        <translation>viel</translation>
+    </message>
+    <message>
+        <source>very high</source>
+        <translation>sehr viel</translation>
+    </message>
+    <message>
+        <source>as much as it can</source>
+        <translation>so viel es kann</translation>
+    </message>
+    <message>
+        <source>up to 512 tokens</source>
+        <translation>bis zu 512 Token</translation>
+    </message>
+    <message>
+        <source>up to 2,048 tokens</source>
+        <translation>bis zu 2.048 Token</translation>
+    </message>
+    <message>
+        <source>up to 8,192 tokens</source>
+        <translation>bis zu 8.192 Token</translation>
+    </message>
+    <message>
+        <source>Template variables</source>
+        <translation>Variablen der Chat-Vorlage</translation>
+    </message>
+    <message>
+        <source>What else the model&apos;s chat template is told, for models whose pages name such variables.</source>
+        <translation>Was der Chat-Vorlage des Modells noch gesagt wird, für Modelle, deren Seiten solche Variablen nennen.</translation>
     </message>
     <message>
         <source>Your message</source>
@@ -9510,6 +9670,112 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>Thinking</name>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
+    </message>
+    <message>
+        <source>As needed</source>
+        <translation>Nach Bedarf</translation>
+    </message>
+    <message>
+        <source>Minimal</source>
+        <translation>Minimal</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Wenig</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Viel</translation>
+    </message>
+    <message>
+        <source>Very high</source>
+        <translation>Sehr viel</translation>
+    </message>
+    <message>
+        <source>Maximum</source>
+        <translation>Maximal</translation>
+    </message>
+    <message>
+        <source>Answers at once</source>
+        <translation>Antwortet sofort</translation>
+    </message>
+    <message>
+        <source>Reasons before it answers</source>
+        <translation>Denkt vor der Antwort nach</translation>
+    </message>
+    <message>
+        <source>Decides by the question</source>
+        <translation>Entscheidet je nach Frage</translation>
+    </message>
+    <message>
+        <source>Hardly reasons</source>
+        <translation>Denkt kaum nach</translation>
+    </message>
+    <message>
+        <source>Reasons briefly</source>
+        <translation>Denkt kurz nach</translation>
+    </message>
+    <message>
+        <source>Reasons for a while</source>
+        <translation>Denkt eine Weile nach</translation>
+    </message>
+    <message>
+        <source>Reasons at length</source>
+        <translation>Denkt lange nach</translation>
+    </message>
+    <message>
+        <source>Reasons at great length</source>
+        <translation>Denkt sehr lange nach</translation>
+    </message>
+    <message>
+        <source>Reasons for as long as it can</source>
+        <translation>Denkt nach, solange es kann</translation>
+    </message>
+    <message>
+        <source>Up to {number} tokens</source>
+        <translation>Bis zu {number} Token</translation>
+    </message>
+    <message>
+        <source>Reasons until so much is written</source>
+        <translation>Denkt nach, bis so viel geschrieben ist</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkingButton</name>
+    <message>
+        <source>How the model thinks</source>
+        <translation>Wie das Modell nachdenkt</translation>
+    </message>
+    <message>
+        <source>Thinking: {name}</source>
+        <translation>Nachdenken: {name}</translation>
+    </message>
+    <message>
+        <source>Thinking: {name}. {line}.</source>
+        <translation>Nachdenken: {name}. {line}.</translation>
+    </message>
+    <message>
+        <source>usual</source>
+        <translation>üblich</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+</context>
+<context>
     <name>TokenBox</name>
     <message>
         <source>The token is stored in the system&apos;s keyring and sent only to the hub.</source>
@@ -9843,6 +10109,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Not a model, judging by its name and header.</source>
         <translation>Nach Name und Dateikopf kein Modell.</translation>
+    </message>
+    <message>
+        <source>A small model drafts for it</source>
+        <translation>Ein kleines Modell entwirft</translation>
+    </message>
+    <message>
+        <source>Heads inside: next-token layers (MTP) in the model&apos;s own file</source>
+        <translation>Köpfe in der Datei: MTP-Schichten des Modells selbst</translation>
+    </message>
+    <message>
+        <source>A head in a file of its own (MTP or EAGLE-3)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP oder EAGLE-3)</translation>
+    </message>
+    <message>
+        <source>Text that repeats is drafted; no second model is needed</source>
+        <translation>Text, der sich wiederholt, wird entworfen; ein zweites Modell ist nicht nötig</translation>
     </message>
     <message>
         <source>The draft matches</source>

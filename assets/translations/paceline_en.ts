@@ -187,14 +187,14 @@
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>{number} request answered</numerusform>
             <numerusform>{number} requests answered</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{number} waiting</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>{number} waiting</numerusform>
             <numerusform>{number} waiting</numerusform>
         </translation>

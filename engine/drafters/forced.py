@@ -22,10 +22,12 @@ class GrammarDrafter:
         self._constraint = constraint
         self._forced = forced
         self._is_forced = False  # the last proposal
+        self._num_seen = 0  # tokens of the history that `forced` has heard of
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Prepare the other drafter."""
+        self._num_seen = len(history)
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
@@ -34,7 +36,8 @@ class GrammarDrafter:
         self._is_forced = False
         if state is None or limit <= 0:
             return self.inner.propose(history, limit)
-        forced = self._forced.after(state)[:limit]
+        forced = self._forced.after(state, history[self._num_seen :].tolist())[:limit]
+        self._num_seen = len(history)
         if forced:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))

@@ -39,9 +39,10 @@ def head_method(header: GgufHeader) -> str:
     """`MTP` or `EAGLE3` where the file is a head of another model, else empty."""
     if header.architecture == EAGLE3_ARCHITECTURE:
         return EAGLE3
-    has_trunk = any(tensor.name.startswith("blk.0.") for tensor in header.tensors)
+    names = [tensor.name for tensor in header.tensors]
     is_part = header.metadata.get("split.count", 1) not in (0, 1)
-    return MTP if has_next_token_layers(header) and not has_trunk and not is_part else ""
+    has_trunk = any(name.startswith("blk.0.") for name in names)
+    return MTP if any(".nextn." in name for name in names) and not has_trunk and not is_part else ""
 
 
 def next_token_weights(header: GgufHeader) -> tuple[int, int]:

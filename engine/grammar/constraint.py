@@ -102,9 +102,20 @@ class ForcedText:
             if len(ids) == 1 and tokenizer.piece(ids[0]) == character.encode()
         }
         self._asked = np.array([*self._tokens, *sorted(tokenizer.eog_ids)], dtype=np.int64)
+        self._rest = b""  # of what was found to be forced, and is not written yet
 
-    def after(self, state: State) -> list[int]:
-        """The tokens of what must follow; none where there is a choice."""
+    def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
+        """The tokens of what must follow; none where there is a choice.
+
+        ``written`` are the tokens of the answer since the last call: what was found then need not be found again.
+        """
+        data = b"".join(self._tokenizer.piece(token_id) for token_id in written)
+        self._rest = self._rest[len(data) :] if self._rest.startswith(data) else b""
+        self._rest = self._rest or self._find(state)
+        return tokens_amid(self._tokenizer, self._rest.decode()) if self._rest else []
+
+    def _find(self, state: State) -> bytes:
+        """The characters that must follow."""
         text = ""
         here: State | None = state
         while here is not None and len(text) < MAX_FORCED_CHARS:
@@ -113,4 +124,4 @@ class ForcedText:
                 break
             text += self._tokens[only]
             here = here.advanced(only)
-        return tokens_amid(self._tokenizer, text) if text else []
+        return text.encode()

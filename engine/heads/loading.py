@@ -84,7 +84,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
     memory = reported_memory(told, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
     head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
-    return _loaded(target, head, options, memory)
+    return _loaded(target, head, memory)
 
 
 def open_head_file(
@@ -124,7 +124,7 @@ def open_head_file(
         n_ctx_train=model.n_ctx_train,
         head=MTP if is_mtp else EAGLE3,
     )
-    return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), options, memory)
+    return _loaded(target, _Opened(model, context, tap, shape, info, owns_weights=True), memory)
 
 
 def open_head_beside(head: LoadedHead, target: LoadedModel) -> LoadedHead:
@@ -138,7 +138,7 @@ def open_head_beside(head: LoadedHead, target: LoadedModel) -> LoadedHead:
     own = head.context
     context = HeadContext(head.model, _params(target, options), target.context, own.width, is_mtp=own.is_mtp)
     tap = HiddenTap(target.context, head.tap.parts, head.tap.n_embd)
-    return _loaded(target, _Opened(head.model, context, tap, head.shape, info, owns_weights=False), options, None)
+    return _loaded(target, _Opened(head.model, context, tap, head.shape, info, owns_weights=False), None)
 
 
 def _parts(header: GgufHeader, target: LoadedModel) -> tuple[RowPart, ...]:
@@ -165,7 +165,7 @@ class _Opened:
     owns_weights: bool
 
 
-def _loaded(target: LoadedModel, opened: _Opened, options: LoadOptions, memory: MemoryUse | None) -> LoadedHead:
+def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> LoadedHead:
     """Try it, and describe it: with what is kept of the target's rows, in the tap and as llama.cpp gives them."""
     context, tap = opened.context, opened.tap
     if memory is not None:
@@ -176,9 +176,9 @@ def _loaded(target: LoadedModel, opened: _Opened, options: LoadOptions, memory: 
         memory=memory,
         n_ctx=context.n_ctx,
         threads=context.threads,
-        cache_type=options.cache_type,
-        key_type=options.key_type,
-        flash_attention=options.flash_attention,
+        cache_type=context.params.cache_type,
+        key_type=context.params.key_type,
+        flash_attention=context.params.flash_attention,
         recommended=(),
     )
     head = LoadedHead(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engine.errors import ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
-from engine.llama import library
+from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
 from engine.llama.top_k_sampler import TopKSampler
 from engine.records import CacheType, FlashAttention
@@ -53,6 +53,13 @@ class ContextParams:
     max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
 
 
+def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
+    """``params`` without flash attention and candidates where the device fails with them: a cache is f16 then, too."""
+    if not gpu_layers or not gpu_verdict.is_reduced():
+        return params
+    return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16, num_candidates=0)
+
+
 class RowTap(Protocol):
     """Keeps hidden rows of a context's passes for a head."""
 
@@ -64,7 +71,7 @@ class RowTap(Protocol):
 
 
 class LlamaContext:
-    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`.
+    """Implements `engine.interfaces.LanguageModel` over a `LlamaModel`. ``params`` are those that it really has.
 
     Raises:
         ContextError: llama.cpp could not make a context of this size.
@@ -73,6 +80,7 @@ class LlamaContext:
     def __init__(self, model: LlamaModel, params: ContextParams) -> None:
         self._lib = library.start()
         self._model, self._max_rows = model, params.max_rows
+        self.params = params = with_what_works(params, model.gpu_layers)
         self._n_vocab = model.vocab.n_vocab
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)

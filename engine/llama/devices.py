@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 
 from engine.errors import DeviceError
-from engine.llama import library, rpc
+from engine.llama import gpu_verdict, library, rpc
 from engine.records import NO_DEVICE, Device, DeviceKind
 from engine.sentences import said
 
@@ -74,6 +74,8 @@ def buffer_type_of(name: str, devices: Sequence[int]) -> int:
 
 
 def _gpu_handles() -> tuple[int, ...]:
+    if gpu_verdict.leaves_gpus_out():
+        return ()
     ggml = library.ggml()
     handles = library.device_handles()
     return tuple(handle for handle in handles if ggml.ggml_backend_dev_type(handle) in library.GPU_TYPES)
@@ -87,6 +89,11 @@ def _gpu_of(name: str) -> int:
         return known[name]
     if name == NO_DEVICE:
         raise DeviceError(said("“none” stands for the processor alone: name it without other devices."))
+    if gpu_verdict.leaves_gpus_out():
+        raise DeviceError(
+            said("The device {name} is not used: the graphics processor of this computer failed a test.", name=name),
+            said("A newer driver may help; “paceline doctor” says more."),
+        )
     if not known:
         raise DeviceError(said("There is no device {name}: llama.cpp finds none beside the processor.", name=name))
     raise DeviceError(said("There is no device {name}; llama.cpp finds: {names}.", name=name, names=", ".join(known)))

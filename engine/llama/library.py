@@ -33,6 +33,7 @@ os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
 from engine.errors import LibraryError
 from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.llama import gpu_verdict
 from engine.llama.backends import load_backends
 from engine.sentences import Sentence, said
 
@@ -62,6 +63,11 @@ _disabled: list[str] = []  # kernels that do not work in this process
 
 # Files of llama.cpp as the platforms name them; what else is in a process has other names.
 _LLAMA_FILES = re.compile(r"(?:lib)?(?:llama|ggml(?:-[\w-]+)?)(?:\.\d+)*\.(?:so(?:\.\d+)*|dylib|dll)")
+# Of drivers: Vulkan's by any vendor, and what CUDA, ROCm and SYCL load.
+_DRIVER_FILES = re.compile(
+    r"(?:lib)?(?:vulkan|cuda|nvcuda|nvoglv|amdhip|amdvlk|hsa-runtime|ze_intel|igvk)", re.IGNORECASE
+)
+_NVIDIA_VERSION = Path("/proc/driver/nvidia/version")  # the files of its Vulkan driver go by OpenGL's names
 _ELF_BUILD_ID = re.compile(rb"\x04\x00{3}([\x08-\x20])\x00{3}\x03\x00{3}GNU\x00", re.DOTALL)
 _NOTES_BYTES = 65536  # the linker puts its notes at the beginning
 _BUILD_DIGITS = 12
@@ -206,8 +212,11 @@ def device_handles() -> tuple[int, ...]:
 
 
 def supports_gpu() -> bool:
-    """Whether llama.cpp has a graphics processor here to put layers on; the RPC backend by itself is none."""
-    if not start().llama_supports_gpu_offload():
+    """Whether llama.cpp has a graphics processor here to put layers on; the RPC backend by itself is none.
+
+    One that was tried and does not work is none either.
+    """
+    if gpu_verdict.leaves_gpus_out() or not start().llama_supports_gpu_offload():
         return False
     found = ggml()
     return found is None or any(found.ggml_backend_dev_type(device) in GPU_TYPES for device in device_handles())
@@ -375,18 +384,43 @@ def default_threads(num_params: int) -> int:
     return 1 if num_params < TINY_MODEL_PARAMS else physical_cores()
 
 
-def machine_facts() -> tuple[object, ...]:
-    """What of this machine and build changes what a pass costs: for keys of measured costs."""
+def build_facts() -> tuple[object, ...]:
+    """The binding's version, and the compiled files with their sizes and times."""
     try:
         build = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         build = "unknown"
+    return build, [_file_facts(path) for path in sorted(compiled_files())]
+
+
+def driver_facts() -> tuple[object, ...]:
+    """The drivers of graphics processors in this process: their files with sizes and times, and the system's version.
+
+    A driver is loaded when devices are looked for, and another version of it is another file. What a window or a
+    library loads for itself is left out: the facts are the same in each of the program's processes.
+    """
+    start()
+    paths = {Path(path.removesuffix(_DELETED)) for path in _mapped_files()}
+    drivers = (path for path in paths if _DRIVER_FILES.match(path.name) and path.is_file())
+    try:
+        nvidia = _NVIDIA_VERSION.read_text("utf-8", "replace")
+    except OSError:  # no driver of theirs, or not Linux
+        nvidia = ""
+    return platform.version(), nvidia, [_file_facts(path) for path in sorted(drivers)]
+
+
+def _file_facts(path: Path) -> tuple[str, int, int]:
+    facts = path.stat()
+    return path.name, facts.st_size, facts.st_mtime_ns
+
+
+def machine_facts() -> tuple[object, ...]:
+    """What of this machine and build changes what a pass costs: for keys of measured costs."""
     spin = os.environ.get("GOMP_SPINCOUNT", os.environ.get("OMP_WAIT_POLICY", ""))
-    files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(compiled_files())]
     loaded = loaded_libraries()
     others = [(str(library.path), library.build) for library in loaded if not library.is_package]
     variants = [library.path.name for library in loaded if "ggml-cpu-" in library.path.name]  # one of many in a bundle
-    return (build, files, system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
+    return (*build_facts(), system_info(), _processor_line(), physical_cores(), spin, *_disabled, *others, *variants)
 
 
 def processor_name() -> str:

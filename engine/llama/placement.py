@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.errors import DeviceError
 from engine.fit.estimate import experts_of
-from engine.llama import library, rpc
+from engine.llama import gpu_verdict, library, rpc
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
 from engine.sentences import said
@@ -48,7 +48,7 @@ class NativePlacement:
 
     def write_to(self, params: Any) -> None:  # noqa: ANN401  (the binding ships no types)
         """Fill in ``params``, a ``llama_model_params``; what is left to llama.cpp stays as it is."""
-        if self._placement.devices:
+        if self._placement.devices or gpu_verdict.leaves_gpus_out():
             params.devices = ctypes.addressof(self._devices)
         mode = self._placement.split_mode if self._has_devices() else SplitMode.LAYER  # nothing is split there
         params.split_mode = list(SplitMode).index(mode)

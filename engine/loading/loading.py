@@ -129,6 +129,22 @@ def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
     )
 
 
+def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
+    """That layers of the loaded target lie in main memory, where nobody asked for it."""
+    on_devices, every = target.info.gpu_layers, target.model.n_layer + 1
+    if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
+        return ()
+    if not on_devices:
+        return (said("The GPU has no room for it, so it runs on the processor."),)
+    return (
+        said(
+            "The GPU has no room for all of it: {on_devices} of {every} layers lie there.",
+            on_devices=on_devices,
+            every=every,
+        ),
+    )
+
+
 def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
@@ -344,9 +360,9 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         threads=context.threads,
         gpu_layers=min(model.gpu_layers, model.n_layer + 1),
         template_name="from the model" if model.chat_template else "fallback",
-        cache_type=options.cache_type,
-        key_type=options.key_type,
-        flash_attention=options.flash_attention,
+        cache_type=context.params.cache_type,
+        key_type=context.params.key_type,
+        flash_attention=context.params.flash_attention,
         recommended=recommended_sampling(model.metadata),
         unused=unused_parts(
             model.architecture, model.chat_template, model.metadata, model.path.name, _beside(model.path)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
+from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
-from engine.records import FROM_MODEL, JOINT, ChatRequest, Message
+from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
 from engine.tool_formats import ToolFormat, tool_format_of
@@ -26,6 +29,7 @@ _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
 _PROBE = "Zyxwvut"  # no template contains it
+_GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
 _CHATML = (
@@ -68,7 +72,12 @@ class PromptBuilder:
         """How this template has tools called."""
         return tool_format_of(self._source)
 
-    def build(self, messages: Sequence[Message], tools: Sequence[Mapping[str, object]] = ()) -> list[int]:
+    def build(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Mapping[str, object]] = (),
+        variables: Variables = MappingProxyType({}),
+    ) -> list[int]:
         """Ids of the conversation up to where the assistant's answer begins.
 
         Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
@@ -77,6 +86,7 @@ class PromptBuilder:
         A template that refuses the messages as they are gets them once more in the plainest form: the system
         prompt in front of the first user message, neighbours of one role joined. One that leaves the system
         prompt out without a word gets it so from the start. ``tools``, and messages about them, have one form only.
+        ``variables`` are those of the template beside the messages.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
@@ -88,16 +98,18 @@ class PromptBuilder:
         if messages[-1].role == "assistant" and not messages[-1].tool_calls:
             begun, messages = messages[-1].content, messages[:-1]
             self._check(messages)
-        mark = self._typed.mark_for([self._source, begun, *_texts_of(messages, tools)])
+        words = [value for value in variables.values() if isinstance(value, str)]
+        mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools)])
+        variables = {name: self._protected(value, mark) for name, value in variables.items()}
         if tools or any(message.role == "tool" or message.tool_calls for message in messages):
-            told = {**_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
+            told = {**variables, **_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
             text = self._render([self._told(message, mark) for message in messages], told)
         else:
             given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
             forms = [given, _plainest(given)]
             if messages[0].role == "system" and not self._system_is_used():
                 forms = forms[1:]
-            text = self._render_first(forms)
+            text = self._render_first(forms, variables)
         opened = _OPENED.search(text)
         if opened is not None and begun.startswith(opened[0].strip()):
             text = text[: opened.start()]  # what was begun opens it itself
@@ -124,7 +136,11 @@ class PromptBuilder:
             PromptError: there are no messages, or one has an unknown role.
             TemplateError: the template is broken, refuses the messages, or took too long.
         """
-        return self.complete(messages) if request.completes else self.build(messages, request.tools)
+        if request.completes:
+            return self.complete(messages)
+        return self.build(
+            messages, request.tools, {**self._thinking(request.thinking), **dict(request.template_variables)}
+        )
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
@@ -162,10 +178,33 @@ class PromptBuilder:
             return ""
         try:
             self._find_form()
-            opened = _OPENED.search(self._render_first([[Message("user", "Hello")]]))
+            return _opened(self._render_first([_GREETING]))
         except TemplateError:
             return ""
-        return opened[0] if opened else ""
+
+    def thinking(self) -> tuple[ThinkingOption, ...]:
+        """How this model can be had think, the usual way first; none where the template leaves no choice."""
+        return tuple(ThinkingOption(choice.name, _opened(choice.prompt)) for choice in self._thinking_choices)
+
+    def _thinking(self, name: str) -> Variables:
+        """The variables of a way to think; none where there is no such way."""
+        return next((choice.variables for choice in self._thinking_choices if choice.name == name), {})
+
+    @cached_property
+    def _thinking_choices(self) -> tuple[ThinkingChoice, ...]:
+        """Found when first asked for: a few dozen short prompts are rendered."""
+
+        def render(variables: Variables) -> str | None:
+            try:
+                return self._render_first([_GREETING], variables)
+            except TemplateRefusedError:
+                return None
+
+        try:
+            self._find_form()
+            return find_thinking(self._source, render)
+        except TemplateError:
+            return ()
 
     @staticmethod
     def _check(messages: Sequence[Message]) -> None:
@@ -181,12 +220,13 @@ class PromptBuilder:
                     )
                 )
 
-    def _render_first(self, forms: Sequence[Sequence[Message]]) -> str:
+    def _render_first(self, forms: Sequence[Sequence[Message]], variables: Variables = MappingProxyType({})) -> str:
         """Render the first form that the template takes; its first refusal is the one that is told."""
         refusals: list[TemplateRefusedError] = []
         for messages, tools in product(forms, (_NO_TOOLS, _empty_tools())):
             try:
-                return self._render([{"role": m.role, "content": self._content(m.content)} for m in messages], tools)
+                told = [{"role": m.role, "content": self._content(m.content)} for m in messages]
+                return self._render(told, {**variables, **tools})
             except TemplateRefusedError as refusal:
                 refusals.append(refusal)
         raise refusals[0]
@@ -229,7 +269,7 @@ class PromptBuilder:
             "bos_token": self._text_of(self._tokenizer.bos_id),
             "eos_token": self._text_of(self._tokenizer.eos_id),
         }
-        return self._renderer.render(self._source, variables | tools)
+        return self._renderer.render(self._source, {**tools, **variables})
 
     def _content(self, text: str) -> str | list[dict[str, str]]:
         """The words of a message in the form that the template wants."""
@@ -335,3 +375,9 @@ def _plainest(messages: Sequence[Message]) -> list[Message]:
         else:
             joined.append(Message(role, message.content))
     return joined
+
+
+def _opened(text: str) -> str:
+    """The tag of reasoning that a prompt ends with, spaces included."""
+    opened = _OPENED.search(text)
+    return opened[0] if opened else ""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.errors import EngineError, NotEnoughMemoryError, TooSlowError
 from engine.llama import library
+from engine.sandbox.gpu_check import check_gpus
 from engine.sandbox.probe import ProbeReport, ask_child, probe
 from engine.sentences import Sentence, said
 from engine.storage.json_store import JsonStore
@@ -65,12 +66,14 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
 
 
 def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
-    """A look at a file before it is opened in this process: the kernels first, once, then the file itself."""
+    """A look at a file before it is opened in this process: kernels and GPUs first, once, then the file."""
     unchecked = [sample] if sample is not None else []
 
     def inspect(path: Path, should_stop: Callable[[], bool], may_lie_elsewhere: bool = False) -> ProbeReport:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
+            if not should_stop():
+                check_gpus(unchecked[-1], cache_dir, should_stop)
             if should_stop():  # without a verdict: before the next file
                 break
             unchecked.pop()

@@ -38,7 +38,7 @@ def try_kernels(path: Path) -> dict[str, Any]:
     """
     limit_memory(3 * path.stat().st_size)
     expected, found = _rows(path, repack=False), _rows(path, repack=True)
-    if not all(map(_alike, expected, found)):
+    if not all(map(are_alike, expected, found)):
         raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
     return {"works": True}
 
@@ -55,5 +55,6 @@ def _rows(path: Path, *, repack: bool) -> list[NDArray[np.float32]]:
     return rows
 
 
-def _alike(expected: NDArray[np.float32], found: NDArray[np.float32]) -> bool:
+def are_alike(expected: NDArray[np.float32], found: NDArray[np.float32]) -> bool:
+    """Whether two rows of logits differ by no more than rounding."""
     return bool(np.isfinite(found).all() and np.corrcoef(expected, found)[0, 1] > _LEAST_LIKENESS)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from engine.errors import LibraryError
 from engine.sandbox.limits import end_with_parent, quiet_crashes
 
 
-def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some)
-    """Print the facts of the library as one line of JSON, or ``error`` with the loader's own words."""
+def main(arguments: list[str]) -> int:
+    """Print the facts of the library as one line of JSON, or ``error`` with the loader's own words.
+
+    ``arguments`` name the folder of what earlier starts found.
+    """
     end_with_parent()
     quiet_crashes()
     try:
-        answer = library_facts()
+        answer = library_facts(Path(arguments[0]) if arguments else None)
     except LibraryError as error:
         answer = {"error": error.message}
     sys.stdout.write("\n" + json.dumps(answer) + "\n")
@@ -23,16 +27,21 @@ def main(arguments: list[str]) -> int:  # noqa: ARG001  (every helper takes some
     return 0
 
 
-def library_facts() -> dict[str, Any]:
+def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     """What the loaded llama.cpp is: files with builds, features, graphics processors, and what a user should know.
+
+    What a trial of these found is read from ``cache_dir``.
 
     Raises:
         LibraryError: it cannot be loaded.
     """
     from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)
     from engine.llama.devices import find_gpus  # noqa: PLC0415
+    from engine.sandbox.gpu_check import kept_verdict  # noqa: PLC0415
 
     library.start()
+    gpus = find_gpus()
+    verdict, sentence = kept_verdict(cache_dir) if gpus and cache_dir is not None else (None, None)
     return {
         "system_info": library.system_info().strip(),
         "processor": library.processor_name(),
@@ -41,7 +50,9 @@ def library_facts() -> dict[str, Any]:
         "supports_gpu": library.supports_gpu(),
         "gpus": [
             {"name": f"{gpu.name}, {gpu.description}", "total_bytes": gpu.total_bytes, "free_bytes": gpu.free_bytes}
-            for gpu in find_gpus()
+            for gpu in gpus
         ],
+        "gpu_verdict": verdict,
+        "gpu_notice": None if sentence is None else str(sentence),
         "notices": [str(notice) for notice in library.library_notices()],
     }

@@ -44,13 +44,8 @@ _SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _POLL_S = 0.1
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
 _WHAT = re.compile(r"what\(\):\s*(.+)")
-# The child must not take graphics memory, and a crash must not start a debugger.
-_CHILD_ENVIRONMENT = {
-    "CUDA_VISIBLE_DEVICES": "-1",
-    "HIP_VISIBLE_DEVICES": "-1",
-    "GGML_VK_VISIBLE_DEVICES": "",
-    "GGML_NO_BACKTRACE": "1",
-}
+_NO_DEBUGGER = {"GGML_NO_BACKTRACE": "1"}  # which a crash would start
+_NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1", "GGML_VK_VISIBLE_DEVICES": ""}
 _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of Paceline.")
 
 
@@ -122,10 +117,13 @@ def ask_child(
     limit_s: float,
     should_stop: Callable[[], bool] = lambda: False,
     words: Sequence[str] = (),
+    *,
+    sees_gpus: bool = False,
 ) -> dict[str, Any]:
     """Let a child process open ``paths``; return its answer. Sentences about what went wrong name the first.
 
-    ``words`` are what else it is told. ``should_stop`` is asked a few times a second.
+    ``words`` are what else it is told. ``should_stop`` is asked a few times a second. ``sees_gpus`` lets it use the
+    graphics processors, and take memory of theirs.
 
     Raises:
         ModelFileError: the child refused one of them, crashed, or was too slow; or it was asked to stop.
@@ -139,7 +137,7 @@ def ask_child(
         stdin=its_end,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=child_environment(bare=False) | _CHILD_ENVIRONMENT,
+        env=child_environment(bare=False) | _NO_DEBUGGER | ({} if sees_gpus else _NO_GPU),
         creationflags=creation_flags(),
     )
     os.close(its_end)

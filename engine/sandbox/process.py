@@ -49,6 +49,8 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.probe_child import main as be_helper  # noqa: PLC0415
     elif name == "kernels":
         from engine.sandbox.kernel_child import main as be_helper  # noqa: PLC0415
+    elif name == "gpus":
+        from engine.sandbox.gpu_child import main as be_helper  # noqa: PLC0415
     elif name == "pairs":
         from engine.sandbox.pair_child import main as be_helper  # noqa: PLC0415
     elif name == "grammar":

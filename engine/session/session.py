@@ -36,6 +36,7 @@ from engine.loading.loading import (
     draft_options,
     experts_notices,
     fit_context,
+    layers_notices,
     open_beside,
     open_model,
     placement_notices,
@@ -50,6 +51,7 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
 from engine.sampling.sharpness import Sharpness
+from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
 from engine.sentences import said
@@ -128,11 +130,13 @@ class Session:
         try:
             prompt = PromptBuilder(target.model.vocab, target.model.chat_template)
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
+            notices = (*notices, *gpu_notices(request), *layers_notices(request, target))
             notices = (*notices, *experts_notices(request, target.info))
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
                 opened_tag=prompt.opened_tag(),
+                thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
                 fills_gaps=target.model.vocab.fill_ids is not None,
             )

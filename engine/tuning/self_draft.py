@@ -179,7 +179,7 @@ def _write(
 
     def look() -> bool:
         written = part.stat().st_size if part.exists() else 0
-        progress(said("writing a copy without {number} layers", number=len(plan)), min(written / num_bytes, 1.0))
+        progress(said("writing a copy without {pruned} layers", pruned=len(plan)), min(written / num_bytes, 1.0))
         return should_stop()
 
     try:

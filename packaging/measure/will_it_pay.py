@@ -32,7 +32,7 @@ from app.benchmark.prompts import Prompt, read_prompts
 from app.benchmark.ratios import Ratio, ratio_of
 from app.benchmark.runner import Plan, Runner
 from app.benchmark.runs import AUTO, PLAIN, Run
-from app.domain.outlook import Outlook
+from app.domain.speed.outlook import Outlook
 from app.hub.pairs.assessment import LoadPlan
 from app.hub.pairs.outlooks import Conditions, Outlooks
 from app.hub.remote_header import read_local_header

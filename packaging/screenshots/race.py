@@ -23,8 +23,8 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 from window import ROOT, AppWindow
 
-from app.domain.races import AUTO_LANE, PLAIN_LANE, LaneChoice, RaceSetup
 from app.domain.settings.fields import SettingValue
+from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, RaceSetup
 from app.paths import assets_dir, find_paths
 from app.storage.settings_file import read_settings, write_settings
 from engine.records import Mode

@@ -26,6 +26,7 @@ from ui.composer.attachments.tray import AttachmentTray
 from ui.composer.context_sum import ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import ModeButton
+from ui.composer.thinking_button import ThinkingButton
 from ui.text.formatting import hover
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
@@ -92,6 +93,7 @@ class Composer(QWidget):
         self.tray = AttachmentTray(theme, self.edit)
         self.attach_button = IconButton(theme, "paperclip", translate("Composer", "Attach files"))
         self.modes = ModeButton(theme)
+        self.thinking = ThinkingButton(theme)
         self.destination = QLabel()
         self.destination.setProperty("kind", "warning")
         self.destination.setTextFormat(Qt.TextFormat.PlainText)
@@ -141,6 +143,7 @@ class Composer(QWidget):
         row.setSpacing(8)
         row.addWidget(self.attach_button)
         row.addWidget(self.modes)
+        row.addWidget(self.thinking)
         row.addStretch(1)
         row.addWidget(self.stop_button)
         row.addWidget(self.send_button)
@@ -202,6 +205,7 @@ class Composer(QWidget):
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
         self.modes.set_unavailable(view.unavailable)
+        self.thinking.set_options(view.target.thinking if view.target else ())
         self._lacks_draft = view.lacks_draft
         self._show_destination(view)
         self._update()
@@ -348,6 +352,8 @@ class Composer(QWidget):
         self._say(worded=True)
         end = max(self.send_button.sizeHint().width(), self.stop_button.sizeHint().width())
         taken = self.attach_button.sizeHint().width() + self.modes.sizeHint().width() + end + BESIDE_PX
+        if not self.thinking.isHidden():
+            taken += self.thinking.sizeHint().width()
         self._say(worded=event.size().width() >= taken)
 
     def _say(self, *, worded: bool) -> None:

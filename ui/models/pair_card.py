@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.models import FitLevel, Match, PairSide, PairView, Presence
+from app.domain.models import Drafting, FitLevel, Match, PairSide, PairView, Presence
 from ui.models.fit_view import FitView
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
 from ui.models.requests import ModelsRequests
@@ -64,7 +64,9 @@ class PairCard(QFrame):
         empty_layout(self.sides)
         self._add_side(0, translate("PairCard", "Target"), pair.target)
         if pair.draft is not None:
-            self._add_side(1, translate("PairCard", "Draft"), pair.draft)
+            is_head = pair.drafting is Drafting.SIDE_FILE
+            role = translate("PairCard", "Draft head") if is_head else translate("PairCard", "Draft")
+            self._add_side(1, role, pair.draft)
         self.sides.setColumnStretch(1, 1)
         self._show_verdict(pair)
         self.line.setVisible(pair.fit is not None)
@@ -93,7 +95,11 @@ class PairCard(QFrame):
         self.sides.addWidget(figure, line, 2, _RIGHT | _TOP)
 
     def _show_verdict(self, pair: PairView) -> None:
-        if pair.draft is None:
+        if pair.draft is None and pair.drafting is Drafting.HEADS_INSIDE:
+            words = translate("PairCard", "Drafts for itself: heads inside (MTP)")
+            is_known = pair.fit is not None  # its header was read
+            self.verdict.show_mark(*(("circle-check", words, "good") if is_known else ("info", words, "muted")))
+        elif pair.draft is None:
             self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
         else:
             self.verdict.show_mark(

@@ -13,7 +13,7 @@ from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
 from ui.models.requests import ModelsRequests
-from ui.models.words import FIT_ICONS, FIT_WORDS, bytes_or_unknown
+from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
@@ -71,7 +71,9 @@ class RecommendedPage(QWidget):
         self._rows: dict[str, CatalogRow] = {}
         self.heading = label(translate("RecommendedPage", "Recommended pairs"), "heading")
         self.words = label(
-            translate("RecommendedPage", "A large model with a small one as its draft."), "caption", wrap=True
+            translate("RecommendedPage", "Each comes with a way to draft: a small model, heads, or repeated text."),
+            "caption",
+            wrap=True,
         )
         self.list = ChoiceList(theme, translate("RecommendedPage", "Recommended pairs"))
         self.list.chosen.connect(self._on_chosen)
@@ -147,6 +149,7 @@ class RecommendedPage(QWidget):
         self.good_for.setText(row.good_for)
         empty_layout(self.facts)
         lines = (
+            (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
             (translate("RecommendedPage", "Licence"), row.licence),
             (translate("RecommendedPage", "On this computer"), row.expected),
             (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),

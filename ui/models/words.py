@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QDate
 
-from app.domain.models import DownloadState, FileKind, FitLevel, Match
+from app.domain.models import DownloadState, Drafting, FileKind, FitLevel, Match
 from ui.text.formatting import UNKNOWN, figure, size
 from ui.text.language import locale, mark, translate
 
@@ -49,6 +49,12 @@ KIND_HELP = {
     FileKind.VOCAB: mark("Words", "A vocabulary without weights. Not for chatting."),
     FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
     FileKind.OTHER: mark("Words", "Not a model, judging by its name and header."),
+}
+DRAFTING_WORDS = {
+    Drafting.DRAFT_MODEL: mark("Words", "A small model drafts for it"),
+    Drafting.HEADS_INSIDE: mark("Words", "Heads inside: next-token layers (MTP) in the model's own file"),
+    Drafting.SIDE_FILE: mark("Words", "A head in a file of its own (MTP or EAGLE-3)"),
+    Drafting.TEXT: mark("Words", "Text that repeats is drafted; no second model is needed"),
 }
 MATCH_WORDS = {
     Match.YES: mark("Words", "The draft matches"),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.domain.races import LaneChoice, LaneResult
+from app.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.lane_bar import LaneBar
 from ui.race.words import lane_name
 from ui.text.formatting import UNKNOWN, acceptance, duration, figure, milliseconds, per_pass, times_plain
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.transcript.area import MessageArea
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.marks.provenance import SourceRuns
 from ui.widgets.elided_label import ElidedLabel
@@ -74,6 +75,7 @@ class LaneText(QScrollArea):
         """Begin anew."""
         self._raw, self._runs, self._follows = "", SourceRuns(), True
         self.body.reset()
+        self.body.grow_in = self._grow
 
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:
         """More of the answer."""
@@ -83,12 +85,19 @@ class LaneText(QScrollArea):
         self.body.append(text)
         if self._wanted:
             self.body.mark(self._raw, self._runs, self._wanted, afresh=False)
+        MessageArea.lay_out()
+
+    @staticmethod
+    def _grow(_body: QWidget, change: Callable[[], None]) -> None:
+        change()
+        MessageArea.lay_out()
 
     def finish(self) -> None:
         """Nothing more comes."""
         self.body.finish()
         if self._wanted:
             self.body.mark(self._raw, self._runs, self._wanted)
+        MessageArea.lay_out()
 
     def set_text(self, text: str, spans: Iterable[TokenSpan]) -> None:
         """A whole answer, from its beginning."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
+from app.domain.speed.races import LaneProgress, LaneText, RaceResult, RaceRoundEnded, RaceSetup, RaceSummary
 from engine.records import Message, Mode, Problem
 from ui.models.parts import scrolled
 from ui.race.earlier import EarlierRaces

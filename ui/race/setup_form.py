@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.model_name import name_of_file
-from app.domain.races import AUTO_LANE, DRAFTING, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
+from app.domain.speed.races import AUTO_LANE, DRAFTING, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
 from engine.records import Message, Mode
 from ui.race.words import lane_name
 from ui.text.formatting import hover, number_text

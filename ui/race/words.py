@@ -11,7 +11,7 @@ from datetime import datetime
 from PySide6.QtCore import QDateTime, QLocale
 
 from app.domain.model_name import name_of_file
-from app.domain.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
+from app.domain.speed.races import NEAR_TIE, LaneChoice, LaneVerdict, Parting, RaceResult
 from engine.records import Mode
 from ui.text.formatting import count, mode_label, number_text, times_plain
 from ui.text.language import locale, translate

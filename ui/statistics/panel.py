@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.engine_view import EngineView
-from app.domain.pair_speed import PairSpeed
+from app.domain.speed.pair_speed import PairSpeed
 from app.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.dialogs import ExplanationsDialog, TotalsTable

@@ -181,7 +181,7 @@ def nothing_drafted(stats: RunStats) -> str:
 def _kept_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
         return figure_words(stats), nothing_drafted(stats)
-    words = translate("Figures", "{share} of {number} drafted tokens accepted")
+    words = translate("Figures", "{number} drafted, {share} accepted")
     meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
 

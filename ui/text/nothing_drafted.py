@@ -19,7 +19,7 @@ class _Cause:
     help: str
 
 
-PLAIN = _Cause("", mark("NothingDrafted", "Plain decoding was chosen; the mode “Auto” drafts where that pays off."))
+PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts where that pays off."))
 NO_LENGTH = _Cause(
     mark("NothingDrafted", "the draft length is 0"),
     mark("NothingDrafted", "Set the draft length to “Automatic” to have tokens drafted."),

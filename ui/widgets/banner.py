@@ -35,6 +35,7 @@ class Banner(QFrame):
         self.close_button = IconButton(theme, "x", translate("Banner", "Dismiss"))
         self.close_button.clicked.connect(self.hide)
         self.action_button = QPushButton()
+        self.action_button.setAccessibleName(translate("Banner", "Take the suggestion"))
         self.action_button.clicked.connect(self._on_action)
         self.action_button.hide()
         self._do: Callable[[], object] | None = None
@@ -80,6 +81,7 @@ class Banner(QFrame):
         self._leave.stop()
         self._do = do
         self.action_button.setText(action)
+        self.action_button.setAccessibleName(action)
         self.action_button.show()
 
     def _on_action(self) -> None:

@@ -68,6 +68,7 @@ class ChatSettings(QObject):
         self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
+        composer.thinking.chosen.connect(lambda name: self.changed.emit(Layer.CHAT, {"thinking": name}))
         self._show_button()
 
     def add_commands(self, commands: Commands) -> None:
@@ -86,6 +87,8 @@ class ChatSettings(QObject):
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
         self.completing.emit(held is not None and held.value == COMPLETES)
+        thinks = view.values.get(Layer.CHAT, {}).get("thinking")
+        self._composer.thinking.set_wanted(str(thinks.value) if thinks is not None else "")
         if self.dialog is not None:
             self.dialog.set_view(view, other=other)
         self._show_button()

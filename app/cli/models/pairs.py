@@ -11,6 +11,7 @@ from typing import Any
 
 from app.cli.output import fail
 from app.domain.errors import AppError
+from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.library.library import Library
 from app.hub.opening import open_library
@@ -22,6 +23,10 @@ from engine.drafters.translation.comparison import speaks_words
 from engine.errors import EngineError
 
 CATALOG_FILE = "catalog.toml"
+_WITHOUT_FILE = {
+    Drafting.HEADS_INSIDE: "none needed: next-token layers (MTP) in the target's own file",
+    Drafting.TEXT: "none: text that repeats is drafted",
+}
 
 
 def command(options: argparse.Namespace) -> int:
@@ -70,11 +75,14 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
         print(json.dumps({"pairs": [_pair(pair) for pair in catalog]}, ensure_ascii=False))
         return
     for pair in catalog:
-        size = _size(pair.target.size_bytes + pair.draft.size_bytes)
-        print(f"{pair.name}  ({pair.machine}, {size})")
+        print(f"{pair.name}  ({pair.machine}, {_size(pair.size_bytes)})")
         print(f"  good for {pair.good_for}")
         print(f"  target {pair.target.repo} {pair.target.file}, licence {pair.target.licence}")
-        print(f"  draft  {pair.draft.repo} {pair.draft.file}, licence {pair.draft.licence}")
+        if pair.draft is None:
+            print(f"  draft  {_WITHOUT_FILE[pair.drafting]}")
+        else:
+            role = "head " if pair.drafting is Drafting.SIDE_FILE else "draft"
+            print(f"  {role}  {pair.draft.repo} {pair.draft.file}, licence {pair.draft.licence}")
         if pair.speedup:
             low, high = pair.speedup.low, pair.speedup.high
             times = f"{low:g}" if low == high else f"{low:g} to {high:g}"
@@ -126,9 +134,11 @@ def _pair(pair: CatalogPair) -> dict[str, Any]:
         "name": pair.name,
         "machine": pair.machine.value,
         "good_for": pair.good_for,
+        "drafting": pair.drafting.value,
         "target": model(pair.target),
-        "draft": model(pair.draft),
+        "draft": model(pair.draft) if pair.draft else None,
         "speedup": [speedup.low, speedup.high] if speedup else None,
         "speedup_source": speedup.source if speedup else None,
+        "speedup_measured_on": speedup.measured_on if speedup else None,
         "verified": pair.verified,
     }

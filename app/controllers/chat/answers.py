@@ -12,8 +12,8 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState, MessageView
-from app.domain.pair_speed import answer_speed
 from app.domain.requests import chat_request
+from app.domain.speed.pair_speed import answer_speed
 from app.domain.sums import draft_in, summed
 from app.domain.thinking import ThinkingTime
 from app.storage.chats.answers import Ending, Generation
@@ -90,6 +90,7 @@ class _StreamingAnswer:
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
+    thinks: str = ""  # how, as it was asked to
     full: str = ""  # what to say where the context is full at its end
 
 
@@ -250,6 +251,7 @@ class AnswerController:
         request = self.prepare(request, turn)
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
+        streaming.thinks = request.thinking
         self._worker.generate(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
@@ -262,7 +264,7 @@ class AnswerController:
         if not streaming.has_text:
             streaming.has_text = True
             self._store.note_models(streaming.answer_id, *self._models_in(streaming.mode))
-            tag = self._models.opened_tag
+            tag = self._models.opened_tag_of(streaming.thinks)
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         streaming.thinking.feed(text)

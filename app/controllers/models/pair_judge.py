@@ -17,6 +17,7 @@ from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.domain.devices import device_names
 from app.domain.models import (
+    Drafting,
     DraftList,
     DraftRow,
     FitLevel,
@@ -28,8 +29,8 @@ from app.domain.models import (
     PairView,
     Presence,
 )
-from app.domain.outlook import Outlook
 from app.domain.settings.values import Settings
+from app.domain.speed.outlook import Outlook
 from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
@@ -41,6 +42,8 @@ from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
+from engine.gguf.head_files import has_next_token_layers, head_method
+from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
@@ -69,14 +72,17 @@ PLACES = (
     mark("HubPairs", "on the hub"),
 )
 AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
+BELONGS = mark("HubPairs", "By its header, this head can belong to the target.")
 
 
-def verdict_words(verdict: PairVerdict) -> str:
+def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     """The reason, what a draft with another vocabulary can say, or that all agrees."""
     if verdict.speaks is not None:
         return in_language(speaks_words(verdict.speaks))
     if verdict.reason:
         return in_language(verdict.reason)
+    if is_head:
+        return translate("HubPairs", BELONGS)
     return translate("HubPairs", AGREE if verdict.matches else DIFFER)
 
 
@@ -118,8 +124,8 @@ class PairJudge:
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
-    def known(self, ref: ModelRef, should_stop: ShouldStop) -> KnownModel:
-        """The header of a model, read once.
+    def known(self, ref: ModelRef, should_stop: ShouldStop, *, may_be_head: bool = False) -> KnownModel:
+        """The header of a model, read once; ``may_be_head``: a head in a file of its own is taken, too.
 
         Raises:
             HubError, ModelFileError: it cannot be read.
@@ -130,14 +136,17 @@ class PairJudge:
             found = self._known.get(key)
         if found is None:
             if path:
-                found = read_local_header(Path(path))
+                found = read_local_header(Path(path), may_be_head=True)
             else:
                 model = self.service.model(ref)
-                found = read_remote_header(self.service.client, ref.repo, model, should_stop=should_stop)
+                client = self.service.client
+                found = read_remote_header(client, ref.repo, model, should_stop=should_stop, may_be_head=True)
             with self._lock:
                 self._known[key] = found
                 while len(self._known) > 1 and self._num_bytes() > MAX_HEADER_BYTES:
                     del self._known[next(iter(self._known))]
+        if not may_be_head:
+            check_writes_text(found.header, found.name)
         return found
 
     def _num_bytes(self) -> int:
@@ -150,18 +159,19 @@ class PairJudge:
             HubError, ModelFileError: the target's header cannot be used, or it was asked to stop.
         """
         first = self.known(target, should_stop)
-        second = self.known(draft, should_stop) if draft else None
+        second = self.known(draft, should_stop, may_be_head=True) if draft else None
         room = self.room()
         plan = self.placed(first, second, room)
         proof = assess_pair(first, second, plan, room, should_stop)
         match, words, used, fit = Match.UNCHECKED, "", second, proof.fit
         if proof.match is not None:
             match = _match(proof.match.matches, proof.match.speaks)
-            words = verdict_words(proof.match)
+            words = verdict_words(proof.match, is_head=_is_head(second))
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
         speaks = proof.match.speaks if proof.match is not None else None
-        outlook = self._outlook(first, used, plan, 1.0 if speaks is None else speaks)
+        # What a head gains is not foretold: of such a target the least is told, what text alone gives.
+        outlook = self._outlook(first, None if _is_head(used) else used, plan, 1.0 if speaks is None else speaks)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
@@ -170,6 +180,7 @@ class PairJudge:
             fit=fit_view(fit, pair_plan(first, used, plan)),
             note=in_language(outlook.words) if outlook else "",
             outlook=outlook,
+            drafting=_drafting(first, second),
         )
 
     def _outlook(self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, speaks: float) -> Outlook | None:
@@ -188,7 +199,8 @@ class PairJudge:
             return None
         fits_gpu = sum(gpu.free_bytes or 0 for gpu in find_gpus()) > pair.target.size_bytes
         plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
-        target, draft = (ListedModel(one.size_bytes, one.quantization, one.repo) for one in (pair.target, pair.draft))
+        listed = [ListedModel(one.size_bytes, one.quantization, one.repo) for one in pair.models]
+        target, draft = listed[0], listed[1] if pair.drafting is Drafting.DRAFT_MODEL else None
         return self._outlooks.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
@@ -333,6 +345,17 @@ class MeasuredPlaces:
         """Of a draft's file; None where both places were never compared."""
         request = self._request()
         return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))
+
+
+def _is_head(model: KnownModel | None) -> bool:
+    return model is not None and bool(head_method(model.header))
+
+
+def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
+    """By the headers, whatever a list says."""
+    if draft is not None:
+        return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
+    return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
 
 
 def _promise(pair: PairView) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit
 from app.domain.errors import AppError
-from app.domain.models import CatalogRow, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.models import CatalogRow, Drafting, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
 from app.hub.pairs.catalog import (
@@ -22,6 +22,7 @@ from app.hub.pairs.catalog import (
     EntryCheck,
     EntryStatus,
     Machine,
+    Speedup,
     check,
     read_catalog,
 )
@@ -137,9 +138,10 @@ class Recommendations:
         outlook = self._judge.listed_outlook(pair)
         view = PairView(
             self._side(pair.target),
-            self._side(pair.draft),
+            self._side(pair.draft, is_head=pair.drafting is Drafting.SIDE_FILE) if pair.draft else None,
             Match.UNCHECKED,
             translate("HubRecommendations", NOT_ASKED),
+            drafting=pair.drafting,
         )
         return CatalogRow(
             key=pair.key,
@@ -147,24 +149,21 @@ class Recommendations:
             good_for=sentence(translate("Catalog", pair.good_for)),
             pair=view,
             licence=_licences(pair),
-            speedup=translate("Recommendations", "{low} to {high} times, {measured_on}").format(
-                low=figure(speedup.low), high=figure(speedup.high), measured_on=speedup.measured_on
-            )
-            if speedup
-            else "",
+            speedup=_times(speedup) if speedup else "",
             source=speedup.source if speedup else "",
             checked="" if pair.verified else _not_asked(),
-            fit=_fit(view, pair.target.size_bytes + pair.draft.size_bytes, hardware),
+            fit=_fit(view, pair.size_bytes, hardware),
             plain=outlook.plain if outlook else None,
             expected=in_language(outlook.headline) if outlook else "",
         )
 
-    def _side(self, model: CatalogModel) -> PairSide:
+    def _side(self, model: CatalogModel, *, is_head: bool = False) -> PairSide:
         ref = ModelRef(model.repo, model.file)
         path = self._judge.service.path_of(ref)
         return PairSide(
             ref=ModelRef(model.repo, model.file, path),
-            name=model.repo.partition("/")[2].removesuffix("-GGUF"),
+            # A head may lie in its target's repository.
+            name=model.file.removesuffix(".gguf") if is_head else model.repo.partition("/")[2].removesuffix("-GGUF"),
             detail=f"{model.quantization} · {model.repo}",
             size_bytes=model.size_bytes,
             presence=Presence.HERE if path else Presence.ABSENT,
@@ -172,9 +171,11 @@ class Recommendations:
 
 
 def _worth(found: tuple[CatalogPair, CatalogRow]) -> tuple[bool, int]:
-    """What to suggest first: pairs whose draft is small enough to gain much, and of these the largest."""
-    target, draft = found[0].target.size_bytes, found[0].draft.size_bytes
-    return draft <= LARGEST_DRAFT_SHARE * target, target + draft
+    """What to suggest first: what can gain much, by heads or a small draft, and of these the largest."""
+    pair = found[0]
+    if pair.draft is None:
+        return pair.drafting is Drafting.HEADS_INSIDE, pair.size_bytes
+    return pair.draft.size_bytes <= LARGEST_DRAFT_SHARE * pair.target.size_bytes, pair.size_bytes
 
 
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
@@ -186,19 +187,28 @@ def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
     return guess_fit(weights_bytes, free)
 
 
-def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef]:
+def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | None]:
     def ref(listed: CatalogModel, found: RemoteModel | None) -> ModelRef:
         return ModelRef(listed.repo, found.files[0].path if found else listed.file)
 
-    return ref(pair.target, checked.target), ref(pair.draft, checked.draft)
+    return ref(pair.target, checked.target), ref(pair.draft, checked.draft) if pair.draft else None
 
 
 def _licences(pair: CatalogPair) -> str:
-    if pair.target.licence == pair.draft.licence:
+    if pair.draft is None or pair.target.licence == pair.draft.licence:
         return pair.target.licence
     return translate("Recommendations", "{first} and {second}").format(
         first=pair.target.licence, second=pair.draft.licence
     )
+
+
+def _times(speedup: Speedup) -> str:
+    low, high = figure(speedup.low), figure(speedup.high)
+    if low == high:
+        words = translate("Recommendations", "{times} times, {measured_on}")
+        return words.format(times=low, measured_on=speedup.measured_on)
+    words = translate("Recommendations", "{low} to {high} times, {measured_on}")
+    return words.format(low=low, high=high, measured_on=speedup.measured_on)
 
 
 def _not_asked() -> str:

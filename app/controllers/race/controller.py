@@ -19,7 +19,8 @@ from app.controllers.race.job import RaceJob
 from app.domain.errors import AppError, RaceExportError
 from app.domain.messages import MessageView
 from app.domain.model_name import shown_name
-from app.domain.races import (
+from app.domain.requests import prompt_messages, sampling_params
+from app.domain.speed.races import (
     LaneProgress,
     LaneText,
     RaceEnded,
@@ -28,7 +29,6 @@ from app.domain.races import (
     RaceRoundEnded,
     RaceSetup,
 )
-from app.domain.requests import prompt_messages, sampling_params
 from app.storage.atomic import exported_file
 from app.storage.pair_speeds import PairSpeeds
 from app.storage.races import RaceStore

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import RaceStoreError
 from app.domain.model_name import model_name, name_of_file, shown_name
-from app.domain.pair_speed import RaceSpeed
-from app.domain.races import (
+from app.domain.speed.pair_speed import RaceSpeed
+from app.domain.speed.races import (
     SURE_PERCENT,
     LaneChoice,
     LaneProgress,

@@ -44,8 +44,7 @@ def open_beside(
     for variant in variants:
         if variant in drafts:  # whether that one fits the target is found when it is loaded
             continue
-        if (reason := ready.unavailable.get(Mode(variant.mode))) is not None:
-            raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
+        _check_mode(variant, ready)
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
     _check_caches(variants, ready, n_ctx, own_drafts=len(drafts))
     if session.needs_measuring:
@@ -58,10 +57,22 @@ def open_beside(
             if variant in drafts:
                 lane.is_load_cancelled = should_stop
                 lane.set_draft(drafts[variant], lambda _path, _fraction: not should_stop())
+            _check_mode(variant, lane.ready())
         except EngineError as error:
             raise LaneFailedError(variant, error) from error
         lanes.append(OpenLane(variant, lane, lane.ready()))
     return lanes
+
+
+def _check_mode(variant: Variant, ready: EngineReady) -> None:
+    """Refuse a lane that would answer in another mode than it says.
+
+    Raises:
+        LaneFailedError: its mode cannot run with what is loaded for it.
+    """
+    reason = ready.unavailable.get(Mode(variant.mode))
+    if reason is not None:
+        raise LaneFailedError(variant, ModeUnavailableError(reason, "Choose another mode for this lane."))
 
 
 def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) -> int:
@@ -74,8 +85,8 @@ def _context_for(ready: EngineReady, num_prompt: int, max_tokens: int | None) ->
     if num_prompt + LEAST_ROOM > most:
         raise PromptTooLongError(
             said(
-                "The question and what goes before it have {number:,} tokens, but the context holds {size:,}.",
-                number=num_prompt,
+                "The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.",
+                num_ids=num_prompt,
                 size=most,
             ),
             "Ask something shorter, or choose a larger context in the settings.",
@@ -109,8 +120,8 @@ def _check_caches(
         free = reports[0].available_bytes
         raise NotEnoughMemoryError(
             said(
-                "The caches of {number} lanes need about {needed:.1f} GB; {free:.1f} GB are free.",
-                number=len(variants),
+                "The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.",
+                lanes=len(variants),
                 needed=needed / 1e9,
                 free=free / 1e9,
             ),

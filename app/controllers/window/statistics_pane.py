@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.errors import AppError
-from app.domain.pair_speed import PairSpeed
+from app.domain.speed.pair_speed import PairSpeed
 from app.domain.sums import PairSums, by_pair, total
 from app.storage.chats.answer_records import answers_of_chat
 from app.storage.chats.totals import read_totals, reset_totals

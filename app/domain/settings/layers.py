@@ -29,6 +29,8 @@ LAYERED_KEYS = (
     "seed",
     "max_tokens",
     "system_prompt",
+    "thinking",
+    "template_variables",
     "prompt_format",
     "overflow",
 )

@@ -12,6 +12,7 @@ from app.domain.local_server import ALL_ADDRESSES, LOOPBACK
 from app.domain.settings.context_fields import context_fields
 from app.domain.settings.engine_fields import ENGINE_FIELDS
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
+from app.domain.template_variables import read_variables
 from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
@@ -207,6 +208,40 @@ FIELDS: tuple[SettingField, ...] = (
         "",
         "Instructions for the model before the conversation. Leave empty for none.",
         maximum=MAX_TEXT_CHARS,
+    ),
+    SettingField(
+        "thinking",
+        CHAT,
+        "Thinking",
+        FieldKind.CHOICE,
+        "",
+        "Whether a model that can think does so before it answers, and how much. A model takes only what it knows.",
+        choices=(
+            ("", "as the model has it"),
+            ("off", "off"),
+            ("on", "on"),
+            ("adaptive", "as the question needs it"),
+            ("minimal", "minimal"),
+            ("low", "low"),
+            ("medium", "medium"),
+            ("high", "high"),
+            ("xhigh", "very high"),
+            ("max", "as much as it can"),
+            ("512", "up to 512 tokens"),
+            ("2048", "up to 2,048 tokens"),
+            ("8192", "up to 8,192 tokens"),
+        ),
+    ),
+    SettingField(
+        "template_variables",
+        CHAT,
+        "Template variables",
+        FieldKind.LINE,
+        "",
+        "What else the model's chat template is told, for models whose pages name such variables.",
+        maximum=MAX_TEXT_CHARS,
+        check=read_variables,
+        example="with_date=true, style=brief",
     ),
     SettingField(
         "prompt_format",

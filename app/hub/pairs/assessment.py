@@ -15,10 +15,13 @@ from pathlib import Path
 import psutil
 
 from app.hub.remote_header import KnownModel
+from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, Spread
 from engine.fit.table import FitTable, ModelPlan, PairPlan, Room, fit_table
+from engine.gguf.head_files import head_method
 from engine.gguf.stub import write_stub
+from engine.heads.compatibility import check_head_file
 from engine.loading.devices import room_on
 from engine.records import Device
 from engine.sandbox.pair_probe import PairVerdict, judge_pairs
@@ -63,14 +66,31 @@ def assess_pair(
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
     """
-    match = check_vocabularies(target, [draft], should_stop)[0] if draft else None
+    match = check_draft(target, draft, should_stop) if draft else None
     return PairAssessment(match, fit_table(pair_plan(target, draft, plan), room))
+
+
+def check_draft(target: KnownModel, draft: KnownModel, should_stop: Callable[[], bool] = lambda: False) -> PairVerdict:
+    """Judge a draft model by its vocabulary, and a head (MTP, EAGLE-3) by what its header says of its target.
+
+    Raises:
+        ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.
+    """
+    if not head_method(draft.header):
+        return check_vocabularies(target, [draft], should_stop)[0]
+    try:
+        check_head_file(target.header, draft.header)
+    except DraftRefusedError as error:
+        return PairVerdict(False, error.message)
+    return PairVerdict(True)
 
 
 def check_vocabularies(
     target: KnownModel, drafts: Sequence[KnownModel], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[PairVerdict, ...]:
     """Judge the vocabularies of ``drafts``; one verdict each, in order.
+
+    No draft here is a head in a file of its own: `check_draft` judges these.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or it was asked to stop.

@@ -1,24 +1,31 @@
-"""The recommended pairs that come with the app: read from `assets/catalog.toml`, and compared with the hub when opened.
+"""The recommended models that come with the app: read from `assets/catalog.toml`, compared with the hub when opened.
 
-Whether a pair matches and fits is judged by `app/hub/pairs/assessment.py`.
+Whether a pair matches and fits is judged by `app/hub/pairs/assessment.py`; the headers of a whole catalog are held
+against it by `app/hub/pairs/verification.py`.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from app.domain.models import Drafting
 from app.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.hub.file_names import check_repo_id, safe_parts
 from app.hub.records import FileKind, Gated, RemoteModel, RepoDetails
 from engine.sentences import joined, said
 
-FORMAT = 1
+FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
+_ALONE = (FileKind.MODEL, FileKind.DRAFT)
+_HEADS = (FileKind.MTP, FileKind.EAGLE)
+_HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
+_BOTH = said("The hub has both models as listed here.")
 
 
 class Machine(StrEnum):
@@ -52,7 +59,10 @@ class Speedup:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPair:
-    """One recommended pair. ``family`` is how the names of its targets begin."""
+    """One recommended target with what drafts for it; ``draft`` is None where that needs no second file.
+
+    ``family`` is how the names of its targets begin.
+    """
 
     key: str
     name: str
@@ -60,9 +70,20 @@ class CatalogPair:
     machine: Machine
     good_for: str
     target: CatalogModel
-    draft: CatalogModel
+    draft: CatalogModel | None = None
+    drafting: Drafting = Drafting.DRAFT_MODEL
     speedup: Speedup | None = None
     verified: bool = False
+
+    @property
+    def models(self) -> tuple[CatalogModel, ...]:
+        """The target, and the second file where there is one."""
+        return (self.target,) if self.draft is None else (self.target, self.draft)
+
+    @property
+    def size_bytes(self) -> int:
+        """All files together."""
+        return sum(model.size_bytes for model in self.models)
 
 
 class EntryStatus(StrEnum):
@@ -118,17 +139,20 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
 
 def check(pair: CatalogPair, client: RepoDetailsSource) -> EntryCheck:
     """Compare an entry with what the hub has today."""
-    checks = [_check_model(model, client) for model in (pair.target, pair.draft)]
+    checks = [_check_model(pair.target, _ALONE, client)]
+    if pair.draft is not None:
+        checks.append(_check_model(pair.draft, _HEADS if pair.drafting is Drafting.SIDE_FILE else _ALONE, client))
     models = [check.target for check in checks]
     bad = [check for check in checks if check.status is not EntryStatus.THERE]
     if not bad:
-        return EntryCheck(EntryStatus.THERE, said("The hub has both models as listed here."), *models)
+        words = said("The hub has the model as listed here.") if pair.draft is None else _BOTH
+        return EntryCheck(EntryStatus.THERE, words, *models)
     worst = max((check.status for check in bad), key=list(EntryStatus).index)
     sentences = dict.fromkeys(check.sentence for check in bad)  # one hub that does not answer is told once
     return EntryCheck(worst, joined(sentences), *models)
 
 
-def _check_model(model: CatalogModel, client: RepoDetailsSource) -> EntryCheck:
+def _check_model(model: CatalogModel, kinds: Container[FileKind], client: RepoDetailsSource) -> EntryCheck:
     """One half; the model that was found is in ``target``."""
     try:
         details = client.details(model.repo)
@@ -138,11 +162,11 @@ def _check_model(model: CatalogModel, client: RepoDetailsSource) -> EntryCheck:
         return EntryCheck(EntryStatus.GATED, _gated_words(model.repo))
     except HubError as error:
         return EntryCheck(EntryStatus.UNKNOWN, said("It could not be checked: {reason}", reason=error.message))
-    return _compare(model, details)
+    return _compare(model, kinds, details)
 
 
-def _compare(model: CatalogModel, details: RepoDetails) -> EntryCheck:
-    remote = pick(details, model.file)
+def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetails) -> EntryCheck:
+    remote = pick(details, model.file, kinds)
     if remote is None:
         return EntryCheck(EntryStatus.GONE, said("{repo} no longer holds {file}.", repo=model.repo, file=model.file))
     if notes := _differences(model, details, remote):
@@ -152,14 +176,12 @@ def _compare(model: CatalogModel, details: RepoDetails) -> EntryCheck:
     return EntryCheck(EntryStatus.THERE, "", remote)
 
 
-def pick(details: RepoDetails, pattern: str) -> RemoteModel | None:
-    """The model of a repository whose first file fits the pattern; of shards, the name without number counts, too."""
+def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = _ALONE) -> RemoteModel | None:
+    """The model of these kinds whose first file fits the pattern; of shards, the name without number counts, too."""
     for model in details.models:
         first = model.files[0].path
         names = (first, first.rsplit("/", 1)[-1], f"{model.name}.gguf")
-        if model.kind in (FileKind.MODEL, FileKind.DRAFT) and any(
-            fnmatch.fnmatchcase(name.lower(), pattern.lower()) for name in names
-        ):
+        if model.kind in kinds and any(fnmatch.fnmatchcase(name.lower(), pattern.lower()) for name in names):
             return model
     return None
 
@@ -203,7 +225,10 @@ def _gated_words(repo: str) -> str:
 
 
 def _pair(entry: dict[str, Any]) -> CatalogPair:
-    speedup = entry.get("speedup")
+    speedup, draft = entry.get("speedup"), entry.get("draft")
+    drafting = Drafting(entry["drafting"])
+    if drafting.needs_file != (draft is not None):
+        raise CatalogError(f"{_text(entry, 'key')} drafts by {drafting}, {_HAS_DRAFT[draft is not None]}")
     return CatalogPair(
         key=_text(entry, "key"),
         name=_text(entry, "name"),
@@ -211,7 +236,8 @@ def _pair(entry: dict[str, Any]) -> CatalogPair:
         machine=Machine(entry["machine"]),
         good_for=_text(entry, "good_for"),
         target=_model(entry["target"]),
-        draft=_model(entry["draft"]),
+        draft=_model(draft) if draft is not None else None,
+        drafting=drafting,
         speedup=_speedup(speedup) if speedup is not None else None,
         verified=_flag(entry, "verified"),
     )

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from app.domain.models import Drafting
 from app.hub.errors import HubError
 from app.hub.pairs.assessment import check_vocabularies
 from app.hub.pairs.catalog import CatalogPair, pick
@@ -172,7 +173,11 @@ def _look_here(
 
 def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, should_stop: Callable[[], bool]) -> None:
     hub = sources.hub
-    listed = {(pair.draft.repo, pair.draft.file): pair.draft for pair in sources.catalog if _is_family(target, pair)}
+    listed = {
+        (pair.draft.repo, pair.draft.file): pair.draft
+        for pair in sources.catalog
+        if pair.draft is not None and pair.drafting is Drafting.DRAFT_MODEL and _is_family(target, pair)
+    }
     known: list[tuple[Candidate, KnownModel]] = []
     for draft in listed.values() if hub else ():
         candidate = Candidate(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.domain.model_name import name_of_file
-from app.domain.outlook import GainRange, Outlook, SpeedRange
-from app.domain.pair_speed import PairSpeed
+from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
+from app.domain.speed.pair_speed import PairSpeed
 from app.hub.pairs.assessment import LoadPlan
 from app.hub.remote_header import KnownModel
 from app.storage.pair_speeds import PairSpeeds

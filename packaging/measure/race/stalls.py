@@ -25,8 +25,8 @@ from window import wait_for
 from app.benchmark.lanes import read_lanes
 from app.controllers.reports import Reports
 from app.domain.engine_view import EngineState
-from app.domain.races import LaneChoice, RaceSetup
 from app.domain.settings.table import FIELDS
+from app.domain.speed.races import LaneChoice, RaceSetup
 from app.paths import assets_dir, find_paths
 from app.startup.assembly import assemble, real_engine
 from app.storage.settings_file import read_settings, write_settings

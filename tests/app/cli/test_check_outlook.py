@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.cli.parser import main
-from app.domain.pair_speed import RaceSpeed
+from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.pair_speeds import PairSpeeds
 from tests.app.hub.pairs.test_outlooks import keep_passes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from app.cli.parser import main, make_parser
 from app.cli.run import make_request
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
-from app.paths import find_paths
+from app.paths import builtin_target, find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import Presets, presets_file
 from engine.records import ChatRequest, Mode, SamplingParams
@@ -53,6 +54,7 @@ def test_options_go_before_the_preset_and_the_preset_before_the_model(tmp_path: 
 @pytest.mark.parametrize("mode", ["draft", "hybrid"])
 def test_a_remembered_mode_without_its_draft_gives_way(tmp_path: Path, mode: str) -> None:
     model = tmp_path / "m.gguf"
+    shutil.copyfile(builtin_target(), model)
     remember(model, {"mode": mode})
     assert request("--model", str(model)).mode is Mode.AUTO
     assert request("--model", str(model), "--draft", "d.gguf").mode is Mode(mode)

@@ -188,7 +188,8 @@ def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) ->
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
     other = assess_pair(target, stranger, LoadPlan(), Room(1000))
     assert other.match is not None
-    assert other.match.reason == "The BOS token is 1 in the target, 7 in the draft."
+    assert other.match.matches, "as a draft with another vocabulary"
+    assert other.match.speaks == 1.0
     assert other.fit.verdict is Verdict.TOO_LARGE
 
 

@@ -52,7 +52,14 @@ def test_a_whole_answer_has_the_text_the_usage_and_the_figures(server: ScriptedS
         "completion_tokens_details": {"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
     }  # fmt: skip
     assert answer["timings"]["draft_n_accepted"] == 6
-    assert answer["speculation"]["provenance"] == {"target": 0, "ngram": 2, "draft": 4, "recovered": 3, "bonus": 0}
+    assert answer["speculation"]["provenance"] == {
+        "target": 0,
+        "ngram": 2,
+        "draft": 4,
+        "recovered": 3,
+        "bonus": 0,
+        "head": 0,
+    }
 
 
 def test_a_text_goes_on(server: ScriptedServer) -> None:

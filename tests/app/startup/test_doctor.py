@@ -142,6 +142,23 @@ def test_what_is_said_of_gpus(
     monkeypatch: pytest.MonkeyPatch, library: dict[str, object], present: list[str], level: Level, words: str
 ) -> None:
     monkeypatch.setattr(doctor, "graphics_of_system", lambda: present)
-    (finding,) = doctor._gpus(library)
+    finding, *_ = doctor._gpus(library)
     assert finding.level is level
     assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("verdict", "notice", "level", "words"),
+    [
+        (None, None, Level.FINE, "not tried yet"),
+        ("fine", None, Level.FINE, "ran right"),
+        ("processor only", "It failed.", Level.NOTE, "It failed."),
+    ],
+)
+def test_what_is_said_of_the_trial_of_a_gpu(verdict: str | None, notice: str | None, level: Level, words: str) -> None:
+    gpu = {"name": "Arc", "total_bytes": None, "free_bytes": None}
+    _, finding = doctor._gpus({"gpus": [gpu], "gpu_verdict": verdict, "gpu_notice": notice})
+    assert finding.subject == "GPU trial"
+    assert finding.level is level
+    assert words in finding.message
+    assert bool(finding.advice) is (level is Level.NOTE)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.domain.pair_speed import MOST_ANSWERS, MOST_RACES, AnswerSpeed, RaceSpeed
+from app.domain.speed.pair_speed import MOST_ANSWERS, MOST_RACES, AnswerSpeed, RaceSpeed
 from app.storage.pair_speeds import MAX_PAIRS, PairSpeeds
 
 
@@ -65,7 +65,7 @@ def test_threads_and_processes_lose_nothing(tmp_path: Path) -> None:
     file = tmp_path / "speeds.json"
     code = (
         "import sys; from pathlib import Path; from app.storage.pair_speeds import PairSpeeds;"
-        "from app.domain.pair_speed import RaceSpeed\n"
+        "from app.domain.speed.pair_speed import RaceSpeed\n"
         "for n in range(5): PairSpeeds(Path(sys.argv[1])).add_race('t', 'd', RaceSpeed(float(n), 'auto', 0.0, 1.5))"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(file)], cwd=Path(__file__).parents[3])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import RaceStoreError
-from app.domain.races import LaneChoice, LaneVerdict, Parting, RaceResult, main_verdict, summary_of
+from app.domain.speed.races import LaneChoice, LaneVerdict, Parting, RaceResult, main_verdict, summary_of
 from app.storage import races
 from app.storage.races import INDEX, RaceStore, _result_from, _to_json
 from engine.records import Mode

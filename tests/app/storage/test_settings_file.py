@@ -32,6 +32,8 @@ def valid_values(field: SettingField) -> st.SearchStrategy[SettingValue]:
         return st.sampled_from([value for value, _ in field.choices])
     if field.kind is FieldKind.SWITCH:
         return st.booleans()
+    if field.check is not None:
+        return st.sampled_from([line for line in ("", field.example) if not complaint(field, line)])
     return TEXT
 
 

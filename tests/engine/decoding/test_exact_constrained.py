@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ class ForcedTable(ForcedText):
     def __init__(self) -> None:
         pass
 
-    def after(self, state: State) -> list[int]:
+    def after(self, state: State, written: Sequence[int] = ()) -> list[int]:
         ids, here = list[int](), state
         while len(allowed := here.all_allowed()) == 1 and len(ids) < DEPTH:
             ids.append(int(allowed[0]))

@@ -59,7 +59,7 @@ def test_memory_and_time_are_allowed_for_all_parts(tmp_path: Path, monkeypatch: 
     assert limits[0] >= 2 * sizes
     assert limits[0] == pytest.approx(limits[1], abs=20_000)
 
-    def ask(_helper: str, _paths: object, limit_s: float, _stop: object) -> dict[str, Any]:
+    def ask(_helper: str, _paths: object, limit_s: float, *_more: object) -> dict[str, Any]:
         waits.append(limit_s)
         raise RuntimeError
 

@@ -72,3 +72,15 @@ def test_an_end_that_may_follow_is_a_choice() -> None:
     assert forced('root ::= "a" "b"?', "a") == ""
     assert forced('root ::= "ab" | "ac"') == "a"
     assert forced('root ::= "über"') == ""  # not ASCII: nothing is proposed
+
+
+def test_what_was_found_to_be_forced_is_not_found_again() -> None:
+    vocab, grammar = model().vocab, 'root ::= "{\\"name\\": 1, \\"more\\": " [0-9] "}"'
+    text, state = ForcedText(vocab), grammar_of_text(grammar).start
+    first = text.after(state)
+    following = state.advanced(first[0])
+    assert following is not None
+    text._find = lambda _state: b""  # type: ignore[method-assign]
+    again = text.after(following, first[:1])
+    assert b"".join(map(vocab.piece, again)) == b"".join(map(vocab.piece, first[1:]))
+    assert text.after(following, vocab.tokenize("other", special=False)) == []

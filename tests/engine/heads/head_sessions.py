@@ -13,6 +13,7 @@ from tests.engine.hybrid_factory import tiny_qwen35
 
 GREEDY = SamplingParams(temperature=0.0)
 PROMPT = "Once upon a time aa"
+NEAR_TIE = 0.01  # of logits; random models have many, real ones few
 
 
 def longer(make: Callable[[], GgufFile]) -> GgufFile:
@@ -45,3 +46,14 @@ def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object
     request = ChatRequest(raw_prompt=prompt, mode=mode, **(usual | options))  # type: ignore[arg-type]
     (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
     return end
+
+
+def agrees(session: Session, plain: Finished, other: Finished, prompt: str = PROMPT) -> bool:
+    """Whether two greedy answers are the same up to a near tie, which another shape of a pass decides otherwise."""
+    pairs = enumerate(zip(plain.token_ids, other.token_ids, strict=True))
+    parts = next((i for i, (one, two) in pairs if one != two), None)
+    if parts is None:
+        return True
+    asked = ChatRequest(raw_prompt=prompt)
+    gap = session.logit_gap(asked, plain.token_ids[:parts], plain.token_ids[parts], other.token_ids[parts])
+    return abs(gap) < NEAR_TIE

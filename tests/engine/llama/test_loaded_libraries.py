@@ -155,3 +155,12 @@ def test_each_mark_is_a_name_that_the_kernels_leave_in_the_library() -> None:
         text = (ROOT / "engine" / "kernels" / f"{name}.h").read_text("utf-8")
         stock = mark.decode()
         assert f"#define {stock.removesuffix('_stock')} {stock}\n" in text
+
+
+def test_what_a_window_loads_is_no_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [tmp_path / name for name in ("libvulkan_lvp.so", "libicudata.so.72", "libdrm_amdgpu.so.1", "libcuda.so.1")]
+    for file in files:
+        file.touch()
+    monkeypatch.setattr(library, "_mapped_files", lambda: [*map(str, files), str(tmp_path / "libvulkan_gone.so")])
+    *_, drivers = library.driver_facts()
+    assert [name for name, *_ in drivers] == ["libcuda.so.1", "libvulkan_lvp.so"]  # type: ignore[misc]

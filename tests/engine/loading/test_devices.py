@@ -13,7 +13,7 @@ from engine.fit.estimate import Spread, estimate_memory
 from engine.gguf.header import read_header
 from engine.loading import devices, loading
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on, spread_of
-from engine.loading.loading import LoadedModel, LoadOptions, experts_notices, open_model, with_room_for
+from engine.loading.loading import LoadedModel, LoadOptions, experts_notices, layers_notices, open_model, with_room_for
 from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import tiny_llama
@@ -148,6 +148,24 @@ def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
     assert "the experts of 4 layers stay in main memory" in experts_notices(request, told)[0]
     assert experts_notices(replace(request, placement=told.placement), told) == ()
     assert experts_notices(request, loaded.info) == ()
+
+
+@pytest.mark.parametrize(
+    ("layers", "words"), [(ALL_LAYERS, ""), (1, "1 of 3 layers lie there"), (0, "on the processor")]
+)
+def test_layers_that_found_no_room_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layers: int, words: str
+) -> None:
+    path = tiny_llama().write(tmp_path / "dense.gguf")
+    monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
+    loaded = open_model(path, LoadOptions(256, 1, gpu_layers=layers))
+    try:
+        every = loaded.model.n_layer + 1
+        told = layers_notices(LoadRequest(str(path)), loaded)
+        assert layers_notices(LoadRequest(str(path), gpu_layers=layers), loaded) == ()
+    finally:
+        loaded.close()
+    assert [words.replace("of 3", f"of {every}") in notice for notice in told] == ([True] if words else [])
 
 
 def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

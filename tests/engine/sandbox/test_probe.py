@@ -126,7 +126,7 @@ def test_a_refusal_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
 def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = GOOD.write(tmp_path / "good.gguf")
     report = probe(path, tmp_path / "cache")
-    assert (report.architecture, report.name, report.n_ctx_train, report.n_vocab) == ("llama", "tiny", 256, 263)
+    assert (report.architecture, report.name, report.n_ctx_train, report.n_vocab) == ("llama", "Tiny", 256, 263)
     assert not report.is_recurrent
     assert not report.has_template
 

@@ -47,6 +47,11 @@ def pair() -> Iterator[Session]:
     session.close()
 
 
+def available(session: Session) -> list[Mode]:
+    """Others are answered plain."""
+    return [mode for mode in Mode if mode not in session.ready().unavailable]
+
+
 def ask(
     session: Session, mode: Mode, grammar: str, **sampling: float | int | None
 ) -> tuple[str, Finished, list[Event]]:
@@ -65,7 +70,7 @@ def ask(
 
 
 def test_greedy_answers_are_the_same_in_every_mode(pair: Session) -> None:
-    texts = {mode: ask(pair, mode, grammar_of(PERSON), temperature=0.0) for mode in Mode}
+    texts = {mode: ask(pair, mode, grammar_of(PERSON), temperature=0.0) for mode in available(pair)}
     assert len({text for text, _, _ in texts.values()}) == 1
     text, finished, _ = texts[Mode.AUTO]
     assert finished.reason is FinishReason.END
@@ -110,6 +115,8 @@ def exact_distribution(session: Session) -> dict[str, float]:
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_sampled_answers_have_the_grammars_distribution(pair: Session, mode: Mode) -> None:
+    if mode not in available(pair):
+        pytest.skip("the built-in pair has no such drafter")
     wanted = exact_distribution(pair)
     assert sum(wanted.values()) == pytest.approx(1.0, abs=1e-4)
     counts = Counter(
@@ -140,7 +147,7 @@ def test_probabilities_are_those_of_the_bare_logits_in_every_mode(pair: Session)
     plain = told(Mode.OFF)
     assert len(plain) >= 9
     assert max(plain) < 0.0
-    for mode in Mode:
+    for mode in available(pair):
         assert told(mode) == pytest.approx(plain, abs=0.05)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
-from app.domain.outlook import SpeedRange
+from app.domain.speed.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said

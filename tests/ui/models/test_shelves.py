@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadState, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
-from app.domain.outlook import SpeedRange
+from app.domain.models import DownloadState, Drafting, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
+from app.domain.speed.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -366,3 +366,19 @@ def test_a_pair_without_a_draft_says_so(place: ModelsPanel) -> None:
     place.drafts.set_pair(PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS)))
     assert "No draft: plain decoding and n-grams" in said(place.drafts.card)
     assert Match.UNCHECKED.value not in said(place.drafts.card)
+
+
+def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsPanel) -> None:
+    place.open("recommended")
+    row = r.catalog()[0]
+    pair = PairView(r.TARGET, fit=replace(r.FIT, level=FitLevel.FITS), drafting=Drafting.HEADS_INSIDE)
+    place.recommended.set_rows([replace(row, pair=pair)])
+    assert "Drafts for itself: heads inside (MTP)" in said(place.recommended.card)
+    assert "No draft" not in said(place.recommended.card)
+    assert "Heads inside: next-token layers (MTP) in the model's own file" in said(place.recommended)
+
+
+def test_a_head_in_a_file_of_its_own_is_called_one(place: ModelsPanel) -> None:
+    place.open("drafts")
+    place.drafts.set_pair(replace(r.PAIR, drafting=Drafting.SIDE_FILE))
+    assert "Draft head" in said(place.drafts.card)

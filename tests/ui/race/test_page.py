@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.races import AUTO_LANE, PLAIN_LANE, LaneChoice, RaceSetup, summary_of
-from engine.records import Mode, Source
+from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceSetup, summary_of
+from engine.records import Mode, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
@@ -175,3 +175,19 @@ def test_the_picture_has_the_palette_and_the_verdict_in_it(theme: Theme, name: s
     assert {look.tokens.accent, look.tokens.rest, look.tokens.accent_text} <= colors
     other = draw_picture(replace(THREE_LANES, verdicts=()), look)
     assert other != picture
+
+
+def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: QtBot) -> None:
+    page.begin(RESULT.setup)
+    page.add_text(LaneText(1, 0, "```python\n", (TokenSpan(10, Source.TARGET),)))
+    QApplication.processEvents()
+    body, heights = page.track.lanes[1].text.body, []
+    for number in range(6):
+        line = f"line_{number} = {number}\n"
+        page.add_text(LaneText(1, 0, line, (TokenSpan(len(line), Source.NGRAM),)))
+        (code,) = body.segments
+        assert code.height() >= code.sizeHint().height()
+        assert body.height() >= code.geometry().bottom()
+        heights.append(body.height())
+    assert heights == sorted(heights)
+    assert heights[-1] > heights[0]

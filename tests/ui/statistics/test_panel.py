@@ -141,7 +141,7 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     assert not page.acceptance.by_depth.isVisible()
     assert not page.acceptance.lengths.isVisible()
     assert page.not_drafted.text().startswith("No tokens were proposed")
-    assert page.not_drafted.text().endswith("Plain decoding was chosen.")
+    assert page.not_drafted.text().endswith("Plain decoding was chosen. The mode “Auto” drafts where that pays off.")
     shown.end(STATS)
     assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from app.domain.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
 from app.domain.sums import PairSums, Sums
 from engine.records import Mode, RunStats
 from ui.statistics.plots import HistoryPlot

@@ -80,14 +80,13 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 def test_footer_tells_speed_passes_and_acceptance() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
-    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafted tokens accepted · draft"
+    assert formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
 
 
 def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
     stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
     assert (
-        formatting.footer(stats)
-        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafted tokens accepted · draft"
+        formatting.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 210 drafted, 68% accepted · draft"
     )
     meanings = dict(formatting.footer_parts(stats))
     said = meanings["1.62× plain"]

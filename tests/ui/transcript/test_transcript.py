@@ -140,7 +140,7 @@ def test_a_finished_answer_keeps_its_figures(window: MainWindow, qtbot: QtBot) -
     window.finish_answer(replace(EMPTY_ANSWER, text="Hello", state=MessageState.COMPLETE, stats=STATS))
     card = window.transcript.last_answer()
     assert card is not None
-    assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 68% of 210 drafted tokens accepted · draft"
+    assert card.figures.whole_text == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
     assert card.shown_notice == ""
     assert not window.transcript.is_streaming
 

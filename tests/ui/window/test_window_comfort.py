@@ -36,7 +36,7 @@ def test_enter_presses_the_buttons_of_the_models_place(window: MainWindow, qtbot
 
 
 def test_enter_opens_a_menu_button(window: MainWindow, qtbot: QtBot) -> None:
-    button = window.header.model_button
+    button = window.sidebar.help_button
     menu = button.menu()
     assert menu is not None
     shown: list[bool] = []

@@ -73,8 +73,11 @@ def test_the_recommended_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "pairs", "--json"]) == 0
     pairs = json.loads(capsys.readouterr().out)["pairs"]
     assert len(pairs) >= 18
-    assert {"target", "draft", "verified", "speedup_source"} <= pairs[0].keys()
+    assert {"target", "draft", "drafting", "verified", "speedup_source"} <= pairs[0].keys()
+    assert all((pair["draft"] is None) == (pair["drafting"] in ("heads inside", "text")) for pair in pairs)
     assert main(["models", "pairs"]) == 0
     output = capsys.readouterr().out
     assert "Llama 3.1 8B  (laptop, 5.73 GB)" in output
     assert "1.71 times as fast elsewhere" in output
+    assert "  draft  none needed: next-token layers (MTP) in the target's own file\n" in output
+    assert "  head   ggml-org/gpt-oss-20b-GGUF eagle3-gpt-oss-20b-Q8_0.gguf" in output

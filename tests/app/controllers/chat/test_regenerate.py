@@ -64,7 +64,7 @@ def test_another_model_is_loaded_and_then_asked(desk: Desk, qtbot: QtBot) -> Non
     assert (answer.text, answer.target, len(answer.versions)) == ("new", "other", 2)
     card = desk.window.transcript.last_answer()
     assert card is not None
-    assert card.figures.whole_text.endswith(" · other")
+    assert card.author.text() == "other"
     assert card.versions is not None
     qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: desk.messages()[-1].text == "old")

@@ -10,10 +10,11 @@ import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
-from app.domain.models import Match, ModelRef, PairView
+from app.domain.models import Drafting, Match, ModelRef, PairView
 from app.domain.settings.values import Settings
 from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
+from engine.errors import ModelFileError
 from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
@@ -21,7 +22,8 @@ from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
 from tests.app.hub.pairs.test_outlooks import keep_passes
-from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
 
 
 def judged(folder: Path, draft: Path | None) -> PairView:
@@ -127,3 +129,37 @@ def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path, monkeypatc
     for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
         store.put(DraftPlacement(store)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
     assert places.is_processor_faster(path) is True
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "drafting", "match"),
+    [
+        (qwen35_with_mtp(), None, Drafting.HEADS_INSIDE, Match.UNCHECKED),
+        (stripped(qwen35_with_mtp()), None, Drafting.TEXT, Match.UNCHECKED),
+        (tiny_llama(), eagle3_for(), Drafting.SIDE_FILE, Match.YES),
+        (tiny_llama(), eagle3_for(width=96), Drafting.SIDE_FILE, Match.NO),
+        (tiny_llama(), tiny_llama(n_ff=32), Drafting.DRAFT_MODEL, Match.YES),
+    ],
+    ids=["heads inside", "heads left out", "a head", "a head of another model", "a draft model"],
+)
+def test_how_a_target_drafts_is_read_from_the_headers(
+    target: GgufFile, draft: GgufFile | None, drafting: Drafting, match: Match, tmp_path: Path
+) -> None:
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    second = ModelRef(path=str(draft.write(tmp_path / "draft.gguf"))) if draft is not None else None
+    view = judge.judge(ModelRef(path=str(target.write(tmp_path / "target.gguf"))), second, lambda: False)
+    assert (view.drafting, view.match) == (drafting, match)
+    assert view.fit is not None
+    if drafting is Drafting.SIDE_FILE and match is Match.YES:
+        assert view.match_words == "By its header, this head can belong to the target."
+        assert any(part.draft_bytes for part in view.fit.parts)
+
+
+def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    head = ModelRef(path=str(eagle3_for().write(tmp_path / "head.gguf")))
+    judge.known(head, lambda: False, may_be_head=True)
+    with pytest.raises(ModelFileError, match="does not write text"):
+        judge.known(head, lambda: False)

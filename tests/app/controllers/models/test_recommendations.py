@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.controllers.models.recommendations import Recommendations
-from app.domain.models import FitLevel, Hardware
-from app.domain.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
+from app.domain.models import Drafting, FitLevel, Hardware
+from app.domain.speed.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
 from app.hub.errors import HubUnreachableError
 from app.hub.pairs.catalog import CatalogPair
 from app.paths import assets_dir
@@ -88,3 +88,18 @@ def test_why_a_pair_could_not_be_checked_is_told_once() -> None:
     row = found.open(found.pairs()[0].key, lambda: False).row
     assert row.pair.match_words == "It could not be checked: There is no network."
     assert row.checked == ""
+
+
+def test_what_drafts_is_shown_as_it_is_listed() -> None:
+    rows = {row.key: row.pair for row in recommended(500 * GB).rows()}
+    head = rows["gpt-oss-20b"]
+    assert (head.drafting, head.draft and head.draft.name) == (Drafting.SIDE_FILE, "eagle3-gpt-oss-20b-Q8_0")
+    assert (rows["qwen3.8-27b"].drafting, rows["qwen3.8-27b"].draft) == (Drafting.HEADS_INSIDE, None)
+    assert (rows["glm-4.7-flash"].drafting, rows["glm-4.7-flash"].draft) == (Drafting.TEXT, None)
+    assert rows["qwen3-8b"].draft is not None
+
+
+def test_a_single_figure_is_no_range() -> None:
+    rows = {row.key: row.speedup for row in recommended(500 * GB).rows()}
+    assert rows["qwen3.5-9b"].startswith("1.14 times, ")
+    assert rows["gemma-4-31b"].startswith("1.29 to 1.50 times, ")

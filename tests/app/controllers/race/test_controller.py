@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.race.job import RaceJob
 from app.domain.engine_view import EngineState
-from app.domain.races import (
+from app.domain.speed.races import (
     LaneProgress,
     LaneText,
     RaceEnded,

@@ -12,7 +12,7 @@ import pytest
 from app.controllers.race import job as job_module
 from app.controllers.race.job import RaceJob
 from app.domain.errors import RaceStoreError
-from app.domain.races import (
+from app.domain.speed.races import (
     AUTO_LANE,
     PLAIN_LANE,
     LaneChoice,

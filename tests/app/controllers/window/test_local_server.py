@@ -281,7 +281,7 @@ def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) 
 
 
 def test_a_short_storm_leaves_every_answer_its_own(served: Served) -> None:
-    clients = load_script("measure/stormy_clients.py")
+    clients = load_script("measure/serving/stormy_clients.py")
     tally, over = clients.Tally(), threading.Event()
     asked = [clients.Question(words, (words,)) for words in clients.questions(1)]
     where = clients.Where(served.port, served.key)

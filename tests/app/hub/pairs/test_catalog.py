@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import app
+from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.file_names import kind_of, quantization_of
 from app.hub.pairs.catalog import CatalogError, CatalogModel, CatalogPair, EntryStatus, Machine, check, read_catalog
@@ -27,8 +28,11 @@ PAIR = CatalogPair(
 def test_there_are_pairs_of_every_family_and_for_every_machine() -> None:
     assert 18 <= len(PAIRS) <= 30
     families = " ".join(pair.family for pair in PAIRS)
-    for family in ("Qwen2.5", "Qwen3", "Llama-3.1", "Llama-3.3", "gemma-2", "gemma-3", "Mistral", "Phi", "DeepSeek"):
+    for family in ("Qwen2.5-Coder", "Qwen3", "Qwen3.5", "Qwen3.6", "Qwen3.8", "Llama-3.1", "Llama-3.3", "gemma-4"):
         assert family in families
+    for family in ("gpt-oss", "GLM-4.7", "Ministral-3"):
+        assert family in families
+    assert {pair.drafting for pair in PAIRS} == set(Drafting)
     assert min(Counter(pair.machine for pair in PAIRS).values()) >= 5
     assert set(Machine) == {pair.machine for pair in PAIRS}
 
@@ -36,13 +40,15 @@ def test_there_are_pairs_of_every_family_and_for_every_machine() -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.key)
 def test_an_entry_is_plausible(pair: CatalogPair) -> None:
     assert not pair.verified, "true only for what a live hub and a load have confirmed"
-    assert pair.draft.size_bytes < 0.3 * pair.target.size_bytes
     assert pair.family.lower() in pair.target.repo.lower()
-    for model in (pair.target, pair.draft):
-        assert kind_of(model.file).runs_alone
+    assert kind_of(pair.target.file).runs_alone
+    for model in pair.models:
         assert quantization_of(model.file) in (model.quantization, "")
+    if pair.draft is not None:
+        assert pair.draft.size_bytes < 0.3 * pair.target.size_bytes
+        assert kind_of(pair.draft.file).runs_alone is (pair.drafting is Drafting.DRAFT_MODEL)
     if pair.speedup is not None:
-        assert 1.0 < pair.speedup.low <= pair.speedup.high < 3.0
+        assert 0.5 < pair.speedup.low <= pair.speedup.high < 3.0
 
 
 def fill(hub: LoopbackHub, target_bytes: int = 1000, licence: str = "mit", draft: str = "draft-Q8_0.gguf") -> None:
@@ -117,21 +123,44 @@ def test_shards_fit_the_pattern_of_the_whole(hub: LoopbackHub, client: HubClient
     assert len(result.target.files) == 2
 
 
+@pytest.mark.parametrize("drafting", [Drafting.HEADS_INSIDE, Drafting.TEXT])
+def test_an_entry_of_one_file_asks_for_one(hub: LoopbackHub, client: HubClient, drafting: Drafting) -> None:
+    fill(hub)
+    result = check(replace(PAIR, draft=None, drafting=drafting), client)
+    assert (result.status, result.sentence) == (EntryStatus.THERE, "The hub has the model as listed here.")
+    assert result.draft is None
+    assert not any("draft-GGUF" in seen.path for seen in hub.requests)
+
+
+def test_a_head_is_found_only_where_one_is_listed(hub: LoopbackHub, client: HubClient) -> None:
+    fill(hub)
+    hub.add_file(PAIR.target.repo, "mtp-target-Q8_0.gguf", bytes(100))
+    head = CatalogModel(PAIR.target.repo, "*-Q8_0.gguf", "Q8_0", "mit", 100)
+    found = check(replace(PAIR, draft=head, drafting=Drafting.SIDE_FILE), client)
+    assert found.status is EntryStatus.THERE
+    assert found.draft is not None
+    assert found.draft.name == "mtp-target-Q8_0"
+    assert check(replace(PAIR, draft=head), client).status is EntryStatus.GONE
+
+
 GOOD_TEXT = CATALOG.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("format = 1", "format = 2"),
+        ("format = 2", "format = 1"),
         ('machine = "laptop"', 'machine = "fridge"'),
         ('repo = "bartowski/', 'repo = "../'),
         ('file = "Qwen', 'file = "../Qwen'),
         ("size_bytes = 530_000_000", "size_bytes = -1"),
         ("size_bytes = 530_000_000", 'size_bytes = "many"'),
         ("verified = false", "verified = 1"),
-        ('key = "qwen2.5-7b"', 'key = "qwen3-8b"'),
-        ('key = "qwen2.5-7b"', ""),
+        ('key = "qwen3.5-9b"', 'key = "qwen3-8b"'),
+        ('key = "qwen3.5-9b"', ""),
+        ('drafting = "draft model"', 'drafting = "magic"'),
+        ('drafting = "draft model"', 'drafting = "text"'),
+        ('drafting = "heads inside"', 'drafting = "side file"'),
         ("low = 1.71", "low = -1.0"),
         ('source = "https:', 'source = "file:'),
         ("[[pair]]", "[[pair"),

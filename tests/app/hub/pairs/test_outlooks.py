@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.pair_speed import RaceSpeed
+from app.domain.speed.pair_speed import RaceSpeed
 from app.hub.pairs import outlooks
 from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
 from app.hub.remote_header import read_local_header

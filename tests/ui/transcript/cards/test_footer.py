@@ -17,7 +17,7 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.window.main_window import MainWindow
 
 LONG_NAME = "DeepSeek-R1-Distill-Qwen-14B-Instruct-abliterated-Q4_K_M"
-FIGURES = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 70% of 352 drafted tokens accepted · auto"
+FIGURES = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 352 drafted, 70% accepted · auto"
 
 
 def shown(window: MainWindow, view: MessageView) -> AnswerCard:
@@ -100,7 +100,7 @@ def test_where_there_is_room_all_figures_stand_on_one_line(
     window.resize(1280, 800)
     card = shown(window, MessageView(7, "assistant", "The answer", stats=stats, target="Qwen3-4B-Q4_K_M"))
     figures = card.figures
-    whole = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 68% of 210 drafted tokens accepted · draft"
+    whole = "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 210 drafted, 68% accepted · draft"
     assert figures.whole_text == figures.accessibleName() == whole
     wide = figures.fontMetrics().horizontalAdvance(whole)
     figures.wrap(wide + 2)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scripts import load_script
 
-stormy = load_script("measure/stormy_clients.py")
+stormy = load_script("measure/serving/stormy_clients.py")
 FOX = stormy.Question("Repeat: fox.", ("The fox is by the river.", "The fox is by the stream."))
 BEAR = stormy.Question("Repeat: bear.", ("A bear sits on the hill.",))
 

@@ -1,6 +1,6 @@
 """The window of `storm.py`, in a process of its own: its server is on, and its chat asks one question after another.
 
-    QT_QPA_PLATFORM=offscreen PACELINE_HOME=DIR python packaging/measure/stormy_window.py PORT SEED
+    QT_QPA_PLATFORM=offscreen PACELINE_HOME=DIR python packaging/measure/serving/stormy_window.py PORT SEED
 
 On standard input ``chat`` has its chat begin, and ``end`` closes it. Each answer is a line of JSON on standard output.
 """
@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication
@@ -94,7 +94,9 @@ def main(port: int, seed: int) -> int:
     """Open the window; it stays until it is told to close."""
     paths = find_paths()
     paths.config.mkdir(parents=True, exist_ok=True)
-    values = {"server": True, "server_port": port, "temperature": 0.0, "language": "en", "learn_past": False}
+    values: dict[str, bool | int | float | str] = {"server": True, "server_port": port, "temperature": 0.0}
+    # What is kept of each of the many chats would look like memory that is lost.
+    values |= {"kept_caches": 0, "learn_past": False, "language": "en"}
     write_settings(paths.settings_file, Settings().changed(values)[0])
     application = QApplication(["paceline"])
     chatter = Chatter(questions(seed))

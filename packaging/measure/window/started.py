@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = str(Path(__file__).resolve().parents[2])
+ROOT = str(Path(__file__).resolve().parents[3])
 STARTED = "PACELINE_MEASURED_FROM"
 
 

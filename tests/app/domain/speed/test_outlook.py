@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.outlook import GainRange, Outlook, SpeedRange, losing_words
-from app.domain.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from app.domain.speed.outlook import GainRange, Outlook, SpeedRange, losing_words
+from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
 
 OUTLOOK = Outlook(
     SpeedRange(10.0, 15.0),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.scripts import load_script
 
-clients = load_script("measure/clients.py")
+clients = load_script("measure/serving/clients.py")
 
 
 def slice_of(number: int, mode: str, seconds: float, round_: int, wait_s: float = 0.5) -> object:

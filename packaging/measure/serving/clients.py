@@ -1,6 +1,6 @@
 """Measures the server with one, two and four clients at once, plain and with speculation.
 
-    python packaging/measure/clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
+    python packaging/measure/serving/clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
         [--clients 1,2,4] [--modes off,auto] [--rounds 5] [--each 3] [--max-tokens 128] [--json OUT]
 
 `paceline serve` runs in a process of its own. In each round every number of clients asks the same prompts in every
@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402

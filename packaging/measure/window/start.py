@@ -1,6 +1,6 @@
 """Measures how long the real app takes from its command to a usable window, in processes of their own.
 
-``python packaging/measure/start.py --home DIR [--repeat 9] [--json OUT]``
+``python packaging/measure/window/start.py --home DIR [--repeat 9] [--json OUT]``
 
 DIR is a folder that ``conversations.py --home DIR`` has filled. Each start is the command `paceline` as it is, with the
 real engine, without a display: the clock starts before the process does, and ends when the event loop comes round

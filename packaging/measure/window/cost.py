@@ -1,6 +1,6 @@
 """Measures what the window costs the engine, and the engine the window, on a real pair.
 
-    QT_QPA_PLATFORM=offscreen python packaging/measure/window.py --target PADDED.gguf --draft D.gguf
+    QT_QPA_PLATFORM=offscreen python packaging/measure/window/cost.py --target PADDED.gguf --draft D.gguf
 
 Answers of the same question are alternated, all by the same engine thread: once streamed into the real window, once
 told to nobody. (Two engines would have measured other costs, and so would draft otherwise.) Reported is the ratio of
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import numpy as np
 from PySide6.QtCore import QEventLoop, QTimer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.pair_speed import PairSpeed, RaceSpeed
+from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.sentences import Sentence, joined, said
 
 FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read

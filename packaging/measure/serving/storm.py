@@ -1,6 +1,6 @@
 """A storm on the window's local server: clients that behave in every way, while the window's own chat goes on.
 
-    QT_QPA_PLATFORM=offscreen python packaging/measure/storm.py [--minutes 20] [--clients 8] [--requests 500] [--seed 1]
+    QT_QPA_PLATFORM=offscreen python packaging/measure/serving/storm.py [--minutes 20] [--clients 8] [--requests 500]
 
 The real window with the built-in pair runs in a process of its own, and asks in its own chat, too. It ends after the
 minutes and at least so many requests. Looked for: answers that are another question's, statuses other than promised,
@@ -24,14 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 import psutil  # noqa: E402
 from stormy_clients import Question, StormyClient, Tally, Where, ask, questions  # noqa: E402
 
 ALONE = 2  # times that each is asked before the storm: near ties give more than one answer
-PATIENCE_S = 180.0
+PATIENCE_S = 600.0
 SAMPLE_S = 2.0
 WARM_UP_SHARE = 0.25  # of the time, in which caches fill
 GROWTH_SHARE, GROWTH_BYTES = 0.05, 24 << 20  # that are not called flat any more
@@ -189,6 +189,9 @@ def report(window: Window, tally: Tally) -> None:
         first, last = growth(window.samples, place)
         most = max(one[place] for one in window.samples)
         print(f"{name}: {first / unit:.1f} after the warm-up, {last / unit:.1f} at the end, {most / unit:.1f} at most")
+    minutes = range(int(window.samples[-1][0] / 60.0) + 1)
+    by_minute = [[one[1] for one in window.samples if int(one[0] / 60.0) == minute] for minute in minutes]
+    print(f"memory by minute: {' '.join(f'{statistics.median(some) / 2**20:.0f}' for some in by_minute if some)}")
     first, last = growth(window.samples, 1)
     if last - first > max(GROWTH_SHARE * first, GROWTH_BYTES):
         tally.fault(f"memory grew from {first / 2**20:.0f} to {last / 2**20:.0f} MiB")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed
+from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed
 from engine.records import Mode, RunStats
 
 

@@ -1,0 +1,1 @@
+"""How fast a pair of models is here: expected, measured in answers, and raced."""

@@ -1,0 +1,61 @@
+"""Variables for a chat template, as a person writes them: `reasoning_effort=high, with_date=true`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from engine.records import TemplateValue
+from engine.sentences import said
+
+MAX_VARIABLES = 32
+MAX_CHARS = 2000  # of a value
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+# What the engine itself gives a template.
+RESERVED = frozenset({"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token"})
+_WORDS: dict[str, TemplateValue] = {"true": True, "false": False}
+
+
+def read_variables(text: str) -> tuple[tuple[str, TemplateValue], ...]:
+    """The variables of a line, separated by commas; `true`, `false` and numbers count as such, all else is text.
+
+    Raises:
+        ValueError: a part is not ``name=value``, or its name is none or taken.
+    """
+    return checked(_read(part) for part in text.split(",") if part.strip())
+
+
+def checked(variables: Iterable[tuple[str, TemplateValue]]) -> tuple[tuple[str, TemplateValue], ...]:
+    """The same, once each and in order.
+
+    Raises:
+        ValueError: a name is none or taken, a text is too long, or there are too many.
+    """
+    found: dict[str, TemplateValue] = {}
+    for name, value in variables:
+        if not _NAME.fullmatch(name):
+            raise ValueError(said("{name} is no name of a variable.", name=repr(name[:80])))
+        if name in RESERVED:
+            raise ValueError(said("{name} is set by Paceline itself.", name=name))
+        if isinstance(value, str) and len(value) > MAX_CHARS:
+            raise ValueError(said("The value of {name} has more than {most:,} characters.", name=name, most=MAX_CHARS))
+        found[name] = value
+    if len(found) > MAX_VARIABLES:
+        raise ValueError(said("There are more than {most} variables.", most=MAX_VARIABLES))
+    return tuple(found.items())
+
+
+def _read(part: str) -> tuple[str, TemplateValue]:
+    name, equals, text = (piece.strip() for piece in part.partition("="))
+    if not equals:
+        raise ValueError(said("{part} is not of the form name=value.", part=repr(part.strip()[:80])))
+    if text.lower() in _WORDS:
+        return name, _WORDS[text.lower()]
+    try:
+        return name, int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else float(text) if _is_number(text) else text
+    except ValueError:
+        return name, text
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d{1,18}\.\d{1,18}", text) is not None

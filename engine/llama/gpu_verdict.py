@@ -1,0 +1,39 @@
+"""How far the graphics processors of this machine are trusted in this process: what a trial of them found.
+
+Whoever tries them sets it (`engine.sandbox.gpu_check`); contexts, placements and the list of devices follow it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class GpuVerdict(StrEnum):
+    """What works on them."""
+
+    FINE = "fine"
+    REDUCED = "reduced"  # attention in separate steps, and no tokens picked on the device
+    PROCESSOR_ONLY = "processor only"
+
+
+_current = [GpuVerdict.FINE]
+
+
+def current() -> GpuVerdict:
+    """The verdict that holds now; `GpuVerdict.FINE` until one is set."""
+    return _current[0]
+
+
+def set_current(verdict: GpuVerdict) -> None:
+    """Let ``verdict`` hold for what is loaded from now on."""
+    _current[0] = verdict
+
+
+def leaves_gpus_out() -> bool:
+    """Whether nothing may be computed on them."""
+    return current() is GpuVerdict.PROCESSOR_ONLY
+
+
+def is_reduced() -> bool:
+    """Whether flash attention and samplers are to be kept away from them."""
+    return current() is not GpuVerdict.FINE

@@ -1,0 +1,113 @@
+"""How a chat template lets its model think: switched on and off, with more or less effort, found by trying it.
+
+Templates agree on no variable. Those of the field's models are tried, each with the values that the template itself
+compares it with, and what changes the prompt counts. The names are those of Qwen3, DeepSeek, gpt-oss, SmolLM3, Hunyuan,
+Kimi, MiniMax, Seed-OSS and others, as their templates have them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.records import THINKING_OFF, THINKING_ON, TemplateValue
+
+Variables = Mapping[str, TemplateValue]
+Render = Callable[[Variables], str | None]  # None where the template refuses them
+
+_SWITCHES = ("enable_thinking", "thinking")
+_MODES = ("thinking_mode",)  # enabled, disabled, or left to the model
+_MODE_NAMES = {"disabled": THINKING_OFF, "enabled": THINKING_ON, "adaptive": "adaptive"}
+_EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
+_NO_EFFORT = ("none", "no_think")
+_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+_USUAL_LEVELS = ("low", "medium", "high")  # where the template compares with none: it hands the word on
+_BUDGET, _BUDGETS = "thinking_budget", (512, 2048, 8192)  # tokens; 0 is off
+_WORDS = re.compile(r"""["']([a-z_]{2,12})["']""")
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingChoice:
+    """One way to think: its name (``off``, ``on``, an effort or a budget), its variables, and the prompt they give."""
+
+    name: str
+    variables: Variables
+    prompt: str
+
+
+def find_thinking(source: str, render: Render) -> tuple[ThinkingChoice, ...]:
+    """The choices of a template, the usual one first; none where it has fewer than two.
+
+    ``render`` gives the prompt of a short question with these variables.
+    """
+    usual = render({}) if any(name in source for name in (*_SWITCHES, *_MODES, *_EFFORTS, _BUDGET)) else None
+    if usual is None:
+        return ()
+    found: dict[str, ThinkingChoice] = {}  # by prompt: a choice that changes nothing is none
+    for name, variables in _candidates(source, render):
+        prompt = render(variables)
+        if prompt is None or any(other.name == name for other in found.values()):
+            continue
+        if prompt not in found or found[prompt].name == THINKING_ON:  # what says how much says more
+            found[prompt] = ThinkingChoice(name, variables, prompt)
+    if len(found) < 2 or usual not in found:
+        return ()
+    first = found.pop(usual)
+    return tuple(_named_plainly((first, *sorted(found.values(), key=_order))))
+
+
+def _named_plainly(choices: tuple[ThinkingChoice, ...]) -> Iterator[ThinkingChoice]:
+    """A single effort beside none at all is no effort, but thinking itself."""
+    num_levels = sum(choice.name in _LEVELS for choice in choices)
+    has_on = any(choice.name == THINKING_ON for choice in choices)
+    for choice in choices:
+        is_lone = choice.name in _LEVELS and num_levels == 1 and not has_on
+        yield replace(choice, name=THINKING_ON) if is_lone else choice
+
+
+def _order(choice: ThinkingChoice) -> tuple[int, int]:
+    if choice.name.isdecimal():
+        return 2, int(choice.name)
+    order = (THINKING_OFF, THINKING_ON, "adaptive", *_LEVELS)
+    return 1, order.index(choice.name)
+
+
+def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
+    """Names with the variables that may mean them."""
+    on: Variables = {}
+    for name in _SWITCHES:
+        if _names(source, name) and render({name: False}) != render({name: True}):
+            on = {name: True}
+            yield THINKING_OFF, {name: False}
+            yield THINKING_ON, on
+            break
+    for name in _MODES:
+        for value in _compared_with(source, name):
+            if value in _MODE_NAMES:
+                yield _MODE_NAMES[value], {name: value}
+    for effort in [each for each in _EFFORTS if _names(source, each)][:1]:
+        yield from _efforts(_compared_with(source, effort), effort, on)
+    if _names(source, _BUDGET):
+        yield THINKING_OFF, {_BUDGET: 0}
+        yield THINKING_ON, {}
+        yield from ((str(tokens), {_BUDGET: tokens}) for tokens in _BUDGETS)
+
+
+def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[str, Variables]]:
+    """Values of the variable ``name``, of which the template compares it with ``known``."""
+    yield from ((THINKING_OFF, {**on, name: value}) for value in _NO_EFFORT if value in known)
+    levels = [level for level in _LEVELS if level in known]
+    yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_LEVELS))
+
+
+def _names(source: str, name: str) -> bool:
+    """Whether the template reads this variable, not an attribute or a text of that name."""
+    return re.search(rf"(?<![\w.'\"]){name}(?![\w'\"])", source) is not None
+
+
+def _compared_with(source: str, name: str) -> tuple[str, ...]:
+    """The words that stand in the tags of the template in which the variable does."""
+    tags = re.findall(r"\{%(.*?)%\}|\{\{(.*?)\}\}", source, re.DOTALL)
+    inside = [first or second for first, second in tags]
+    return tuple(dict.fromkeys(word for tag in inside if _names(tag, name) for word in _WORDS.findall(tag)))

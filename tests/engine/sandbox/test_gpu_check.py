@@ -1,0 +1,219 @@
+"""Graphics processors on which a small model crashes or computes wrong are found out in a child process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import DeviceError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError, TooSlowError
+from engine.llama import gpu_verdict, library
+from engine.llama.context import ContextParams, with_what_works
+from engine.llama.devices import find_gpus, handles_of
+from engine.llama.gpu_verdict import GpuVerdict
+from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
+from engine.sandbox import gpu_check, gpu_child, kernel_check
+from engine.sandbox.gpu_check import CACHE_FILE, check_gpus, gpu_notices, kept_verdict
+from engine.sandbox.kernel_check import inspector
+from engine.session.session import Session
+from tests.engine.gguf_factory import tiny_llama
+
+WORKS = {"works": True, "refusal": None}
+WRONG = {"works": False, "refusal": None}
+NO_ROOM = {"works": False, "refusal": "out of device memory"}
+CRASH = ModelLoadError("llama.cpp crashed")
+
+Answer = dict[str, object] | Exception
+
+
+@pytest.fixture(name="sample")
+def fixture_sample(tmp_path: Path) -> Path:
+    return tiny_llama(seed=1).write(tmp_path / "sample.gguf")
+
+
+@pytest.fixture(autouse=True)
+def fixture_trust() -> Iterator[None]:
+    gpu_verdict.set_current(GpuVerdict.FINE)
+    yield
+    gpu_verdict.set_current(GpuVerdict.FINE)
+
+
+@pytest.fixture(name="gpus", autouse=True)
+def fixture_gpus(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
+    """A device that this machine does not have; `library.supports_gpu` follows the verdict as the real one does."""
+    found = [Device("Vulkan0", "a card", 8 * 10**9, 7 * 10**9)]
+    monkeypatch.setattr(library, "supports_gpu", lambda: bool(found) and not gpu_verdict.leaves_gpus_out())
+    monkeypatch.setattr(gpu_check, "find_gpus", lambda: tuple(found))
+    return found
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH) -> list[str]:
+    """Let child processes answer so, by their flash attention; the list fills with what was asked."""
+    asked: list[str] = []
+
+    def ask(
+        helper: str, _paths: list[Path], _limit_s: float, _stop: object, words: Sequence[str], *, sees_gpus: bool
+    ) -> dict[str, object]:
+        assert helper == "gpus"
+        assert sees_gpus
+        asked.append(words[0])
+        answer = {"auto": auto, "off": off}[words[0]]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(gpu_check, "ask_child", ask)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict", "asked", "is_kept"),
+    [
+        ((WORKS, CRASH), GpuVerdict.FINE, ["auto"], True),
+        ((CRASH, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
+        ((WRONG, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
+        ((CRASH, CRASH), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
+        ((WRONG, WRONG), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
+        ((NO_ROOM, WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
+        ((TooSlowError("slow"), WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
+        ((NotEnoughMemoryError("no room"), WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
+        ((CRASH, TooSlowError("slow")), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], False),
+    ],
+)
+def test_the_verdict_follows_from_the_trials(
+    sample: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: tuple[Answer, Answer],
+    verdict: GpuVerdict,
+    asked: list[str],
+    *,
+    is_kept: bool,
+) -> None:
+    told = answering(monkeypatch, *answers)
+    assert check_gpus(sample, tmp_path) is verdict
+    assert gpu_verdict.current() is verdict
+    assert told == asked
+    gpu_verdict.set_current(GpuVerdict.FINE)  # as the next start begins
+    assert check_gpus(sample, tmp_path) is verdict
+    assert told == (asked if is_kept else [*asked, *asked])
+
+
+def test_nothing_is_started_where_there_is_no_gpu(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpus: list[Device]
+) -> None:
+    gpus.clear()
+    asked = answering(monkeypatch, CRASH)
+    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert asked == []
+    assert not (tmp_path / CACHE_FILE).exists()
+
+
+@pytest.mark.parametrize("what", ["device", "driver", "build"])
+def test_another_device_driver_or_build_is_tried_anew(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpus: list[Device], what: str
+) -> None:
+    asked = answering(monkeypatch, WORKS)
+    check_gpus(sample, tmp_path)
+    assert kept_verdict(tmp_path) == (GpuVerdict.FINE, None)
+    if what == "device":
+        gpus[0] = Device("Vulkan0", "another card", 8 * 10**9, 7 * 10**9)
+    else:
+        monkeypatch.setattr(library, f"{what}_facts", lambda: ("a newer one",))
+    assert kept_verdict(tmp_path) == (None, None)
+    check_gpus(sample, tmp_path)
+    assert asked == ["auto", "auto"]
+
+
+def test_a_trial_that_is_stopped_is_no_verdict(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, LoadCancelledError("stopped"))
+    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert not (tmp_path / CACHE_FILE).exists()
+
+
+def test_a_damaged_file_of_verdicts_is_as_good_as_none(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = answering(monkeypatch, WORKS)
+    key = gpu_check.trial_key()
+    (tmp_path / CACHE_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
+    assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
+    assert asked == ["auto"]
+
+
+def test_a_crashing_driver_takes_no_model_and_is_told(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, CRASH, CRASH)
+    session = Session(inspector(tmp_path, sample))
+    try:
+        ready = session.load(LoadRequest(str(sample), n_ctx=256))
+    finally:
+        session.close()
+    assert ready.target.gpu_layers == 0
+    assert [str(notice) for notice in ready.notices if "models run on the processor" in notice]
+
+
+def test_a_file_is_looked_at_after_the_gpus_and_these_once(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = answering(monkeypatch, WORKS)
+    monkeypatch.setattr(kernel_check, "check_kernels", lambda *_: True)
+    monkeypatch.setattr(kernel_check, "probe", lambda path, _cache, **_: asked.append(path.name))
+    inspect = inspector(None, sample)
+    for name in ("one.gguf", "two.gguf"):
+        inspect(Path(name), lambda: False)
+    assert asked == ["auto", "one.gguf", "two.gguf"]
+
+
+def test_nobody_hears_of_a_gpu_that_was_not_wanted() -> None:
+    gpu_verdict.set_current(GpuVerdict.REDUCED)
+    assert "Flash attention or sampling fails" in gpu_notices(LoadRequest("model.gguf"))[0]
+    assert gpu_notices(LoadRequest("model.gguf", gpu_layers=0)) == ()
+    assert gpu_notices(LoadRequest("model.gguf", placement=Placement(("none",)))) == ()
+
+
+def test_flash_attention_what_needs_it_and_candidates_are_off_there_only() -> None:
+    asked = ContextParams(256, 1, cache_type=CacheType.Q8_0, flash_attention=FlashAttention.ON, num_candidates=8)
+    assert with_what_works(asked, 999) == asked
+    gpu_verdict.set_current(GpuVerdict.REDUCED)
+    assert with_what_works(asked, 0) == asked
+    assert with_what_works(asked, 999) == ContextParams(256, 1, flash_attention=FlashAttention.OFF)
+
+
+def test_a_device_that_failed_is_named_no_more() -> None:
+    gpu_verdict.set_current(GpuVerdict.PROCESSOR_ONLY)
+    assert find_gpus() == ()
+    with pytest.raises(DeviceError, match="failed a test"):
+        handles_of(["Vulkan0"])
+
+
+def test_the_child_compares_and_says_what_is_wrong(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpu_child.try_gpus(sample, FlashAttention.AUTO) == WORKS  # without a GPU here: the processor beside itself
+    real = gpu_child._rows
+
+    def spoiled(path: Path, gpu_layers: int, flash: FlashAttention) -> list[gpu_child.Row]:
+        rows = real(path, gpu_layers, flash)
+        return [*rows[:-1], np.roll(rows[-1], 1)] if gpu_layers else rows
+
+    monkeypatch.setattr(gpu_child, "_rows", spoiled)
+    assert gpu_child.try_gpus(sample, FlashAttention.AUTO) == WRONG
+
+
+@pytest.mark.parametrize(("sees_gpus", "there"), [(False, "-1"), (True, None)])
+def test_only_this_trial_sees_the_gpus(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, *, sees_gpus: bool, there: str | None
+) -> None:
+    from engine.sandbox import probe
+
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    tell = "import json, os; print(json.dumps({'there': os.environ.get('CUDA_VISIBLE_DEVICES')}))"
+    command: Callable[..., list[str]] = lambda *_: [sys.executable, "-c", tell]  # noqa: E731
+    monkeypatch.setattr(probe, "child_command", command)
+    assert probe.ask_child("gpus", [sample], 60.0, sees_gpus=sees_gpus) == {"there": there}
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ

@@ -1,0 +1,122 @@
+"""The built-in pair on a real Vulkan device, tried first as the program does: Mesa's lavapipe, or a card.
+
+Slow on lavapipe, which compiles a program for each size of a pass, so it is run only where it is asked for:
+``PACELINE_VULKAN_TESTS=1``; for lavapipe, which llama.cpp leaves out by itself, with ``GGML_VK_VISIBLE_DEVICES=0``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.paths import builtin_draft, builtin_target
+from engine.llama import gpu_verdict
+from engine.llama.devices import find_gpus
+from engine.llama.gpu_verdict import GpuVerdict
+from engine.loading.loading import LoadOptions, open_model
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
+from engine.records import SamplingParams as Sampling
+from engine.sandbox import gpu_check
+from engine.sandbox.kernel_check import inspector
+from engine.session.session import Session
+
+PROMPT = "Repeat: red, green, blue, red, green, blue."
+NEAR_TIE = 0.5  # logits: of several units between a likely token and the next; rounding there is a tenth of this
+NEVER = "PACELINE_VULKAN_TESTS is not 1"
+
+
+def missing() -> str:
+    """Why nothing can be tried here; empty where it can."""
+    if os.environ.get("PACELINE_VULKAN_TESTS") != "1":
+        return NEVER
+    return "" if any(gpu.name.startswith("Vulkan") for gpu in find_gpus()) else "llama.cpp finds no Vulkan device"
+
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or NEVER)
+
+
+@pytest.fixture(scope="module", name="opened")
+def fixture_opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, EngineReady]]:
+    session = Session(inspector(tmp_path_factory.mktemp("cache"), builtin_target()))
+    request = LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256, gpu_layers=999, draft_gpu_layers=999)
+    try:
+        yield session, session.load(request)
+    finally:
+        session.close()
+        gpu_verdict.set_current(GpuVerdict.FINE)
+
+
+def test_a_device_is_listed_with_its_memory() -> None:
+    (device, *_) = find_gpus()
+    assert device.total_bytes
+    assert device.free_bytes
+    assert 0 < device.free_bytes <= device.total_bytes
+
+
+def test_the_pair_lies_there_and_a_tail_can_be_taken_back(opened: tuple[Session, EngineReady]) -> None:
+    session, ready = opened
+    assert ready.target.gpu_layers > 0
+    assert ready.draft is not None
+    assert ready.draft.gpu_layers > 0
+    assert session._target is not None
+    assert session._target.can_rollback
+    expected = gpu_check.gpu_notices(LoadRequest(""))
+    assert [notice for notice in ready.notices if notice in expected] == list(expected)
+
+
+def test_a_chat_is_answered(opened: tuple[Session, EngineReady]) -> None:
+    question = ChatRequest(messages=(Message("user", "Say: blue."),), sampling=Sampling(temperature=0.0), max_tokens=4)
+    end = [event for event in opened[0].generate(question) if isinstance(event, Finished)]
+    assert end[0].stats.tokens > 0
+
+
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEAD])
+def test_every_mode_writes_what_the_processor_would(opened: tuple[Session, EngineReady], mode: Mode) -> None:
+    question = ChatRequest(
+        messages=(Message("user", PROMPT),), mode=mode, depth=3, sampling=Sampling(temperature=0.0), max_tokens=12
+    )
+    ends = [event for event in opened[0].generate(question) if isinstance(event, Finished)]
+    ids = ends[0].token_ids
+    assert ids
+    for step, (row, token_id) in enumerate(zip(rows_of_processor(question, ids), ids, strict=True)):
+        assert row.max() - row[token_id] < NEAR_TIE, f"token {step} of {mode}"
+    if mode in (Mode.DRAFT, Mode.HYBRID):
+        assert ends[0].stats.proposed > 0
+
+
+def rows_of_processor(question: ChatRequest, ids: tuple[int, ...]) -> list[np.ndarray]:
+    """The rows from which the processor would have taken each of ``ids``."""
+    loaded = open_model(builtin_target(), LoadOptions(256, 1, placement=Placement((NO_DEVICE,))))
+    try:
+        prompt = PromptBuilder(loaded.model.vocab, loaded.model.chat_template).of_request(question)
+        return [row.copy() for row in loaded.context.forward([*prompt, *ids[:-1]], len(ids))]
+    finally:
+        loaded.close()
+
+
+def test_without_room_there_the_processor_answers(
+    opened: tuple[Session, EngineReady], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.loading import loading
+
+    really = loading._open_with
+
+    def full(path: Path, options: LoadOptions, gpu_layers: int, progress: object) -> loading.LoadedModel:
+        if gpu_layers:
+            raise loading.ContextError("There is no room.")
+        return really(path, options, gpu_layers, progress)  # type: ignore[arg-type]
+
+    assert opened
+    monkeypatch.setattr(loading, "_open_with", full)
+    session = Session()
+    try:
+        ready = session.load(LoadRequest(str(builtin_target()), n_ctx=256))
+        assert ready.target.gpu_layers == 0
+        assert [notice for notice in ready.notices if "runs on the processor" in notice]
+    finally:
+        session.close()
