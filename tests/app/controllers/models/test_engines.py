@@ -83,6 +83,7 @@ def test_added_chatted_with_marked_and_removed(
     assert (answer.stats.proposed, answer.stats.accepted, answer.stats.tokens) == (4, 2, 4)
     assert answer.target == f"org/model @ {server.url.removeprefix('http://')}"
     assert desk.engine.requests == []  # the engine here had nothing to do
+    assert [row.left_machine for row in desk.store.conversations()] == [True]
     ask(desk, "And now?")
     qtbot.waitUntil(lambda: is_quiet(desk) and len(window.finished) == 2, timeout=WAIT_MS)
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi", "Hello, world!", "And now?"]
