@@ -311,8 +311,9 @@ class Controller(QObject):
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
                 self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
-                if self.hub is not None and not event.target.engine_url:
-                    self.hub.models_loaded(event.target, event.draft)
+                if self.hub is not None:
+                    is_away = bool(event.target.engine_url)  # then none of the library is in use
+                    self.hub.models_loaded(None if is_away else event.target, event.draft)
                 self.regenerating.on_ready(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)

@@ -8,7 +8,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand."""
+    """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand.
+
+    ``left_machine``: an engine of others answered in it.
+    """
 
     id: int
     title: str
@@ -17,6 +20,7 @@ class ConversationRow:
     archived: bool = False
     folder_id: int | None = None
     place: int = 0
+    left_machine: bool = False
 
 
 @dataclass(frozen=True, slots=True)

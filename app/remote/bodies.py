@@ -9,7 +9,8 @@ from app.remote.errors import EngineRefusedError
 from engine.records import ChatRequest, Message, SamplingParams
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
-_CONTINUES = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
+# These render the model's own chat template, take variables for it, and go on with a last message of the assistant's.
+_OWN_TEMPLATE = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
 _MOST_TEMPERATURE = 2.0  # of OpenAI's API, which those that are none of the known programs may hold to
 
 
@@ -28,6 +29,8 @@ def path_and_body(request: ChatRequest, model: str, kind: EngineKind) -> tuple[s
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
     body["messages"] = [_message(message) for message in request.messages]
+    if request.template_variables and kind in _OWN_TEMPLATE:
+        body["chat_template_kwargs"] = dict(request.template_variables)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
     return CHAT, body
@@ -56,7 +59,7 @@ def _ending(request: ChatRequest) -> dict[str, object]:
 
 def _continuing(kind: EngineKind) -> Mapping[str, object]:
     """What has an engine go on with the last message; llama-server does without being told."""
-    if kind not in _CONTINUES:
+    if kind not in _OWN_TEMPLATE:
         message = "This engine cannot continue an answer that was begun."
         raise EngineRefusedError(message, "Have the answer written again instead.")
     if kind is EngineKind.LLAMA_SERVER:

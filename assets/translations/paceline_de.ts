@@ -1061,6 +1061,10 @@
         <translation>ungelesene Antwort</translation>
     </message>
     <message>
+        <source>has left this machine</source>
+        <translation>hat diesen Computer verlassen</translation>
+    </message>
+    <message>
         <source>closed</source>
         <translation>geschlossen</translation>
     </message>

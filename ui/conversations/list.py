@@ -99,6 +99,10 @@ class _Delegate(QStyledItemDelegate):
             mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
             self._theme.icon("pin", tokens.text_muted, 14).paint(painter, mark)
             text_box.adjust(0, 0, -20, 0)
+        if row.left_machine:
+            mark = QRect(text_box.right() - 13, rect.center().y() - 6, 14, 14)
+            self._theme.icon("upload", tokens.text_muted, 14).paint(painter, mark)
+            text_box.adjust(0, 0, -20, 0)
         activity = self._model.activity_of(row)
         if activity:
             left, top = text_box.right() - ACTIVITY_PX, rect.center().y() - ACTIVITY_PX // 2

@@ -24,6 +24,8 @@ PINNED, ARCHIVED = mark("ConversationModel", "Pinned"), mark("ConversationModel"
 ANSWERING = mark("ConversationModel", "writing an answer")
 UNSEEN = mark("ConversationModel", "unread answer")
 _NO_PARENT = QModelIndex()
+LEFT_MACHINE = mark("ConversationModel", "has left this machine")
+SPOKEN = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,8 @@ class ConversationModel(QAbstractListModel):
                 else translate("ConversationModel", "{text}, %n chats, {state}", None, number)
             )
             return words.format(text=text, state=_state(item))
+        if not isinstance(item, Heading) and item.left_machine and role in SPOKEN:
+            text = f"{text} · {translate('ConversationModel', LEFT_MACHINE)}"
         activity = self.activity_of(item)
         if activity and role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             text = f"{text} · {translate('ConversationModel', activity)}"

@@ -11,6 +11,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
 from app.domain.engine_view import EngineState
+from app.domain.engines import AT
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import chat_request
 from app.domain.speed.pair_speed import answer_speed
@@ -289,6 +290,8 @@ class AnswerController:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
         if self._is_shown(streaming):
             self._window.finish_answer(view)
+        if AT in self._models.names[0]:
+            self._conversations.refresh()  # the list marks chats that have left this machine
         self.on_ended(streaming.conversation_id)
 
     def _fail(self, streaming: _StreamingAnswer, problem: Problem) -> None:

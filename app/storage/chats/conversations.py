@@ -15,7 +15,9 @@ _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no
 
 _NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
 _LISTED = """
-    SELECT id, title, updated_at, pinned, archived, folder_id, place FROM conversations WHERE deleted_at IS NULL
+    SELECT id, title, updated_at, pinned, archived, folder_id, place,
+        id IN (SELECT conversation_id FROM messages WHERE instr(target, ' @ ') > 0)
+    FROM conversations WHERE deleted_at IS NULL
 """
 _WITH_A_PLACE_OR_NEW = """
     AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
@@ -85,8 +87,8 @@ def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tup
     sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
     rows = db.execute(sql, () if newest is None else (newest,))
     return tuple(
-        ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place)
-        for number, title, updated, pinned, archived, folder_id, place in rows
+        ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, bool(away))
+        for number, title, updated, pinned, archived, folder_id, place, away in rows
     )
 
 
