@@ -95,7 +95,7 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
     assert hub is not None
     asked, answered, answer = threading.Event(), threading.Event(), hub.service.repo
 
-    def slow(repo: str, **_more: object) -> RepoAnswer:
+    def slow(repo: str) -> RepoAnswer:
         asked.set()
         assert answered.wait(WAIT_MS / 1000)
         return answer(repo)

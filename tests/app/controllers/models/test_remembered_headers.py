@@ -23,5 +23,5 @@ def test_headers_are_remembered_by_their_bytes(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(hub_pairs, "read_local_header", read_header)
     judge = PairJudge(SimpleNamespace(path_of=lambda ref: ref.path), Settings)  # type: ignore[arg-type]
     for name in ("one", "two", "two", "one", "three", "two", "one"):
-        judge.known(ModelRef(path=f"/{name}"), lambda: False)
+        judge.known(ModelRef(path=f"/{name}"), lambda: False, may_be_head=True)
     assert read == ["one", "two", "three", "one"]
