@@ -211,8 +211,9 @@ class Composer(QWidget):
         self._update()
 
     def _show_destination(self, view: EngineView) -> None:
-        """Say before the first word where it would go, if it is not answered here."""
+        """Say before the first word where it would go, if it is not answered here; there, others choose the mode."""
         url = view.target.engine_url if view.target is not None else ""
+        self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
             words = STAYS if stays_here(url) else LEAVES
