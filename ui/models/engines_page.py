@@ -43,6 +43,7 @@ class EngineForm(QFrame):
         self.key.setAccessibleName(translate("EnginesPage", "Key of the engine"))
         self.key.setAccessibleDescription(translate("EnginesPage", KEPT))
         self.trust = QCheckBox(translate("EnginesPage", TRUST))
+        self.trust.setAccessibleName(self.trust.text())
         self.trust.hide()
         self.add_button = button(translate("EnginesPage", "Add engine"), self._add, kind="primary")
         self.failure = StatusMark(theme, wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,15 +11,17 @@ from app.domain.conversations import ConversationRow
 from app.storage.chats import attachments, index
 from engine.records import Mode
 
+log = logging.getLogger(__name__)
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may name a day that no calendar has
 
 _NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
 _LISTED = """
-    SELECT id, title, updated_at, pinned, archived, folder_id, place,
-        id IN (SELECT conversation_id FROM messages WHERE instr(target, ' @ ') > 0)
+    SELECT id, title, updated_at, pinned, archived, folder_id, place
     FROM conversations WHERE deleted_at IS NULL
 """
+_ELSEWHERE = "SELECT DISTINCT conversation_id FROM messages WHERE instr(target, ' @ ') > 0"
 _WITH_A_PLACE_OR_NEW = """
     AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
         SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
@@ -86,10 +89,20 @@ def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tup
     """List all conversations, the last changed first; of those in no place of their own only the ``newest`` so many."""
     sql = _LISTED + (_WITH_A_PLACE_OR_NEW if newest is not None else "") + _NEWEST_FIRST
     rows = db.execute(sql, () if newest is None else (newest,))
+    away = _answered_elsewhere(db)
     return tuple(
-        ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, bool(away))
-        for number, title, updated, pinned, archived, folder_id, place, away in rows
+        ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, number in away)
+        for number, title, updated, pinned, archived, folder_id, place in rows
     )
+
+
+def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
+    """Conversations with an answer of another engine; none where the messages are damaged: the list is shown anyway."""
+    try:
+        return frozenset(row[0] for row in db.execute(_ELSEWHERE))
+    except sqlite3.DatabaseError:
+        log.warning("which conversations were answered elsewhere cannot be read: the file is damaged")
+        return frozenset()
 
 
 def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None:
