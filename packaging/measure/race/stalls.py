@@ -15,12 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "window"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
+from cost import wait_for
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from window import wait_for
 
 from app.benchmark.lanes import read_lanes
 from app.controllers.reports import Reports
