@@ -10,7 +10,7 @@ from PySide6.QtGui import QImageReader
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "screenshots"
 ENDINGS = ("light", "dark", "light-2x", "dark-2x")
-MOST_BYTES = 10_000_000  # together: a clone should stay small
+MOST_BYTES = 11_000_000  # together: a clone should stay small
 
 
 def listed(text: str) -> set[str]:
