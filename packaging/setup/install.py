@@ -34,7 +34,6 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"
 LOG_NAME = "paceline-setup.log"
 LLAMA = "llama-cpp-python"
-RPC_OPTIONS = "-DGGML_RPC=ON -DGGML_RPC_RDMA=OFF"
 EXTRAS = {"run": (), "screenshots": ("test",), "test": ("test",), "train": ("train",)}
 GIB = 1024**3
 
@@ -117,15 +116,6 @@ def build_environment(environ: Mapping[str, str], cmake_args: str) -> dict[str, 
     env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(max(1, min(os.cpu_count() or 1, memory // GIB))))
     env.update(CMAKE_ARGS=cmake_args, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     return env
-
-
-def with_rpc(cmake_args: str) -> str:
-    """Add to CMake's options the backend for devices of other computers: 10 s of some 450 s of compiling, on one core.
-
-    The record does not name it, so an environment that has none stays as it is. RDMA would be linked where its library
-    happens to be.
-    """
-    return cmake_args if "GGML_RPC" in cmake_args else f"{cmake_args} {RPC_OPTIONS}".strip()
 
 
 def run_pip(folder: Path, arguments: list[str], env: Mapping[str, str]) -> None:
@@ -238,7 +228,7 @@ def install(
     old = read_record(folder)  # None where the environment was made anew
     (folder / LOG_NAME).write_text("", encoding="utf-8")
     (folder / RECORD_NAME).unlink(missing_ok=True)
-    env = build_environment(environ, with_rpc(with_kernels(new.cmake_args, new.kernels)))
+    env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
     meanwhile()
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):

@@ -138,20 +138,6 @@ def test_local_builds_stay_native(installer: ModuleType) -> None:
     assert 1 <= int(env["CMAKE_BUILD_PARALLEL_LEVEL"]) <= (os.cpu_count() or 1)
 
 
-def test_devices_of_other_computers_are_built_in_and_nothing_is_compiled_for_them_alone(
-    installer: ModuleType, pip_calls: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: list[str] = []
-    monkeypatch.setattr(installer, "run_pip", lambda _folder, _words, env: given.append(env["CMAKE_ARGS"]))
-    installer.install(tmp_path, ["run"], {"CMAKE_ARGS": "-DGGML_CUDA=on"})
-    assert set(given) == {"-DGGML_CUDA=on -DGGML_RPC=ON -DGGML_RPC_RDMA=OFF"}
-    assert installer.read_record(tmp_path).cmake_args == "-DGGML_CUDA=on"
-    assert installer.with_rpc("") == "-DGGML_RPC=ON -DGGML_RPC_RDMA=OFF"
-    for asked in ("-DGGML_RPC=OFF", "-DGGML_CUDA=on -DGGML_RPC=ON"):
-        assert installer.with_rpc(asked) == asked
-    assert pip_calls == []
-
-
 @pytest.mark.parametrize(
     ("log", "advice"),
     [
