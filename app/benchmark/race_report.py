@@ -11,7 +11,7 @@ from app.benchmark.ratios import Ratio, ratio_of
 from app.benchmark.report import Report, machine, models
 from app.benchmark.runs import Run, Variant
 from app.benchmark.summary import ALL, Row, summarise
-from engine.records import EngineReady
+from engine.records import ChatRequest, EngineReady
 
 # Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
 NEAR_TIE = 0.5
@@ -197,6 +197,26 @@ class RaceReport:
         lines += [f"| {' | '.join(HEADS)} |", f"|---|{'---:|' * (len(HEADS) - 1)}"]
         lines += [f"| {' | '.join(row)} |" for row in lane_rows(self.measured.answers)]
         return "\n".join([*lines, "", *setting_lines(self.measured)]).rstrip() + "\n"
+
+
+def decoding_settings(request: ChatRequest) -> dict[str, object]:
+    """What all lanes of a race decode with, as its report names it."""
+    sampling = request.sampling
+    names = (
+        "temperature",
+        "top_k",
+        "top_p",
+        "min_p",
+        "repeat_penalty",
+        "frequency_penalty",
+        "presence_penalty",
+        "seed",
+    )
+    return {
+        **{name: getattr(sampling, name) for name in names},
+        "max_tokens": request.max_tokens,
+        "tie_safe": request.tie_safe,
+    }
 
 
 def make_race_report(

@@ -26,7 +26,7 @@ from app.benchmark.race import (
     SliceEnded,
     base_of,
 )
-from app.benchmark.race_report import Gap, Verdict, aligned, judge, make_race_report
+from app.benchmark.race_report import Gap, Verdict, aligned, decoding_settings, judge, make_race_report
 from app.benchmark.runs import Run, Variant
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
@@ -229,20 +229,10 @@ class _RaceCommand:
 
     def _settings(self) -> dict[str, object]:
         request, plan = self._request, self._plan
-        sampling = request.sampling
         return {
             "lanes": [lane.variant.label for lane in self._lanes],
-            "temperature": sampling.temperature,
-            "top_k": sampling.top_k,
-            "top_p": sampling.top_p,
-            "min_p": sampling.min_p,
-            "repeat_penalty": sampling.repeat_penalty,
-            "frequency_penalty": sampling.frequency_penalty,
-            "presence_penalty": sampling.presence_penalty,
-            "seed": sampling.seed,
-            "max_tokens": request.max_tokens,
+            **decoding_settings(request),
             "ignore_eos": request.ignore_eos,
-            "tie_safe": request.tie_safe,
             "slice_s": plan.slice_s,
             "rounds": plan.rounds,
             "until_percent": plan.until_percent,

@@ -222,19 +222,11 @@ class RaceJob:
         return gap
 
     def _settings(self, race: Race) -> dict[str, object]:
-        request, sampling = self._request, self._request.sampling
+        from app.benchmark.race_report import decoding_settings  # noqa: PLC0415
+
         return {
             "lanes": [_variant(choice).label for choice in self._setup.lanes],
-            "temperature": sampling.temperature,
-            "top_k": sampling.top_k,
-            "top_p": sampling.top_p,
-            "min_p": sampling.min_p,
-            "repeat_penalty": sampling.repeat_penalty,
-            "frequency_penalty": sampling.frequency_penalty,
-            "presence_penalty": sampling.presence_penalty,
-            "seed": sampling.seed,
-            "max_tokens": request.max_tokens,
-            "tie_safe": request.tie_safe,
+            **decoding_settings(self._request),
             "rounds": self._setup.rounds,
             "until_percent": SURE_PERCENT if self._setup.rounds is None else None,
             "complete_rounds": race.rounds,
