@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from app.attachments import READER_FLAG
-from engine.sandbox.process import CHILD_FLAG
+from engine.sandbox.process import CHILD_FLAG, ENGINE_FLAG
 from engine.sandbox.process import main as be_a_child
 
 
@@ -15,6 +15,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [CHILD_FLAG]:
         return be_a_child(words[1:])
+    if words[:1] == [ENGINE_FLAG]:
+        from engine.process.child import main as be_the_engine  # noqa: PLC0415
+
+        return be_the_engine()
     if words[:1] == [READER_FLAG]:
         from app.attachments.pdf_child import main as read_a_pdf  # noqa: PLC0415
 

@@ -478,6 +478,7 @@ class EngineReady:
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
     own_head: ModelInfo | None = None  # in the target's file, and in use
+    library_notices: tuple[str, ...] = ()  # what a person should know of llama.cpp itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,13 +486,24 @@ class EngineFailed:
     """Something failed. ``request_id`` is 0 where no answer was in the making; the previous model stays usable.
 
     ``tokens_needed``: what the prompt would have taken, where the context was too small for it; else 0.
-    ``was_cancelled``: a load ended because it was to end.
+    ``was_cancelled``: a load ended because it was to end. ``engine_ended``: see `EngineEnded`.
     """
 
     problem: Problem
     request_id: int = 0
     tokens_needed: int = 0
     was_cancelled: bool = False
+    engine_ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EngineEnded:
+    """The engine's process ended by itself: no model is loaded any more, and what was asked for fails after this.
+
+    ``reason`` is how it ended, for a sentence: "signal SIGABRT".
+    """
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -577,4 +589,4 @@ class JobEvent:
 
 
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | TokensCounted | AnswerEvent | JobEvent
+Event = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent | JobEvent

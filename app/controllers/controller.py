@@ -41,6 +41,7 @@ from app.hub.errors import HubError
 from app.paths import builtin_target
 from engine.records import (
     AnswerEvent,
+    EngineEnded,
     EngineFailed,
     EngineReady,
     Event,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EngineEvent = LoadProgress | EngineReady | TokensCounted | AnswerEvent
+EngineEvent = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent
 SHUTDOWN_S = 5.0
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 
@@ -305,7 +306,7 @@ class Controller(QObject):
             self._on_engine_event(event)
 
     def _on_engine_event(self, event: EngineEvent) -> None:
-        if isinstance(event, LoadProgress | EngineReady):
+        if isinstance(event, LoadProgress | EngineReady | EngineEnded):
             self.models.on_event(event)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
@@ -332,6 +333,7 @@ class Controller(QObject):
                 self.context.on_failed(event)
                 self.attachments.sums.conversation_changed()
             self._notifications.on_event(event)
+            self.models.has_answered |= isinstance(event, Finished)
         self._show_engine()
 
     def on_trouble(self, problem: Problem | None) -> None:

@@ -6,6 +6,7 @@ waits here for as long as the other still has one to answer.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from app.remote.worker import RemoteWorker
 from engine.records import (
     ChatRequest,
     CountRequest,
+    EngineEnded,
     EngineFailed,
     EngineReady,
     Event,
@@ -28,6 +30,8 @@ from engine.records import (
     TokensCounted,
 )
 from engine.session.worker import Job, Turn
+
+log = logging.getLogger(__name__)
 
 MakeRemote = Callable[[Callable[[Event], None]], RemoteWorker]
 
@@ -163,6 +167,9 @@ class EngineRouter:
         (self._remote if self._uses_remote else self._local).generate(request)
 
     def _on_worker_event(self, event: Event, *, remote: bool) -> None:
+        if isinstance(event, EngineEnded) and self._uses_remote:
+            log.warning("the engine here ended (%s) while a model of another is in use", event.reason)
+            return
         answers = isinstance(event, EngineReady) or (isinstance(event, EngineFailed) and event.request_id == 0)
         if not answers:
             self._on_event(event)

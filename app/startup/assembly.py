@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
+from functools import partial
 
 from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
@@ -11,16 +13,20 @@ from app.controllers.engine_router import EngineRouter
 from app.controllers.parts import Parts
 from app.controllers.reports import Reports
 from app.controllers.settings_keeper import SettingsKeeper
+from app.logs import RedactingFormatter
 from app.paths import Paths, builtin_target
 from app.remote.engines import Engines
 from app.remote.worker import RemoteWorker
 from app.startup.tasks import TASKS, Startup, run_tasks
+from engine.process.client import EngineClient
 from engine.records import Problem
 from engine.session.worker import EngineWorker, probing_session
 from ui.text.language import translate
 from ui.text.problem_words import in_words
 from ui.widgets.first_paint import FirstPaint
 from ui.window.main_window import MainWindow
+
+ENGINE_VARIABLE = "PACELINE_ENGINE"
 
 
 def assemble(
@@ -52,8 +58,14 @@ def assemble(
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set."""
-    return lambda on_event: EngineWorker(on_event, lambda: probing_session(paths.cache, builtin_target()), painted)
+    """Give what makes the real engine; its libraries are loaded once ``painted`` is set, in a process of its own.
+
+    `ENGINE_VARIABLE` as "thread" keeps it on a thread of this one, for who looks for a fault.
+    """
+    make_session = partial(probing_session, paths.cache, builtin_target())
+    if os.environ.get(ENGINE_VARIABLE) == "thread":
+        return lambda on_event: EngineWorker(on_event, make_session, painted)
+    return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
 
 
 def _together(problems: Sequence[Problem]) -> Problem:

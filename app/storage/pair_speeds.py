@@ -27,8 +27,13 @@ class PairSpeeds:
     """
 
     def __init__(self, file: Path) -> None:
+        self._path = file
         self._file = JsonStore(file, "pairs", _FORMAT)
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[PairSpeeds], tuple[Path]]:
+        """Another process gets one of its own on the same file."""
+        return PairSpeeds, (self._path,)
 
     def get(self, target: str, draft: str) -> PairSpeed:
         """What is kept of a pair, named as `app.domain.model_name` does; an empty record where nothing is."""

@@ -47,6 +47,15 @@ class RaceStore:
         self._lock = threading.Lock()
         self._known: list[RaceSummary] | None = None
 
+    def __reduce__(self) -> tuple[type[RaceStore], tuple[Path]]:
+        """Another process gets a store of its own on the same folder."""
+        return RaceStore, (self._folder,)
+
+    def refresh(self) -> None:
+        """Look at the folder again: another process may have kept a race."""
+        with self._lock:
+            self._known = None
+
     def all(self) -> tuple[RaceSummary, ...]:
         """All of them, newest first."""
         with self._lock:

@@ -2687,8 +2687,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Gestoppt.</translation>
     </message>
     <message>
-        <source>Interrupted: Paceline closed before the answer was complete.</source>
-        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
+        <source>Interrupted before the answer was complete.</source>
+        <translation>Unterbrochen, bevor die Antwort vollständig war.</translation>
     </message>
     <message>
         <source>The answer could not be completed.</source>
@@ -5862,6 +5862,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
+        <source>The engine ended unexpectedly</source>
+        <translation>Die Engine wurde unerwartet beendet</translation>
+    </message>
+    <message>
+        <source>Choose another file, or fewer layers on the GPU.</source>
+        <translation>Wählen Sie eine andere Datei oder weniger Schichten auf der GPU.</translation>
+    </message>
+    <message>
+        <source>Its process ended ({reason}).</source>
+        <translation>Ihr Prozess endete ({reason}).</translation>
+    </message>
+    <message>
+        <source>The engine ended unexpectedly ({reason}) while it loaded {name}.</source>
+        <translation>Die Engine wurde unerwartet beendet ({reason}), während sie {name} lud.</translation>
+    </message>
+    <message>
         <source>This device cannot be used</source>
         <translation>Dieses Gerät kann nicht benutzt werden</translation>
     </message>
@@ -6336,6 +6352,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The GPU has no room for it, so it runs on the processor.</source>
         <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
+    </message>
+    <message>
+        <source>The engine ended unexpectedly ({reason}).</source>
+        <translation>Die Engine wurde unerwartet beendet ({reason}).</translation>
+    </message>
+    <message>
+        <source>it could not be started: {reason}</source>
+        <translation>sie konnte nicht gestartet werden: {reason}</translation>
+    </message>
+    <message>
+        <source>signal SIGKILL, most likely because memory ran out</source>
+        <translation>Signal SIGKILL, vermutlich weil der Speicher nicht reichte</translation>
+    </message>
+    <message>
+        <source>signal {name}</source>
+        <translation>Signal {name}</translation>
+    </message>
+    <message>
+        <source>status {status}</source>
+        <translation>Status {status}</translation>
     </message>
     <message>
         <source>The chat template of this model leaves out the text of messages.</source>
@@ -6944,6 +6980,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
+    <message>
+        <source>Your text is safe; the model is being loaded again.</source>
+        <translation>Ihr Text ist sicher; das Modell wird neu geladen.</translation>
+    </message>
+    <message>
+        <source>Your text is safe. It ended twice with this model, so the model is not loaded again.</source>
+        <translation>Ihr Text ist sicher. Sie endete zweimal mit diesem Modell, deshalb wird das Modell nicht neu geladen.</translation>
+    </message>
+    <message>
+        <source>Your text is safe. Choose a model to go on.</source>
+        <translation>Ihr Text ist sicher. Wählen Sie ein Modell, um fortzufahren.</translation>
     </message>
 </context>
 <context>

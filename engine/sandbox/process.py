@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 CHILD_FLAG = "--engine-child"
+ENGINE_FLAG = "--engine-process"  # for the one that stays: `engine.process`
 # What a helper needs to start and to tell the time; anything else (access tokens, say) stays with the parent.
 _HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 

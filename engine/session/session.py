@@ -96,6 +96,7 @@ class Session:
         self._draft: LoadedModel | None = None
         self._translated: TranslatedSequence | None = None  # of a draft that has another vocabulary
         self._prompt: PromptBuilder | None = None
+        self._library_notices: tuple[str, ...] = ()
         self._drafters = DraftersByMode()
         self._past_folder = past_folder
         self._past: PastTextIndex | None = None
@@ -146,6 +147,7 @@ class Session:
         self._close_models()
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
+        self._library_notices = library.library_notices()
         self.states.attach("target", target.sequence, _identity(target))
         if not request.draft:
             self._use_own_heads()
@@ -271,7 +273,9 @@ class Session:
         draft = self._draft.info if self._draft else None
         own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
         draft = None if own_head is not None else draft
-        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus(), own_head=own_head)
+        return EngineReady(
+            target.info, draft, self._unavailable(target), (), find_gpus(), own_head, self._library_notices
+        )
 
     @property
     def threads(self) -> int:

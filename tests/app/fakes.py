@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
@@ -70,6 +70,7 @@ class PuppetWorker:
         self.is_loaded = False
         self.counts_at_once = True
         self.counts: list[CountRequest] = []
+        self.library_notices: tuple[str, ...] = ()
 
     def start(self) -> None:
         self.started = True
@@ -125,7 +126,8 @@ class PuppetWorker:
         self, target: str = TARGET, draft: str | None = DRAFT, unavailable: Mapping[Mode, str] | None = None
     ) -> None:
         self.is_loaded = True
-        self.tell(EngineReady(info(target), info(draft) if draft else None, unavailable or {}))
+        ready = EngineReady(info(target), info(draft) if draft else None, unavailable or {})
+        self.tell(replace(ready, library_notices=self.library_notices))
 
     def say(self, text: str) -> None:
         request_id = self.requests[-1].request_id

@@ -29,7 +29,6 @@ from engine.records import (
     Mode,
     Overflow,
     PrefillProgress,
-    Problem,
     RunStats,
     Source,
     StatsUpdate,
@@ -278,7 +277,7 @@ class AnswerController:
         if streaming.abandoned:
             self._store.discard_answer(streaming.answer_id)
         elif isinstance(event, EngineFailed):
-            self._fail(streaming, event.problem)
+            self._fail(streaming, event)
         elif streaming.has_text or (streaming.instead_of is None and streaming.before is None):
             state = MessageState.STOPPED if event.reason is FinishReason.CANCELLED else MessageState.COMPLETE
             cut = event.reason in (FinishReason.LENGTH, FinishReason.CONTEXT)
@@ -294,12 +293,14 @@ class AnswerController:
             self._conversations.refresh()  # the list marks chats that have left this machine
         self.on_ended(streaming.conversation_id)
 
-    def _fail(self, streaming: _StreamingAnswer, problem: Problem) -> None:
+    def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
+        problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
-            self._end(streaming, Ending(MessageState.FAILED, streaming.stats, in_language(problem.message)))
+            self._end(streaming, Ending(state, streaming.stats, in_language(problem.message)))
         else:
             self._restore(streaming)
-        self._window.show_problem(problem, of_chat=True)
+        if not event.engine_ended:  # else whoever has the models loaded again has said so
+            self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
         """Leave everything as it was before an answer that brought no word."""

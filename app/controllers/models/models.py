@@ -13,17 +13,31 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.model_name import model_name
 from app.domain.settings.fields import SettingValue
 from app.paths import builtin_draft, builtin_target
-from engine.records import EngineFailed, EngineReady, LoadProgress, LoadRequest, Mode, ModelInfo, Problem
-from engine.sentences import joined
-from ui.text.language import translate
+from engine.records import (
+    EngineEnded,
+    EngineFailed,
+    EngineReady,
+    LoadProgress,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    Problem,
+)
+from engine.sentences import joined, said
+from ui.text.language import mark, translate
 
-ModelEvent = LoadProgress | EngineReady | EngineFailed
+ModelEvent = LoadProgress | EngineReady | EngineEnded | EngineFailed
 
 NO_BUILTIN = Problem(
     "The built-in models are missing",
     "This copy of Paceline came without its small built-in models.",
     "Open a GGUF file of your own as the target.",
 )
+
+
+LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
+ENDED_TWICE = mark("Problems", "Your text is safe. It ended twice with this model, so the model is not loaded again.")
+NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +47,7 @@ class _Pending:
     wanted: dict[str, SettingValue]
     request: LoadRequest | None = None
     is_fallback: bool = False  # nobody chose it, and why it is loaded is still to be read
-
-
-def _library_notices() -> tuple[str, ...]:
-    """What to say about llama.cpp's libraries, once the engine has loaded them."""
-    from engine.llama.library import library_notices  # noqa: PLC0415  (the start does not wait for it)
-
-    return library_notices()
+    is_again: bool = False  # it was in use when the engine ended; what there is to say of it was said
 
 
 class ModelController:
@@ -52,6 +60,11 @@ class ModelController:
         self._paths = parts.paths
         self._demo = demo
         self._ready: EngineReady | None = None
+        self._loaded: LoadRequest | None = None  # what brought it
+        self._ended = ""  # how the engine ended last
+        self._lost: LoadRequest | None = None  # to be loaded again once all that failed with the engine is told
+        self._ended_with = ""  # the target that was in use when the engine ended last
+        self.has_answered = False  # since it was loaded
         self._progress: float | None = None
         # The engine answers each command exactly once and in order.
         self._pending: deque[_Pending] = deque()
@@ -215,6 +228,9 @@ class ModelController:
             self._progress = event.fraction
             return
         self._progress = None
+        if isinstance(event, EngineEnded):
+            self._on_ended(event)
+            return
         pending = self._pending.popleft() if self._pending else _Pending({})
         if isinstance(event, EngineReady):
             self._on_ready(event, pending)
@@ -225,14 +241,17 @@ class ModelController:
             self.follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _Pending) -> None:
-        others = _library_notices()
+        others, self._lost = event.library_notices, None
         self._ready = replace(event, notices=(*event.notices, *others))
+        self._note_loaded(event, pending)
         self._keeper.change(pending.wanted)
         self._delete_demo_if_free()
         self.show_demo()
         self._window.set_settings(self._keeper.current.values)
         if any(each.request for each in self._pending):
             return  # another one follows, and what there is to say will be said of that
+        if pending.is_again:
+            return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
             self._shown_problem = None
@@ -259,9 +278,35 @@ class ModelController:
             )
             self._window.show_notice(words.format(name=target.name))
 
+    def _note_loaded(self, event: EngineReady, pending: _Pending) -> None:
+        self.has_answered = False
+        if pending.request is not None:
+            self._loaded = pending.request
+        elif self._loaded is not None:
+            self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
+
+    def _on_ended(self, event: EngineEnded) -> None:
+        """What was loaded is gone with the engine. It is loaded again, but not where that ended it twice."""
+        self._ended = event.reason
+        lost, self._ready, self._loaded = self._loaded, None, None
+        if self._pending:
+            self._lost = lost  # which is not what ended it
+        elif lost is None:
+            self._say(_ended(event.reason, NOTHING_LOADED))
+        elif lost.target == self._ended_with and not self.has_answered:
+            self._say(_ended(event.reason, ENDED_TWICE))
+        else:
+            self._ended_with = lost.target
+            self._say(_ended(event.reason, LOADED_AGAIN))
+            self._send(lost, {}, is_again=True)
+
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
         if not event.was_cancelled:  # else it is what somebody wanted
-            self._say(event.problem)
+            self._say(self._while_loading(pending) if event.engine_ended else event.problem)
+        if self._lost is not None and not self._pending:
+            lost, self._lost = self._lost, None
+            self._send(lost, {}, is_again=True)
+            return
         if self._ready is not None or self._pending or pending.request is None:
             return
         if pending.request.target != str(builtin_target()) and builtin_target().exists():
@@ -269,6 +314,14 @@ class ModelController:
                 translate("ModelController", "The quick demo is used until you choose another model.")
             )
             self._send(LoadRequest(str(builtin_target()), str(builtin_draft())), {}, is_fallback=True)
+
+    def _while_loading(self, pending: _Pending) -> Problem:
+        """The engine ended while it loaded something."""
+        path = pending.request.target if pending.request else str(pending.wanted.get("draft_path") or "")
+        message = said(
+            "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
+        )
+        return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
     def _say(self, problem: Problem) -> None:
         """Say what went wrong with a model; the next one that is in use takes it back."""
@@ -290,8 +343,15 @@ class ModelController:
             return
         self._send(request, changes)
 
-    def _send(self, request: LoadRequest, wanted: dict[str, SettingValue], *, is_fallback: bool = False) -> None:
-        self._pending.append(_Pending(wanted, request, is_fallback))
+    def _send(
+        self,
+        request: LoadRequest,
+        wanted: dict[str, SettingValue],
+        *,
+        is_fallback: bool = False,
+        is_again: bool = False,
+    ) -> None:
+        self._pending.append(_Pending(wanted, request, is_fallback, is_again))
         self._worker.load(request)
 
     def _set_draft(self, path: str | None, changes: dict[str, SettingValue]) -> None:
@@ -300,3 +360,8 @@ class ModelController:
             return
         self._pending.append(_Pending(changes))
         self._worker.set_draft(path)
+
+
+def _ended(reason: str, what_now: str) -> Problem:
+    message = said("Its process ended ({reason}).", reason=reason)
+    return Problem("The engine ended unexpectedly", message, what_now)

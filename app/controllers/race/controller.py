@@ -218,6 +218,7 @@ class RaceController(QObject):
     def _on_ended(self, event: RaceEnded) -> None:
         self._racing = False
         page = self._page
+        self.store.refresh()  # the engine's process has kept it
         page.end(event.result, event.problem)
         for notice in event.notices:
             page.notice.show_notice(in_language(notice))

@@ -16,6 +16,7 @@ def test_libraries_from_another_folder_are_told_with_each_target(
 ) -> None:
     other = library.LoadedLibrary(Path("other") / "libggml-cpu.so.0", is_package=False, build="")
     monkeypatch.setattr(library, "loaded_libraries", lambda: (other,))
+    desk.engine.library_notices = library.library_notices()
     desk.window.model_file_chosen.emit("models/other.gguf", "target")
     desk.engine.ready("models/other.gguf")
     qtbot.waitUntil(lambda: bool(desk.window.engine.notices))

@@ -25,7 +25,7 @@ from ui.transcript.marks.provenance import PassView, SourceRuns
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
-    MessageState.INTERRUPTED: mark("MessageCard", "Interrupted: Paceline closed before the answer was complete."),
+    MessageState.INTERRUPTED: mark("MessageCard", "Interrupted before the answer was complete."),
     MessageState.FAILED: mark("MessageCard", "The answer could not be completed."),
 }
 

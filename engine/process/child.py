@@ -1,0 +1,238 @@
+"""The engine's own process: an `EngineWorker`, whose commands come by one pipe and whose events leave by another.
+
+It begins with a `Setup`, and ends when it is told to, or at once when the other side is gone.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+from engine.errors import EngineError
+from engine.process.channel import BatchingSender, read_packed
+from engine.process.messages import (
+    SHUTDOWN,
+    Command,
+    EndTurn,
+    GenerateCall,
+    Interrupted,
+    JobEnded,
+    Lend,
+    Logged,
+    SessionCall,
+    SessionReply,
+    TurnBegan,
+    TurnEvent,
+    TurnFailed,
+    TurnMessage,
+    TurnTraced,
+)
+from engine.records import Event, Problem
+from engine.sandbox.limits import quiet_crashes
+from engine.session.worker import UNEXPECTED, EngineWorker, Job, OnEvent
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+log = logging.getLogger(__name__)
+
+SWITCH_S = 0.0005  # the engine's thread must not wait 5 ms for one that reads a command
+
+
+def main() -> int:
+    """Be the engine until the end."""
+    commands, events = _own_pipes()
+    quiet_crashes()
+    faulthandler.enable()
+    # Ctrl+C in a terminal reaches both processes; the other one decides, and this one ends with it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.setswitchinterval(SWITCH_S)
+    try:
+        setup = pickle.loads(read_packed(commands))  # noqa: S301  (of this very program)
+    except EOFError:
+        return 1
+
+    def write(data: bytes) -> None:
+        events.write(data)
+        events.flush()
+
+    sender = BatchingSender(write)
+    logging.basicConfig(level=setup.log_level, handlers=[_SendingHandler(sender, setup.formatter)])
+    worker = EngineWorker(sender.post, setup.make_session)
+    worker.start()
+    ended = _Child(worker, sender).serve(commands)
+    sender.flush()
+    return 0 if ended else 1
+
+
+def _own_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Take standard input and output for ourselves; what libraries print goes to standard error."""
+    commands, events = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return open(commands, "rb"), open(events, "wb")  # noqa: PTH123  (until the end)
+
+
+class _SendingHandler(logging.Handler):
+    """Has what is logged here written by the other process."""
+
+    def __init__(self, sender: BatchingSender, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._sender, self._formatter = sender, formatter
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record, with its exception as text."""
+        try:
+            message = record.getMessage()
+            if record.exc_info:
+                message += "\n" + self._formatter.formatException(record.exc_info)
+            self._sender.post(Logged(record.name, record.levelno, message, record.threadName or ""))
+        except Exception:  # noqa: BLE001 (as in every handler: a line must not end what it tells of)
+            self.handleError(record)
+
+
+class _Child:
+    """Gives the worker what comes."""
+
+    def __init__(self, worker: EngineWorker, sender: BatchingSender) -> None:
+        self._worker, self._sender = worker, sender
+        self._turn: _LentTurn | None = None  # the one that has begun
+        self._lock = threading.Lock()
+
+    def serve(self, commands: IO[bytes]) -> bool:
+        """Do what comes until the end; whether the worker ended well."""
+        while True:
+            try:
+                data = read_packed(commands)
+            except (EOFError, OSError):
+                os._exit(1)  # nobody is there to hear of anything; a model may be in the middle of a pass
+            try:
+                message = pickle.loads(data)  # noqa: S301  (of this very program)
+                if isinstance(message, Command) and message.name == SHUTDOWN:
+                    self._end_turn()
+                    return self._worker.shutdown(*message.arguments)  # type: ignore[arg-type]
+                self._take(message)
+            except Exception:  # this process must outlive every surprise
+                log.exception("a command to the engine failed")
+
+    def _take(self, message: Command | Lend | TurnMessage) -> None:
+        if isinstance(message, Lend):
+            turn = _LentTurn(message.turn, self._sender.post)
+            self._worker.lend(
+                lambda session, between: self._serve_turn(turn, session, between),
+                lambda: self._sender.post(TurnFailed(message.turn)),
+            )
+        elif isinstance(message, Command) and message.name == "run_job":
+            number, job = message.arguments
+            self._worker.run_job(_NumberedJob(number, job, self._sender.post))  # type: ignore[arg-type]
+        elif isinstance(message, Command):
+            getattr(self._worker, message.name)(*message.arguments)
+        else:
+            with self._lock:
+                turn = self._turn
+            if turn is not None and turn.number == message.turn:
+                turn.take(message)
+
+    def _serve_turn(self, turn: _LentTurn, session: Session, between: Callable[[], None]) -> None:
+        with self._lock:
+            self._turn = turn
+        try:
+            turn.serve(session, between)
+        finally:
+            with self._lock:
+                self._turn = None
+
+    def _end_turn(self) -> None:
+        with self._lock:
+            turn = self._turn
+        if turn is not None:
+            turn.take(Interrupted(turn.number))
+            turn.take(EndTurn(turn.number))
+
+
+class _NumberedJob:
+    """A job whose end is told."""
+
+    def __init__(self, number: int, job: Job, post: Callable[[object], None]) -> None:
+        self._number, self._job, self._post = number, job, post
+
+    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+        """See `Job.run`."""
+        self._job.run(session, should_stop, tell, pause)
+        self._post(JobEnded(self._number))
+
+    def failed(self, problem: Problem) -> Event:
+        """See `Job.failed`; what it gives is told by the worker, and ends the job."""
+        self._post(self._job.failed(problem))
+        return JobEnded(self._number)  # type: ignore[return-value]
+
+
+class _LentTurn:
+    """The session in the hands of the other process, for as long as a turn takes."""
+
+    def __init__(self, number: int, post: Callable[[object], None]) -> None:
+        self.number = number
+        self._post = post
+        self._calls: queue.SimpleQueue[SessionCall | GenerateCall | EndTurn] = queue.SimpleQueue()
+        self._is_stopped = threading.Event()
+        self._session: Session | None = None
+
+    def take(self, message: TurnMessage) -> None:
+        """Take what the other side says, on any thread."""
+        if not isinstance(message, Interrupted):
+            self._calls.put(message)
+        elif self._session is not None:
+            if message.is_over:
+                self._is_stopped.clear()
+                self._session.interrupt.clear()
+            else:
+                self._is_stopped.set()
+                self._session.interrupt.set()
+
+    def serve(self, session: Session, between: Callable[[], None]) -> None:
+        """Do what is asked of the session until the turn ends."""
+        self._session = session
+        self._post(TurnBegan(self.number))
+        while not isinstance(call := self._calls.get(), EndTurn):
+            error, value = None, None
+            try:
+                value = self._answer(session, call, between)
+            except EngineError as failure:
+                error = failure
+            except Exception:  # who waits for a reply must get one
+                log.exception("unexpected error in the engine")
+                error = EngineError(UNEXPECTED.message, UNEXPECTED.advice)
+            self._post(SessionReply(self.number, value, error))
+
+    def _answer(self, session: Session, call: SessionCall | GenerateCall, between: Callable[[], None]) -> Any:  # noqa: ANN401
+        if isinstance(call, SessionCall):
+            names = call.name.split(".")
+            method: Any = session
+            for name in names:
+                method = getattr(method, name)
+            return method(*call.arguments)
+        try:
+            if call.is_traced:
+                session.on_trace = lambda traced: self._post(TurnTraced(self.number, traced))
+            for event in session.generate(call.request, self._is_stopped.is_set):
+                self._post(TurnEvent(self.number, event))
+                between()
+        finally:
+            session.on_trace = None
+        return None
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        sys.exit(main())

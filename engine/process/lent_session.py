@@ -1,0 +1,196 @@
+"""The session of the other process, as who has it lent sees it: a local server.
+
+Turns run on a thread of their own, one after the other; each call waits for its reply.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
+
+from engine.errors import EngineError
+from engine.process.messages import (
+    EndTurn,
+    GenerateCall,
+    Interrupted,
+    Lend,
+    SessionCall,
+    SessionReply,
+    TurnBegan,
+    TurnEvent,
+    TurnFailed,
+    TurnReport,
+    TurnTraced,
+)
+from engine.records import ChatRequest, EngineReady, Event, Problem
+
+if TYPE_CHECKING:  # NumPy is for the engine's process
+    from engine.pacing.pass_trace import OnTrace
+
+log = logging.getLogger(__name__)
+
+Send = Callable[[object], None]
+OnTurn = Callable[["LentSession", Callable[[], None]], None]
+
+
+class LentSession:
+    """What of `engine.session.session.Session` can be used from another process, for one turn."""
+
+    def __init__(self, turn: int, send: Send) -> None:
+        self._turn, self._send = turn, send
+        self._replies: queue.SimpleQueue[SessionReply | TurnEvent | TurnTraced] = queue.SimpleQueue()
+        self._failure: EngineError | None = None  # the engine is gone
+        self.on_trace: OnTrace | None = None
+        self.interrupt = LentInterrupt(turn, send)
+        self.states = LentStates(self._call)
+
+    def take(self, report: SessionReply | TurnEvent | TurnTraced) -> None:
+        """Take what the session says, on any thread."""
+        self._replies.put(report)
+
+    def fail(self, problem: Problem) -> None:
+        """The engine is gone: whoever waits for it hears so, now and later."""
+        self._failure = EngineError(problem.message, problem.advice)
+        self._replies.put(SessionReply(self._turn, error=self._failure))
+
+    def ready(self) -> EngineReady:
+        """See `Session.ready`."""
+        return cast("EngineReady", self._call("ready"))
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        """See `Session.prompt_ids`."""
+        return cast("list[int]", self._call("prompt_ids", request))
+
+    def generate(self, request: ChatRequest, should_stop: Callable[[], bool]) -> Iterator[Event]:
+        """See `Session.generate`."""
+        self._check()
+        self._send(GenerateCall(self._turn, request, self.on_trace is not None))
+        is_over = has_stopped = False
+        try:
+            while not isinstance(report := self._replies.get(), SessionReply):
+                if should_stop() and not has_stopped:
+                    has_stopped = True
+                    self.interrupt.set()
+                if isinstance(report, TurnEvent):
+                    yield report.event
+                elif self.on_trace is not None:
+                    self.on_trace(report.traced)
+            is_over = True
+            _value_of(report)
+        finally:
+            if not is_over:  # nobody wants the rest
+                self.interrupt.set()
+                self._reply()
+
+    def _call(self, name: str, *arguments: object) -> object:
+        self._check()
+        self._send(SessionCall(self._turn, name, arguments))
+        return _value_of(self._reply())
+
+    def _reply(self) -> SessionReply:
+        """Wait for it; what comes before it is of no account any more."""
+        while not isinstance(report := self._replies.get(), SessionReply):
+            pass
+        return report
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+
+def _value_of(reply: SessionReply) -> object:
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
+
+
+class LentInterrupt:
+    """Ends the answer of the turn, as `engine.llama.interrupt.Interrupt` does for one that is stopped."""
+
+    def __init__(self, turn: int, send: Send) -> None:
+        self._turn, self._send = turn, send
+
+    def set(self) -> None:
+        """End it, in the middle of a pass."""
+        self._send(Interrupted(self._turn))
+
+    def clear(self) -> None:
+        """Let the next one go on."""
+        self._send(Interrupted(self._turn, is_over=True))
+
+
+class LentStates:
+    """The kept caches, as far as a guest has a say."""
+
+    def __init__(self, call: Callable[[str], object]) -> None:
+        self._call = call
+
+    def forget_guests(self) -> None:
+        """See `engine.cache.states.StateCache.forget_guests`."""
+        self._call("states.forget_guests")
+
+
+class LentTurns:
+    """Turns that were asked for, each until it has ended or the engine is gone. May be used from any thread."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._lock = threading.Lock()
+        self._num_turns = 0
+        self._asked: dict[int, tuple[OnTurn, Callable[[], None]]] = {}
+        self._sessions: dict[int, LentSession] = {}  # of those that have begun
+        self._begun: queue.SimpleQueue[tuple[LentSession, OnTurn, int]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, on_turn: OnTurn, on_failure: Callable[[], None]) -> None:
+        """Ask for the session; one of both is called."""
+        with self._lock:
+            self._num_turns += 1
+            number = self._num_turns
+            self._asked[number] = on_turn, on_failure
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="engine-turns", daemon=True)
+                self._thread.start()
+        self._send(Lend(number))
+
+    def take(self, report: TurnReport) -> None:
+        """Take what the other process says of a turn."""
+        if isinstance(report, TurnBegan | TurnFailed):
+            with self._lock:
+                asked = self._asked.pop(report.turn, None)
+                if asked is not None and isinstance(report, TurnBegan):
+                    session = self._sessions[report.turn] = LentSession(report.turn, self._send)
+                    self._begun.put((session, asked[0], report.turn))
+            if asked is None:  # it has failed with another process
+                self._send(EndTurn(report.turn))
+            elif isinstance(report, TurnFailed):
+                asked[1]()
+            return
+        with self._lock:
+            lent = self._sessions.get(report.turn)
+        if lent is not None:
+            lent.take(report)
+
+    def fail_all(self, problem: Problem) -> None:
+        """The engine is gone: whatever waits for it hears so."""
+        with self._lock:
+            asked, self._asked = self._asked, {}
+            sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            session.fail(problem)
+        for _on_turn, on_failure in asked.values():
+            on_failure()
+
+    def _run(self) -> None:
+        while True:
+            session, on_turn, number = self._begun.get()
+            try:
+                on_turn(session, lambda: None)  # the other process does between two steps what there is to do
+            except Exception:  # the thread must outlive every surprise
+                log.exception("unexpected error in a turn with the engine")
+            with self._lock:
+                self._sessions.pop(number, None)
+            self._send(EndTurn(number))

@@ -1,0 +1,129 @@
+"""Starts the engine's process and listens to it until it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import IO, cast
+
+from engine.process.channel import packed, read_packed
+from engine.process.messages import Setup
+from engine.sandbox.process import ENGINE_FLAG, child_environment, creation_flags
+from engine.sentences import Sentence, said
+
+log = logging.getLogger(__name__)
+
+_KEPT_LINES = 60  # of standard error, for a crash
+# What may be logged of them: an assertion of ggml, the frames of a crash; nothing that may quote a chat.
+_TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
+
+OnMessage = Callable[[object], None]
+
+
+class EngineProcess:
+    """One run of the engine's process.
+
+    ``on_message`` hears each message in order, on a thread of its own, ``on_end`` there once no more can come, with the
+    exit status: negative for a signal.
+    """
+
+    def __init__(self, setup: Setup, on_message: OnMessage, on_end: Callable[[EngineProcess, int], None]) -> None:
+        """Start it.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        self._on_message, self._on_end = on_message, on_end
+        self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+            _command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=child_environment(bare=False),
+            creationflags=creation_flags(),
+        )
+        self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._complaints = threading.Thread(target=self._listen_to_errors, name="engine-errors", daemon=True)
+        self._listener = threading.Thread(target=self._listen, name="engine-listener", daemon=True)
+        self.send(setup)
+
+    def listen(self) -> None:
+        """Begin to hear of it."""
+        self._complaints.start()
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def send(self, message: object) -> None:
+        """Send a message; one at a time. Nothing where the process has ended, which `on_end` tells."""
+        stdin = cast("IO[bytes]", self._process.stdin)
+        data = packed(message)
+        try:
+            stdin.write(data)
+            stdin.flush()
+        except (OSError, ValueError):  # a broken pipe, or closed on our side
+            log.debug("a message to an engine that has ended")
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it has ended and all was heard; False if that takes longer."""
+        self._listener.join(timeout_s)
+        return not self._listener.is_alive()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def _listen(self) -> None:
+        stdout = cast("IO[bytes]", self._process.stdout)
+        try:
+            while True:
+                for message in pickle.loads(read_packed(stdout)):  # noqa: S301  (of this very program)
+                    self._on_message(message)
+        except (EOFError, OSError):
+            pass
+        except Exception:  # what cannot be read cannot be gone on with
+            log.exception("the engine's process sent what cannot be read")
+            self._process.kill()
+        status = self._process.wait()
+        self._complaints.join()
+        for pipe in (self._process.stdin, stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # of what was not sent yet
+                    pipe.close()
+        if status != 0 and self._lines:
+            log.error("the engine ended with status %d:\n%s", status, "\n".join(self._lines))
+        self._on_end(self, status)
+
+    def _listen_to_errors(self) -> None:
+        for line in cast("IO[bytes]", self._process.stderr):
+            text = line.decode("utf-8", "replace").rstrip()
+            sys.stderr.write(text + "\n")
+            if _TELLING.search(text):
+                self._lines.append(text)
+
+
+def _command() -> list[str]:
+    if getattr(sys, "frozen", False):
+        return [sys.executable, ENGINE_FLAG]
+    return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.process`
+
+
+def reason_of(status: int) -> Sentence:
+    """Why a process ended, in words."""
+    if status == -getattr(signal, "SIGKILL", 9):
+        return said("signal SIGKILL, most likely because memory ran out")
+    try:
+        return said("signal {name}", name=signal.Signals(-status).name)
+    except ValueError:
+        return said("status {status}", status=f"{status:#x}" if status > 255 else str(status))
