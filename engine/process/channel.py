@@ -72,7 +72,7 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 class BatchingSender:
     """Sends messages in their order, as lists. `post` may be called from any thread.
 
-    A first event after a pause goes at once, and so does all that somebody may wait for.
+    A first event after a pause or of another kind goes at once, and so does all that somebody may wait for.
     """
 
     def __init__(self, write: Callable[[bytes], object], every_s: float = EVERY_S) -> None:
@@ -83,6 +83,7 @@ class BatchingSender:
         self._sending = threading.Lock()
         self._waiting: list[object] = []
         self._sent_s = 0.0
+        self._last_kind: type | None = None
         self._due = threading.Event()
         threading.Thread(target=self._send_late, name="engine-events", daemon=True).start()
 
@@ -91,7 +92,10 @@ class BatchingSender:
         with self._lock:
             self._waiting.append(message)
             is_first = len(self._waiting) == 1
-        if not isinstance(message, _MANY) or time.monotonic() - self._sent_s >= self._every_s:
+            is_another = type(message) is not self._last_kind
+            self._last_kind = type(message)
+        # The first text must not wait because the progress of its prompt was told just before.
+        if is_another or not isinstance(message, _MANY) or time.monotonic() - self._sent_s >= self._every_s:
             self.flush()
         elif is_first:
             self._due.set()

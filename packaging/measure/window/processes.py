@@ -7,7 +7,8 @@ One window has both engines, which load the same models. Answers to the same que
 tokens (temperature 0, past their end, a fixed depth), and reach the window as usual; with ``--headless`` they are told
 to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, and by the
 wall from the question to the end; and the difference of the times to the first text in milliseconds. Intervals are 95 %
-of the median, by bootstrap. The first pair warms up and does not count.
+of the median, by bootstrap. Both compute with the same number of threads, since two engines may find different numbers
+the fastest. The first pair warms up and does not count.
 """
 
 from __future__ import annotations
@@ -161,8 +162,9 @@ def measure(options: argparse.Namespace) -> None:
         return workers[-1]
 
     paths = find_paths()
+    threads = {"threads": options.threads, "draft_threads": 1}
     models = {"target_path": options.target, "draft_path": options.draft or ""}
-    settings, _ = Settings().changed({**models, "mode": options.mode, "temperature": 0.0})
+    settings, _ = Settings().changed({**models, "mode": options.mode, "temperature": 0.0, **threads})
     paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
     write_settings(paths.settings_file, settings)
     window = MainWindow(assets_dir(), FIELDS)
@@ -180,7 +182,7 @@ def measure(options: argparse.Namespace) -> None:
     worker = workers[0]
     print(f"memory of the window's process with the other engine: {rss_mb():.0f} MB")
     time.sleep(options.settle_s)
-    worker.engines[THREAD].load(LoadRequest(options.target, options.draft))
+    worker.engines[THREAD].load(LoadRequest(options.target, options.draft, threads=options.threads, draft_threads=1))
     worker.loaded.wait(PATIENCE_S)
     print(f"and with a model of its own: {rss_mb():.0f} MB")
     time.sleep(options.settle_s)
@@ -226,6 +228,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=7)
     parser.add_argument("--tokens", type=int, default=400)
     parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--settle-s", type=float, default=2.0)
     parser.add_argument("--headless", action="store_true")
     options = parser.parse_args()
