@@ -52,7 +52,7 @@ def main() -> int:
     """Be the engine until the end."""
     commands, events = _own_pipes()
     quiet_crashes()
-    faulthandler.enable()
+    faulthandler.enable(2)
     # Ctrl+C in a terminal reaches both processes; the other one decides, and this one ends with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(SWITCH_S)

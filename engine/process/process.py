@@ -108,7 +108,8 @@ class EngineProcess:
     def _listen_to_errors(self) -> None:
         for line in cast("IO[bytes]", self._process.stderr):
             text = line.decode("utf-8", "replace").rstrip()
-            sys.stderr.write(text + "\n")
+            if sys.stderr is not None:  # a program without a console has none
+                sys.stderr.write(text + "\n")
             if _TELLING.search(text):
                 self._lines.append(text)
 

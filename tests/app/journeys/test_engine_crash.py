@@ -1,0 +1,107 @@
+"""SIGABRT for the engine's process in the middle of an answer of a real model: the window is alive, the text is kept.
+
+`packaging/measure/engine_kills.py` does it fifty times.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.domain.engine_view import EngineState
+from app.domain.messages import MessageState
+from app.domain.speed.races import LaneChoice, RaceSetup
+from app.paths import builtin_target, find_paths
+from app.startup.assembly import ENGINE_VARIABLE, real_engine
+from engine.process.client import EngineClient
+from engine.records import ChatRequest, Event, Mode
+from engine.session.worker import EngineWorker, probing_session
+from tests.app.fakes import Desk, keep_settings, open_desk
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGABRT for another process is a word of POSIX"),
+    pytest.mark.usefixtures("tried"),
+]
+WAIT_MS = 60_000
+
+
+class EndlessEngine(EngineClient):
+    """The real engine, whose answers go on until the context is full."""
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        super().__init__(on_event, partial(probing_session, find_paths().cache, builtin_target()))
+        self.is_endless = True
+
+    def generate(self, request: ChatRequest) -> None:
+        super().generate(replace(request, ignore_eos=self.is_endless))
+
+
+@pytest.fixture
+def desk(qtbot: QtBot) -> Iterator[Desk]:
+    keep_settings({"target_path": "", "draft_path": "", "mode": "draft"})
+    opened = open_desk(EndlessEngine)
+    wait_until_ready(opened, qtbot)
+    yield opened
+    opened.close()
+    assert opened.engine.pid is None
+
+
+def wait_until_ready(desk: Desk, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+
+
+def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    pids = set()
+    for number in range(2):
+        desk.engine.is_endless = True
+        window.new_chat_requested.emit()
+        window.message_submitted.emit(f"Tell me story {number}.")
+        qtbot.waitUntil(lambda: bool(window.text), timeout=WAIT_MS)
+        window.composer.edit.setPlainText("not sent yet")
+        pids.add(desk.engine.pid)
+        os.kill(desk.engine.pid, signal.SIGABRT)
+        qtbot.waitUntil(lambda: not desk.controller.is_answering, timeout=WAIT_MS)
+        view = desk.messages()[-1]
+        assert view.state is MessageState.INTERRUPTED
+        assert view.text == window.text != ""
+        assert view.notice == "The engine ended unexpectedly (signal SIGABRT)."
+        assert window.composer.text == "not sent yet"
+        assert window.isVisible()
+        desk.engine.is_endless = False
+        window.message_submitted.emit("Hello")  # at once: it waits for the model
+        qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.COMPLETE, timeout=WAIT_MS)
+        assert desk.messages()[-1].text
+        wait_until_ready(desk, qtbot)
+    assert len(pids | {desk.engine.pid}) == 3
+    assert {problem.title for problem in window.problems} == {"The engine ended unexpectedly"}
+
+
+def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(desk: Desk, qtbot: QtBot) -> None:
+    window = desk.window
+    window.race.asked.emit()
+    setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
+    desk.controller.races.start(setup)
+    qtbot.waitUntil(lambda: not desk.controller.races.is_racing, timeout=WAIT_MS)
+    (kept,) = desk.controller.races.store.all()
+    assert desk.controller.races.store.read(kept.id).is_complete
+    desk.controller.races.start(replace(setup, rounds=None, max_tokens=300))
+    assert desk.controller.races.is_racing
+    os.kill(desk.engine.pid, signal.SIGABRT)
+    qtbot.waitUntil(lambda: not desk.controller.races.is_racing, timeout=WAIT_MS)
+    assert "SIGABRT" in window.race.page.problem.text()
+    wait_until_ready(desk, qtbot)
+
+
+def test_the_window_has_a_process_unless_a_variable_says_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {"thread": EngineWorker, "": EngineClient, "process": EngineClient}
+    for value, kind in kinds.items():
+        monkeypatch.setenv(ENGINE_VARIABLE, value)
+        assert isinstance(real_engine(find_paths())([].append), kind)

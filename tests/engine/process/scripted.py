@@ -1,0 +1,178 @@
+"""A session without weights for the engine's process, which may end the process; names and prompts say what to do.
+
+The other process imports this module, so what it did is read from a file.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from engine.errors import ModelLoadError
+from engine.records import (
+    ChatRequest,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    JobEvent,
+    LoadProgress,
+    LoadRequest,
+    ModelInfo,
+    Problem,
+    RunStats,
+    Source,
+    TextChunk,
+    TokenSpan,
+)
+
+log = logging.getLogger(__name__)
+ABORT, FAIL, WAIT = "abort", "fail", "wait"
+
+
+def info(path: str) -> ModelInfo:
+    return ModelInfo(path, path, "llama", 1000, 2000, 64, 512, 512, 1, 0, "from the model")
+
+
+class Interrupt:
+    """Nothing can be interrupted."""
+
+    def set(self) -> None:
+        pass
+
+    def clear(self) -> None:
+        pass
+
+
+class States:
+    """Notes what is to be forgotten."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    def set_limit(self, disk_bytes: int) -> None:
+        self._note(f"limit {disk_bytes}")
+
+    def forget(self, owner: int) -> None:
+        self._note(f"forget {owner}")
+
+    def forget_guests(self) -> None:
+        self._note("forget guests")
+
+
+class ScriptedSession:
+    """Answers a prompt with its words; `ABORT` as a word or a target ends the process, `WAIT` waits for a stop."""
+
+    needs_measuring = has_idle_work = False
+
+    def __init__(self, notes: Path) -> None:
+        self._notes = notes
+        self.interrupt = Interrupt()
+        self.states = States(self._note)
+        self.is_load_cancelled: Callable[[], bool] = lambda: False
+        self.on_trace: Callable[[object], None] | None = None
+        self._ready: EngineReady | None = None
+        sys.stdout.write("a library that prints: it goes nowhere near the events\n")
+        sys.stdout.flush()
+
+    def _note(self, line: str) -> None:
+        with self._notes.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def load(self, request: LoadRequest, progress: Callable[[str, float], bool]) -> EngineReady:
+        progress(request.target, 0.5)
+        if ABORT in request.target:
+            os.abort()
+        if FAIL in request.target:
+            raise ModelLoadError(f"{request.target} is none.")
+        self._ready = EngineReady(info(request.target), info(request.draft) if request.draft else None)
+        return self._ready
+
+    def ready(self) -> EngineReady:
+        if self._ready is None:
+            raise ModelLoadError("Nothing is loaded.")
+        return self._ready
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        return list(range(len(request.raw_prompt or "")))
+
+    def generate(
+        self, request: ChatRequest, should_stop: Callable[[], bool], *_: Callable[[], bool]
+    ) -> Iterator[Event]:
+        tokens = 0
+        for word in (request.raw_prompt or "").split():
+            if word == ABORT:
+                time.sleep(0.1)  # what was told before is on its way
+                os.abort()
+            if word == FAIL:
+                log.error("it fails")
+                raise ValueError("a chat: " + str(request.raw_prompt))
+            while word == WAIT and not should_stop():
+                time.sleep(0.005)
+            if should_stop():
+                yield Finished(request.request_id, FinishReason.CANCELLED, RunStats(tokens=tokens))
+                return
+            tokens += 1
+            if self.on_trace is not None:
+                self.on_trace(word)
+            yield TextChunk(request.request_id, word + " ", (TokenSpan(len(word) + 1, Source.TARGET),))
+        yield Finished(request.request_id, FinishReason.END, RunStats(tokens=tokens))
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+    def forget_past(self) -> None:
+        self._note("forget past")
+
+    def close(self) -> None:
+        self._note("closed")
+
+
+def no_session() -> ScriptedSession:
+    raise ModelLoadError("There is no engine.")
+
+
+def making(notes: Path) -> Callable[[], ScriptedSession]:
+    """What makes it in the other process."""
+    return partial(ScriptedSession, notes)
+
+
+class ScriptedJob:
+    """Tells its words, and may end the process in the middle of them."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def run(
+        self,
+        session: ScriptedSession,
+        should_stop: Callable[[], bool],
+        tell: Callable[[Event], None],
+        pause: Callable[[], None],
+    ) -> None:
+        for word in self._words.split():
+            if word == ABORT:
+                os.abort()
+            if word == FAIL:
+                raise ValueError(word)
+            while word == WAIT and not should_stop():
+                time.sleep(0.005)
+            tell(LoadProgress(word, 0.0))
+            pause()
+        assert isinstance(session, ScriptedSession)
+
+    def failed(self, problem: Problem) -> Event:
+        return JobFailed(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFailed(JobEvent):
+    """A job that broke off."""
+
+    problem: Problem

@@ -1,0 +1,401 @@
+"""The engine in a process of its own: the same answers, and what is left when that process dies."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar, cast
+
+import psutil
+import pytest
+
+from app.logs import RedactingFormatter
+from app.paths import builtin_draft, builtin_target
+from engine.errors import EngineError
+from engine.process.client import EngineClient
+from engine.process.lent_session import LentSession
+from engine.records import (
+    ChatRequest,
+    CountRequest,
+    EngineEnded,
+    EngineFailed,
+    EngineReady,
+    Event,
+    Finished,
+    FinishReason,
+    LoadProgress,
+    LoadRequest,
+    Mode,
+    Problem,
+    SamplingParams,
+    TextChunk,
+    TokensCounted,
+)
+from engine.session.session import Session
+from engine.session.worker import EngineWorker
+from tests.engine.process.scripted import JobFailed, ScriptedJob, making, no_session
+
+WAIT_S = 30.0
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
+_E = TypeVar("_E", bound=object)
+
+
+class Bench:
+    """A client and what it said."""
+
+    def __init__(self, notes: Path, make_session: Callable[[], object] | None = None) -> None:
+        self.notes = notes
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        make = cast("Callable[[], Session]", make_session or making(notes))
+        self.client = EngineClient(self.events.put, make, formatter=RedactingFormatter())
+        self.client.start()
+
+    def next(self) -> Event:
+        return self.events.get(timeout=WAIT_S)
+
+    def wait_for(self, kind: type[_E]) -> _E:
+        while not isinstance(event := self.next(), kind):
+            pass
+        return event
+
+    def ask(self, words: str, request_id: int = 1) -> None:
+        self.client.generate(ChatRequest(raw_prompt=words, request_id=request_id))
+
+    def load(self, target: str) -> None:
+        self.client.load(LoadRequest(target))
+
+    def noted(self) -> list[str]:
+        return self.notes.read_text(encoding="utf-8").splitlines() if self.notes.exists() else []
+
+    def pid(self) -> int:
+        end_s = time.monotonic() + WAIT_S
+        while (pid := self.client.pid) is None:
+            assert time.monotonic() < end_s
+            time.sleep(0.005)
+        return pid
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path / "notes")
+    yield bench
+    bench.client.shutdown(WAIT_S)
+    assert bench.client.pid is None
+
+
+def is_gone(pid: int) -> bool:
+    end_s = time.monotonic() + WAIT_S
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_it_loads_answers_counts_and_stops(bench: Bench) -> None:
+    bench.load("model")
+    assert bench.next() == LoadProgress("model", 0.5)
+    assert bench.wait_for(EngineReady).target.path == "model"
+    bench.ask("one two three")
+    chunks = [bench.next() for _ in range(3)]
+    assert [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)] == ["one ", "two ", "three "]
+    assert bench.wait_for(Finished).reason is FinishReason.END
+    bench.ask("one wait", 2)
+    bench.wait_for(TextChunk)
+    bench.client.count(CountRequest(7, ("abc", "de")))
+    bench.client.stop()
+    answers = {type(event): event for event in (bench.next(), bench.next())}
+    assert answers[TokensCounted] == TokensCounted(7, (3, 2))
+    assert cast("Finished", answers[Finished]).reason is FinishReason.CANCELLED
+    bench.load("fail")
+    assert bench.wait_for(EngineFailed).problem.message == "fail is none."
+
+
+def test_the_end_of_the_process_in_an_answer_fails_what_was_asked_and_the_next_command_starts_another(
+    bench: Bench,
+) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    pid = bench.pid()
+    bench.ask("kept words abort", 5)
+    bench.ask("never begun", 6)
+    bench.client.count(CountRequest(8, ("abc",)))
+    bench.client.run_job(ScriptedJob("a race"))
+    events: list[Event] = []
+    while not any(isinstance(event, JobFailed) for event in events):
+        events.append(bench.next())
+    assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "kept words "
+    ended = next(at for at, event in enumerate(events) if isinstance(event, EngineEnded))
+    assert events[ended] == EngineEnded("signal SIGABRT")
+    failed = [event for event in events[ended:] if isinstance(event, EngineFailed)]
+    assert [(event.request_id, event.engine_ended) for event in failed] == [(5, True), (6, True)]
+    assert failed[0].problem.message == "The engine ended unexpectedly (signal SIGABRT)."
+    assert TokensCounted(8, None) in events or TokensCounted(8, (3,)) in events
+    assert bench.client.pid is None
+    bench.load("model")
+    assert bench.wait_for(EngineReady).target.path == "model"
+    assert bench.pid() != pid
+    bench.ask("it goes on", 7)
+    assert bench.wait_for(Finished).request_id == 7
+
+
+def test_a_load_that_ends_the_process_fails_and_is_not_tried_again(bench: Bench) -> None:
+    bench.load("abort")
+    assert bench.wait_for(EngineEnded).reason == "signal SIGABRT"
+    failed = bench.wait_for(EngineFailed)
+    assert (failed.request_id, failed.engine_ended) == (0, True)
+    time.sleep(0.2)
+    assert bench.client.pid is None
+    assert bench.events.empty()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV], ids=["SIGKILL", "SIGSEGV"])
+def test_a_process_that_does_nothing_may_end_as_well(bench: Bench, number: int) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    os.kill(bench.pid(), number)
+    assert bench.wait_for(EngineEnded).reason.startswith(f"signal {signal.Signals(number).name}")
+
+
+def test_what_is_to_be_forgotten_and_the_limit_are_told_to_the_next_process_too(bench: Bench) -> None:
+    bench.client.set_state_limit(10)
+    bench.client.set_state_limit(20)
+    bench.client.forget_state(3)
+    bench.client.forget_past()
+    bench.load("abort")
+    bench.wait_for(EngineFailed)
+    bench.notes.write_text("")
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    assert bench.noted() == ["limit 20", "forget 3", "forget past"]
+
+
+def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
+    bench.client.run_job(ScriptedJob("one two"))
+    assert [bench.next(), bench.next()] == [LoadProgress("one", 0.0), LoadProgress("two", 0.0)]
+    bench.client.run_job(ScriptedJob("fail"))
+    assert "unexpected" in bench.wait_for(JobFailed).problem.message
+    bench.client.run_job(ScriptedJob("wait over"))
+    bench.client.stop_jobs()
+    assert bench.wait_for(LoadProgress).path in ("wait", "over")
+    bench.client.run_job(ScriptedJob("one abort"))
+    assert "SIGABRT" in bench.wait_for(JobFailed).problem.message
+
+
+def test_the_session_is_lent_for_turns(bench: Bench) -> None:
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    told: list[object] = []
+    done = threading.Event()
+
+    def turn(session: LentSession, between: Callable[[], None]) -> None:
+        session.interrupt.clear()
+        told.append(session.ready().target.path)
+        told.append(session.prompt_ids(ChatRequest(raw_prompt="four")))
+        session.on_trace = told.append  # type: ignore[assignment]
+        for event in session.generate(ChatRequest(raw_prompt="a b"), lambda: False):
+            told.append(type(event))
+            between()
+        session.states.forget_guests()
+        done.set()
+
+    bench.client.lend(turn)
+    assert done.wait(WAIT_S)
+    assert told == ["model", [0, 1, 2, 3], "a", TextChunk, "b", TextChunk, Finished]
+    assert "forget guests" in bench.noted()
+
+
+def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> None:
+    reasons: list[FinishReason] = []
+    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
+    sessions: list[LentSession] = []
+
+    def turn(session: LentSession, _between: object) -> None:
+        sessions.append(session)
+        for event in session.generate(ChatRequest(raw_prompt="a wait"), stopped.is_set):
+            begun.set()
+            if isinstance(event, Finished):
+                reasons.append(event.reason)
+        done.set()
+
+    bench.client.lend(turn)
+    assert begun.wait(WAIT_S)
+    stopped.set()
+    sessions[0].interrupt.set()
+    assert done.wait(WAIT_S)
+    assert reasons == [FinishReason.CANCELLED]
+    bench.ask("mine", 2)
+    assert bench.wait_for(Finished).request_id == 2
+
+
+def test_a_turn_hears_of_failures_and_of_the_end_of_the_process(bench: Bench) -> None:
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def turn(words: str) -> Callable[[LentSession, object], None]:
+        def run(session: LentSession, _between: object) -> None:
+            try:
+                for _ in session.generate(ChatRequest(raw_prompt=words), lambda: False):
+                    pass
+            except EngineError as error:
+                heard.put(str(error))
+            try:
+                session.ready()
+            except EngineError as error:
+                heard.put(str(error))
+
+        return run
+
+    bench.client.lend(turn("fail"))
+    assert "unexpected error" in heard.get(timeout=WAIT_S)
+    assert heard.get(timeout=WAIT_S) == "Nothing is loaded."
+    bench.client.lend(turn("abort"))
+    bench.client.lend(turn("never"), lambda: heard.put("never begun"))
+    said = [heard.get(timeout=WAIT_S) for _ in range(3)]
+    assert said.count("The engine ended unexpectedly (signal SIGABRT).") == 2
+    assert "never begun" in said
+
+
+def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        bench.ask("fail secret-words")
+        assert "unexpected error" in bench.wait_for(EngineFailed).problem.message
+    lines = [record.getMessage() for record in caplog.records]
+    assert "it fails" in lines
+    text = next(line for line in lines if line.startswith("unexpected error in the engine"))
+    assert "ValueError (its message is not logged)" in text
+    assert "secret-words" not in caplog.text
+
+
+def test_no_engine_is_told_like_that_of_a_thread(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "notes", no_session)
+    bench.load("model")
+    assert bench.wait_for(EngineFailed).problem.message == "There is no engine."
+    assert bench.client.shutdown(WAIT_S)
+
+
+def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "notes")
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    pid = bench.pid()
+    bench.ask("wait")
+    assert bench.client.shutdown(WAIT_S)
+    assert bench.noted() == ["closed"]
+    assert is_gone(pid)
+
+
+def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "notes")
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    pid = bench.pid()
+    os.kill(pid, signal.SIGSTOP)
+    assert not bench.client.shutdown(0.2)
+    assert is_gone(pid)
+
+
+def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_path: Path) -> None:
+    for forgets in (False, True):
+        notes = tmp_path / f"notes {forgets}"
+        client = EngineClient([].append, cast("Callable[[], Session]", making(notes)), threading.Event())
+        client.start()
+        client.set_state_limit(5)
+        client.load(LoadRequest("model"))
+        if forgets:
+            client.forget_state(1)
+        assert client.shutdown(WAIT_S)
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
+        assert lines == (["limit 5", "forget 1", "closed"] if forgets else [])
+
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from engine.errors import EngineError
+from engine.process.client import EngineClient
+from engine.records import ChatRequest
+from tests.engine.process.scripted import making
+client = EngineClient(lambda event: print(type(event).__name__, flush=True), making(Path(sys.argv[1])))
+client.start()
+client.generate(ChatRequest(raw_prompt="a wait"))
+while client.pid is None:
+    time.sleep(0.01)
+print(client.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl+C"])
+def test_it_never_outlives_its_owner(tmp_path: Path, number: int) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path / "notes")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).resolve().parents[3],
+        start_new_session=True,
+    )
+    assert owner.stdout is not None
+    lines = {owner.stdout.readline().strip() for _ in range(2)}
+    assert b"TextChunk" in lines
+    (pid,) = [int(line) for line in lines if line.isdigit()]
+    assert not is_gone_now(pid)
+    os.killpg(owner.pid, number)  # as a terminal does it: to both of them
+    owner.wait(WAIT_S)
+    owner.stdout.close()
+    assert is_gone(pid)
+
+
+def is_gone_now(pid: int) -> bool:
+    return not psutil.pid_exists(pid)
+
+
+def test_a_real_pair_answers_there_as_on_a_thread(tmp_path: Path) -> None:
+    request = ChatRequest(
+        raw_prompt="Once upon a time",
+        mode=Mode.DRAFT,
+        depth=3,
+        sampling=SamplingParams(temperature=0.0),
+        max_tokens=40,
+        ignore_eos=True,
+        request_id=1,
+    )
+    answers = []
+    for kind in (EngineClient, EngineWorker):
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        engine = kind(events.put, Session)
+        engine.start()
+        engine.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256))
+        engine.generate(request)
+        chunks, finished = [], None
+        while finished is None:
+            event = events.get(timeout=WAIT_S)
+            assert not isinstance(event, EngineFailed), event
+            chunks += [event] if isinstance(event, TextChunk) else []
+            finished = event if isinstance(event, Finished) else None
+        assert engine.shutdown(WAIT_S)
+        spans = [span for chunk in chunks for span in chunk.spans]
+        answers.append(("".join(chunk.text for chunk in chunks), spans, finished.token_ids, finished.stats.accepted))
+    assert answers[0] == answers[1]
+
+
+def test_an_abort_in_a_real_answer_is_told_with_its_signal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    bench = Bench(tmp_path / "notes", Session)
+    bench.load(str(builtin_target()))
+    bench.wait_for(EngineReady)
+    request = ChatRequest(raw_prompt="Once", max_tokens=100_000, ignore_eos=True, request_id=1)
+    bench.client.generate(request)
+    bench.wait_for(TextChunk)
+    os.kill(bench.pid(), signal.SIGABRT)
+    assert bench.wait_for(EngineEnded).reason == "signal SIGABRT"
+    problem: Problem = bench.wait_for(EngineFailed).problem
+    assert "SIGABRT" in problem.message
+    assert "Fatal Python error: Aborted" in caplog.text
+    assert bench.client.shutdown(WAIT_S)
