@@ -14,13 +14,15 @@ import time
 from collections.abc import Callable
 from typing import IO, Any, ClassVar
 
+from engine.process.messages import TurnEvent, TurnTraced
 from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
 
 # Events go over at most this often while there are many. The window shows them every 25 ms at the soonest; to take each
 # token by itself would cost a pass a wake-up of another process.
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
-_MANY = (TextChunk, StatsUpdate, PrefillProgress, SummaryUpdate, LoadProgress)  # the rest goes at once
+_PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
+_MANY = (TextChunk, StatsUpdate, TurnEvent, TurnTraced, *_PROGRESS)  # the rest goes at once
 
 
 def _span(span: TokenSpan) -> tuple[object, ...]:
@@ -72,7 +74,7 @@ def _read(stream: IO[bytes], size: int) -> bytes:
 class BatchingSender:
     """Sends messages in their order, as lists. `post` may be called from any thread.
 
-    A first event after a pause or of another kind goes at once, and so does all that somebody may wait for.
+    An event after a pause goes at once, and so do the first text of an answer and all that somebody may wait for.
     """
 
     def __init__(self, write: Callable[[bytes], object], every_s: float = EVERY_S) -> None:
@@ -83,7 +85,7 @@ class BatchingSender:
         self._sending = threading.Lock()
         self._waiting: list[object] = []
         self._sent_s = 0.0
-        self._last_kind: type | None = None
+        self._has_text = False  # of the answer in the making
         self._due = threading.Event()
         threading.Thread(target=self._send_late, name="engine-events", daemon=True).start()
 
@@ -92,13 +94,21 @@ class BatchingSender:
         with self._lock:
             self._waiting.append(message)
             is_first = len(self._waiting) == 1
-            is_another = type(message) is not self._last_kind
-            self._last_kind = type(message)
-        # The first text must not wait because the progress of its prompt was told just before.
-        if is_another or not isinstance(message, _MANY) or time.monotonic() - self._sent_s >= self._every_s:
+            is_urgent = self._is_urgent(message)
+        if is_urgent or time.monotonic() - self._sent_s >= self._every_s:
             self.flush()
         elif is_first:
             self._due.set()
+
+    def _is_urgent(self, message: object) -> bool:
+        event = message.event if isinstance(message, TurnEvent) else message
+        if isinstance(event, TextChunk):  # the first must not wait because progress was told just before
+            is_first, self._has_text = not self._has_text, True
+            return is_first
+        if isinstance(message, TurnEvent | TurnTraced) or isinstance(event, StatsUpdate):
+            return False
+        self._has_text = False
+        return not isinstance(message, _MANY)
 
     def flush(self) -> None:
         """Send what waits."""

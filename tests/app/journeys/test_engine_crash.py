@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
+from app.domain.local_server import ServerState
 from app.domain.messages import MessageState
 from app.domain.speed.races import LaneChoice, RaceSetup
 from app.paths import builtin_target, find_paths
@@ -23,7 +25,9 @@ from app.startup.assembly import ENGINE_VARIABLE, real_engine
 from engine.process.client import EngineClient
 from engine.records import ChatRequest, Event, Mode
 from engine.session.worker import EngineWorker, probing_session
+from tests.app.controllers.window.test_local_server import Served, free_port
 from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.server.scripted_session import ScriptedSession
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="SIGABRT for another process is a word of POSIX"),
@@ -96,8 +100,29 @@ def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
     assert desk.controller.races.is_racing
     os.kill(desk.engine.pid, signal.SIGABRT)
     qtbot.waitUntil(lambda: not desk.controller.races.is_racing, timeout=WAIT_MS)
-    assert "SIGABRT" in window.race.page.problem.text()
+    assert "SIGABRT" in window.race.page.problem.message.text()
     wait_until_ready(desk, qtbot)
+
+
+def test_programs_are_answered_from_the_engines_process_and_after_a_crash_again(qtbot: QtBot) -> None:
+    keep_settings({"target_path": "", "draft_path": "", "server": True, "server_port": (port := free_port())})
+    desk = open_desk(EndlessEngine)
+    served = Served(desk, cast("ScriptedSession", None), port, qtbot)
+    served.until(lambda: served.is_in(ServerState.ON))
+    wait_until_ready(desk, qtbot)
+    reply = served.wait(served.ask("Hello", max_tokens=8))
+    assert (reply.status, bool(reply.text)) == (200, True)
+    pid = desk.engine.pid
+    os.kill(pid, signal.SIGSTOP)  # so that it has not answered before it ends
+    cut = served.ask("Hello", max_tokens=8)
+    served.until(lambda: served.running() == (0, 1))
+    os.kill(pid, signal.SIGABRT)
+    os.kill(pid, signal.SIGCONT)
+    assert served.wait(cut).status == 500
+    wait_until_ready(desk, qtbot)
+    again = served.wait(served.ask("Hello", max_tokens=8))
+    assert (again.status, bool(again.text)) == (200, True)
+    desk.close()
 
 
 def test_the_window_has_a_process_unless_a_variable_says_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import PromptTooLongError
 from engine.process.channel import BatchingSender, packed, read_packed
-from engine.process.messages import SessionReply
+from engine.process.messages import SessionReply, TurnBegan, TurnEvent
 from engine.records import (
     Finished,
     FinishReason,
@@ -111,6 +111,17 @@ def test_the_first_text_does_not_wait_for_the_progress_before_it() -> None:
     sender.post(chunk(0))
     sender.post(chunk(1))
     assert pipe.lists == [[PrefillProgress(1, 1, 2)], [chunk(0)]]
+
+
+def test_what_a_turn_tells_goes_together_until_its_reply() -> None:
+    pipe = Pipe()
+    sender = BatchingSender(pipe.write, every_s=60.0)
+    sender.post(TurnBegan(1))
+    told = [TurnEvent(1, PrefillProgress(1, 1, 1)), TurnEvent(1, chunk(0)), TurnEvent(1, chunk(1))]
+    for message in told:
+        sender.post(message)
+    sender.post(SessionReply(1))
+    assert pipe.lists == [[TurnBegan(1)], told[:2], [told[2], SessionReply(1)]]
 
 
 def test_what_somebody_waits_for_goes_at_once_behind_what_waits() -> None:
