@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
@@ -38,7 +39,7 @@ from engine.records import (
     TokensCounted,
 )
 from engine.sentences import Sentence, said
-from engine.session.worker import BEGIN_S, Job, OnEvent
+from engine.session.worker import BEGIN_S, UNEXPECTED, Job, OnEvent
 
 if TYPE_CHECKING:
     from engine.process.process import EngineProcess
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 KILL_S = 1.0  # for a killed process to be gone
 LIMIT = "set_state_limit"
 ENDED = "The engine ended unexpectedly"
+CLOSING = Problem("Paceline is closing", "The engine has ended.", "Start it again.")
 _Key = tuple[str, int]
 _Fail = Callable[[Problem], None]
 
@@ -74,7 +76,7 @@ class EngineClient:
         self._lock = threading.RLock()
         self._process: EngineProcess | None = None
         self._generation = 0  # of the process: what was asked of one that is gone is not asked of the next
-        self._outbox: queue.SimpleQueue[tuple[int, object]] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[tuple[int, object, _Key | None]] = queue.SimpleQueue()
         self._unanswered: dict[_Key, _Fail] = {}  # in their order
         self._num_loads = self._num_jobs = self._num_limits = 0
         # What every process has to be told: how much may be kept, and what may not.
@@ -169,11 +171,14 @@ class EngineClient:
             self._send(Command(SHUTDOWN, (timeout_s,)))
         if self._begins is not None:
             self._begins.set()
+        end_s = time.monotonic() + timeout_s
         if self._sender.is_alive():
             self._sender.join(timeout_s)
         with self._lock:
             process, self._process = self._process, None
-        if process is None or process.wait(timeout_s):
+        has_ended = process is None or process.wait(max(0.0, end_s - time.monotonic()))
+        self._turns.fail_all(CLOSING)
+        if process is None or has_ended:
             return True
         log.error("the engine did not end in %s s and is killed", timeout_s)
         process.kill()
@@ -185,7 +190,7 @@ class EngineClient:
     def _ask(self, message: object, key: _Key, fail: _Fail) -> None:
         with self._lock:
             self._unanswered[key] = fail
-            self._send(message)
+            self._send(message, key)
 
     def _send_lasting(self, command: Command) -> None:
         with self._lock:
@@ -195,16 +200,16 @@ class EngineClient:
             self._lasting[command] = None
             self._send(command)
 
-    def _send(self, message: object) -> None:
+    def _send(self, message: object, key: _Key | None = None) -> None:
         with self._lock:
-            self._outbox.put((self._generation, message))
+            self._outbox.put((self._generation, message, key))
 
     def _run(self) -> None:
         """Send what is to be sent, on a thread of its own: the other side may be slow to read."""
         if self._begins is not None:
             self._begins.wait(BEGIN_S)
         while True:
-            generation, message = self._outbox.get()
+            generation, message, key = self._outbox.get()
             is_last = isinstance(message, Command) and message.name == SHUTDOWN
             with self._lock:
                 if is_last and not self._needs_process():
@@ -212,12 +217,21 @@ class EngineClient:
                 process = self._process
                 if not is_last and (generation != self._generation or (self._is_closing and process is None)):
                     continue
-            if process is None:
-                process = self._start_process()
-            if process is not None and message is not None:
-                process.send(message)
+            try:
+                process = process or self._start_process()
+                if process is not None and message is not None:
+                    process.send(message)
+            except Exception:  # the thread must outlive every surprise, and the user must hear of it
+                log.exception("%s could not be sent to the engine", type(message).__name__)
+                self._fail(key)
             if is_last:
                 return
+
+    def _fail(self, key: _Key | None) -> None:
+        with self._lock:
+            fail = self._unanswered.pop(key, None) if key is not None else None
+        if fail is not None:
+            fail(UNEXPECTED)
 
     def _needs_process(self) -> bool:
         """Whether a process has to be told that the app ends, though one may have to be started for it.

@@ -21,6 +21,7 @@ from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
 
+LAST_WORDS_S = 1.0  # somebody whom it started may still have its standard error
 _KEPT_LINES = 60  # of standard error, for a crash
 # What may be logged of them: an assertion of ggml, the frames of a crash; nothing that may quote a chat.
 _TELLING = re.compile(r"[\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: |^Fatal Python error: |^\s+File \"|^Thread |^Current thread ")
@@ -89,14 +90,14 @@ class EngineProcess:
         try:
             while True:
                 for message in pickle.loads(read_packed(stdout)):  # noqa: S301  (of this very program)
-                    self._on_message(message)
+                    self._tell(message)
         except (EOFError, OSError):
             pass
         except Exception:  # what cannot be read cannot be gone on with
             log.exception("the engine's process sent what cannot be read")
             self._process.kill()
         status = self._process.wait()
-        self._complaints.join()
+        self._complaints.join(LAST_WORDS_S)
         for pipe in (self._process.stdin, stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):  # of what was not sent yet
@@ -104,6 +105,12 @@ class EngineProcess:
         if status != 0 and self._lines:
             log.error("the engine ended with status %d:\n%s", status, "\n".join(self._lines))
         self._on_end(self, status)
+
+    def _tell(self, message: object) -> None:
+        try:
+            self._on_message(message)
+        except Exception:  # whoever hears it has failed, not the engine
+            log.exception("%s of the engine could not be taken", type(message).__name__)
 
     def _listen_to_errors(self) -> None:
         for line in cast("IO[bytes]", self._process.stderr):

@@ -190,6 +190,15 @@ def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
     assert "SIGABRT" in bench.wait_for(JobFailed).problem.message
 
 
+def test_a_job_that_cannot_be_sent_fails_and_the_rest_goes_on(bench: Bench) -> None:
+    job = ScriptedJob("one")
+    job.lock = threading.Lock()  # type: ignore[attr-defined]
+    bench.client.run_job(job)
+    assert bench.wait_for(JobFailed).problem.title == "Something went wrong in the engine"
+    bench.load("model")
+    assert bench.wait_for(EngineReady).target.path == "model"
+
+
 def test_the_session_is_lent_for_turns(bench: Bench) -> None:
     bench.load("model")
     bench.wait_for(EngineReady)
