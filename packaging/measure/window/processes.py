@@ -7,13 +7,14 @@ One window has both engines, which load the same models. Answers to the same que
 tokens (temperature 0, past their end, a fixed depth), and reach the window as usual; with ``--headless`` they are told
 to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, and by the
 wall from the question to the end; and the difference of the times to the first text in milliseconds. Intervals are 95 %
-of the median, by bootstrap. Both compute with the same number of threads, since two engines may find different numbers
-the fastest. The first pair warms up and does not count.
+of the median, by bootstrap. Both compute with the same number of threads all the time, since two engines may find
+different numbers the fastest, at different moments. The first pairs warm up and do not count.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import tempfile
@@ -28,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 import psutil
-from cost import PATIENCE_S, QUESTION, SELDOM_MS, wait_for
+from cost import PATIENCE_S, QUESTION, wait_for
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.engine_bridge import Worker
@@ -55,9 +56,18 @@ from engine.records import (
 )
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from engine.tuning.threads import ThreadControl
 from ui.window.main_window import MainWindow
 
 THREAD, PROCESS = "thread", "process"
+WARM_UP = 3  # pairs
+LOOK_MS = 50
+
+
+def fixed_session() -> Session:
+    """A session that keeps its number of threads whatever passes take."""
+    ThreadControl.observe = lambda *_: False  # type: ignore[method-assign]
+    return Session()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,10 @@ class Alternating:
         self.done, self.loaded = threading.Event(), threading.Event()
         self._asked_s = self._first_s = 0.0
         self.timing = Timing(0.0, 0.0, 0.0)
+        make_session = importlib.import_module("processes").fixed_session  # by a name that the other process knows
         self.engines: dict[str, Worker] = {
-            THREAD: EngineWorker(lambda event: self._note(THREAD, event), Session),
-            PROCESS: EngineClient(lambda event: self._note(PROCESS, event), Session),
+            THREAD: EngineWorker(lambda event: self._note(THREAD, event), make_session),
+            PROCESS: EngineClient(lambda event: self._note(PROCESS, event), make_session),
         }
 
     def __getattr__(self, name: str) -> object:
@@ -144,7 +155,9 @@ def report(pairs: Sequence[tuple[Timing, Timing]]) -> None:
     """Print the ratios of all (process, thread)."""
     for name in ("engine_tps", "wall_tps"):
         print(f"{name}, process / thread: {interval([getattr(p, name) / getattr(t, name) for p, t in pairs])}")
-    print(f"first text, process - thread, ms: {interval([p.first_ms - t.first_ms for p, t in pairs])}")
+    print(
+        f"{len(pairs)} pairs; first text, process - thread, ms: {interval([p.first_ms - t.first_ms for p, t in pairs])}"
+    )
     for which, index in ((PROCESS, 0), (THREAD, 1)):
         chosen = [pair[index] for pair in pairs]
         print(
@@ -199,16 +212,14 @@ def measure(options: argparse.Namespace) -> None:
             wait_for(lambda: states[-1] is EngineState.READY)
             worker.done.clear()
             window.message_submitted.emit(QUESTION)
-            wait_for(worker.done.is_set, SELDOM_MS)
-        time.sleep(0.3)
+            wait_for(worker.done.is_set, LOOK_MS)
         return worker.timing
 
     pairs = []
-    for number in range(options.pairs + 1):
+    for number in range(options.pairs + WARM_UP):
         order = (PROCESS, THREAD) if number % 2 else (THREAD, PROCESS)
         timings = {which: ask(which) for which in order}
-        print(number, *(f"{which}: {timings[which]}" for which in order), flush=True)
-        if number:
+        if number >= WARM_UP:
             pairs.append((timings[PROCESS], timings[THREAD]))
     report(pairs)
     controller.close()
@@ -234,6 +245,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ["PACELINE_HOME"] = home
+        os.environ["PYTHONPATH"] = str(Path(__file__).resolve().parent)
         application = QApplication(["paceline"])
         measure(options)
         application.quit()
