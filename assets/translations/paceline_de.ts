@@ -6354,6 +6354,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
     </message>
     <message>
+        <source>Paceline is closing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine has ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The engine ended unexpectedly ({reason}).</source>
         <translation>Die Engine wurde unerwartet beendet ({reason}).</translation>
     </message>

@@ -44,7 +44,7 @@ class EngineProcess:
         """
         self._on_message, self._on_end = on_message, on_end
         self._process = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-            _command(),
+            command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -121,7 +121,8 @@ class EngineProcess:
                 self._lines.append(text)
 
 
-def _command() -> list[str]:
+def command() -> list[str]:
+    """What starts it."""
     if getattr(sys, "frozen", False):
         return [sys.executable, ENGINE_FLAG]
     return [sys.executable, "-P", "-m", "engine.process.child"]  # -P as in `engine.sandbox.process`

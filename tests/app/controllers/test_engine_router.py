@@ -9,6 +9,7 @@ from app.domain.engines import remote_path
 from engine.records import (
     ChatRequest,
     CountRequest,
+    EngineEnded,
     EngineFailed,
     EngineReady,
     Event,
@@ -139,3 +140,17 @@ def test_what_needs_the_engine_here_says_so() -> None:
     assert bench.local.counts == []
     assert bench.router.shutdown(1.0)
     assert bench.local.is_down
+
+
+def test_the_end_of_the_engine_here_is_told_only_where_its_model_is_in_use() -> None:
+    bench = Bench()
+    bench.router.load(HERE)
+    bench.local.ready()
+    bench.local.tell(EngineEnded("signal SIGABRT"))
+    assert bench.events[-1] == EngineEnded("signal SIGABRT")
+    bench.use_remote()
+    told = len(bench.events)
+    bench.local.tell(EngineEnded("signal SIGABRT"))
+    assert len(bench.events) == told
+    bench.router.generate(ChatRequest(request_id=1))
+    assert [request.request_id for request in bench.remote.requests] == [1]
