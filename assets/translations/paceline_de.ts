@@ -6355,15 +6355,15 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Paceline is closing</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline wird beendet</translation>
     </message>
     <message>
         <source>The engine has ended.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Engine wurde beendet.</translation>
     </message>
     <message>
         <source>Start it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>The engine ended unexpectedly ({reason}).</source>
