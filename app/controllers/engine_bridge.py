@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
@@ -27,7 +27,10 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
+
+if TYPE_CHECKING:  # a window without a server needs none of it
+    from app.server.scheduler import Turn
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -71,7 +74,7 @@ class Worker(Protocol):
         """Count tokens; answers with `TokensCounted`."""
 
     def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session on the engine's thread, once the app's own requests are answered."""
+        """Have ``turn`` called with the session, once the app's own requests are answered; on a thread of its choice."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.controllers.engine_bridge import MakeWorker, Worker
 from app.domain.engines import is_remote
@@ -29,7 +30,10 @@ from engine.records import (
     RunStats,
     TokensCounted,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
+
+if TYPE_CHECKING:  # as in the bridge
+    from app.server.scheduler import Turn
 
 log = logging.getLogger(__name__)
 

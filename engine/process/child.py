@@ -128,10 +128,9 @@ class _Child:
 
     def _take(self, message: Command | Lend | TurnMessage) -> None:
         if isinstance(message, Lend):
-            turn = _LentTurn(message.turn, self._sender.post)
+            lent, failed = _LentTurn(message.turn, self._sender.post), TurnFailed(message.turn)
             self._worker.lend(
-                lambda session, between: self._serve_turn(turn, session, between),
-                lambda: self._sender.post(TurnFailed(message.turn)),
+                lambda session, between: self._serve_turn(lent, session, between), lambda: self._sender.post(failed)
             )
         elif isinstance(message, Command) and message.name == "run_job":
             number, job = message.arguments

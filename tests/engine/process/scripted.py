@@ -151,7 +151,7 @@ class ScriptedJob:
 
     def run(
         self,
-        session: ScriptedSession,
+        session: object,
         should_stop: Callable[[], bool],
         tell: Callable[[Event], None],
         pause: Callable[[], None],

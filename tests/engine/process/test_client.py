@@ -40,7 +40,7 @@ from engine.records import (
     TokensCounted,
 )
 from engine.session.session import Session
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, OnEvent
 from tests.engine.process.scripted import JobFailed, ScriptedJob, making, no_session
 
 WAIT_S = 30.0
@@ -209,7 +209,7 @@ def test_the_session_is_lent_for_turns(bench: Bench) -> None:
         session.interrupt.clear()
         told.append(session.ready().target.path)
         told.append(session.prompt_ids(ChatRequest(raw_prompt="four")))
-        session.on_trace = told.append  # type: ignore[assignment]
+        session.on_trace = told.append
         for event in session.generate(ChatRequest(raw_prompt="a b"), lambda: False):
             told.append(type(event))
             between()
@@ -366,7 +366,7 @@ def is_gone_now(pid: int) -> bool:
     return not psutil.pid_exists(pid)
 
 
-def test_a_real_pair_answers_there_as_on_a_thread(tmp_path: Path) -> None:
+def test_a_real_pair_answers_there_as_on_a_thread() -> None:
     request = ChatRequest(
         raw_prompt="Once upon a time",
         mode=Mode.DRAFT,
@@ -377,7 +377,9 @@ def test_a_real_pair_answers_there_as_on_a_thread(tmp_path: Path) -> None:
         request_id=1,
     )
     answers = []
-    for kind in (EngineClient, EngineWorker):
+    kinds: tuple[Callable[[OnEvent, Callable[[], Session]], EngineClient | EngineWorker], ...]
+    kinds = (EngineClient, EngineWorker)
+    for kind in kinds:
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         engine = kind(events.put, Session)
         engine.start()
