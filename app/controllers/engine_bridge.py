@@ -74,7 +74,7 @@ class Worker(Protocol):
         """Count tokens; answers with `TokensCounted`."""
 
     def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session, once the app's own requests are answered; on a thread of its choice."""
+        """Have ``turn`` called with the session, on some thread, once the app's own requests are answered."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""
