@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from engine.process.messages import TurnEvent, TurnTraced
 from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
@@ -33,10 +33,8 @@ def _chunk(chunk: TextChunk) -> tuple[object, ...]:
     return TextChunk, (chunk.request_id, chunk.text, chunk.spans, chunk.logprobs)
 
 
-class _Pickler(pickle.Pickler):
-    """Frozen dataclasses with slots are pickled slowly; those of which there is one a token are told how."""
-
-    dispatch_table: ClassVar[Any] = {**copyreg.dispatch_table, TokenSpan: _span, TextChunk: _chunk}
+# Frozen dataclasses with slots are pickled slowly; those of which there is one a token are told how.
+_HOW: dict[type, Callable[[Any], Any]] = {**copyreg.dispatch_table, TokenSpan: _span, TextChunk: _chunk}
 
 
 def packed(message: object) -> bytes:
@@ -47,7 +45,9 @@ def packed(message: object) -> bytes:
     """
     buffer = io.BytesIO()
     buffer.write(_SIZE.pack(0))
-    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(message)
+    pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _HOW
+    pickler.dump(message)
     size = buffer.tell() - _SIZE.size
     buffer.seek(0)
     buffer.write(_SIZE.pack(size))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
@@ -25,14 +24,9 @@ def end(desk: Desk, *request_ids: int) -> None:
         desk.engine.tell(EngineFailed(PROBLEM, request_id, engine_ended=True))
 
 
-def submit(desk: Desk, qtbot: QtBot, words: str) -> None:
-    desk.window.composer.edit.setPlainText(words)
-    qtbot.mouseClick(desk.window.composer.send_button, Qt.MouseButton.LeftButton)
-
-
-def ask(desk: Desk, qtbot: QtBot, words: str = "A question") -> int:
+def ask(desk: Desk, words: str = "A question") -> int:
     before = len(desk.engine.requests)
-    submit(desk, qtbot, words)
+    desk.window.message_submitted.emit(words)
     assert len(desk.engine.requests) == before + 1
     return int(desk.engine.requests[-1].request_id)
 
@@ -44,7 +38,7 @@ def loaded_again(desk: Desk, qtbot: QtBot) -> None:
 
 def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(desk: Desk, qtbot: QtBot) -> None:
     loads, problems = len(desk.engine.loads), len(desk.window.problems)
-    number = ask(desk, qtbot)
+    number = ask(desk)
     desk.engine.say("half an answer")
     qtbot.waitUntil(lambda: desk.window.text == "half an answer")
     desk.window.composer.edit.setPlainText("not sent yet")
@@ -58,7 +52,7 @@ def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(desk: De
     (problem,) = desk.window.problems[problems:]
     assert (problem.title, problem.message, problem.advice) == (PROBLEM.title, f"Its process ended ({REASON}).", AGAIN)
     assert desk.window.engine.state is EngineState.LOADING
-    number = ask(desk, qtbot, "the next one")  # waits behind the load
+    number = ask(desk, "the next one")  # waits behind the load
     loaded_again(desk, qtbot)
     desk.engine.say("whole")
     desk.engine.finish()
@@ -71,13 +65,13 @@ def test_a_model_that_ends_it_twice_is_not_loaded_again_by_itself(desk: Desk, qt
     end(desk)
     qtbot.waitUntil(lambda: len(desk.engine.loads) == loads + 1)
     loaded_again(desk, qtbot)
-    number = ask(desk, qtbot)
+    number = ask(desk)
     desk.engine.say("half")
     end(desk, number)
     qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.EMPTY)
     assert len(desk.engine.loads) == loads + 1
     assert "It ended twice with this model" in desk.window.problems[-1].advice
-    submit(desk, qtbot, "is anybody there?")
+    desk.window.message_submitted.emit("is anybody there?")
     assert desk.window.problems[-1].title == "No model is loaded"
     assert desk.window.composer.text == "is anybody there?"
     desk.window.model_file_chosen.emit(TARGET, "target")
@@ -88,10 +82,10 @@ def test_a_model_that_ends_it_twice_is_not_loaded_again_by_itself(desk: Desk, qt
 def test_an_answer_between_two_ends_lets_it_be_loaded_again(desk: Desk, qtbot: QtBot) -> None:
     for number in range(3):
         loads = len(desk.engine.loads)
-        end(desk, ask(desk, qtbot, f"question {number}"))
+        end(desk, ask(desk, f"question {number}"))
         qtbot.waitUntil(lambda loads=loads: len(desk.engine.loads) == loads + 1)
         loaded_again(desk, qtbot)
-        ask(desk, qtbot)
+        ask(desk)
         desk.engine.say("done")
         desk.engine.finish()
         qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.COMPLETE)
@@ -144,7 +138,7 @@ def test_a_first_model_that_ends_it_gives_way_to_the_demo_and_that_to_nothing(qt
 
 
 def test_another_version_of_an_answer_that_brought_no_word_is_taken_back(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot)
+    ask(desk)
     desk.engine.say("the first version")
     desk.engine.finish()
     qtbot.waitUntil(lambda: bool(desk.window.finished))
