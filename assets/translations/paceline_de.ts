@@ -5119,7 +5119,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
-        <translation>bei {percent:.0f}&#xa0;% seiner ersten Token wird erwartet, dass sie akzeptiert werden</translation>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
     <message>
         <source>{percent:.0f}% needed here</source>

@@ -118,7 +118,7 @@ def test_a_useless_draft_is_paused_with_the_reason() -> None:
     simulation.run(400)
     assert simulation.choices[-50:].count(Choice.PLAIN) > 45
     assert "draft paused" in simulation.pacer.reason
-    assert "needs" in simulation.pacer.reason
+    assert "needed" in simulation.pacer.reason
 
 
 def test_a_try_of_a_draft_that_does_not_pay_draws_a_few_tokens() -> None:
@@ -249,7 +249,7 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
     assert "expected to be accepted" in pacer.reason
-    assert "accepted" not in pacer.reason
+    assert "are accepted" not in pacer.reason
     pacer.experience.drafted.observe([0] * 4, 1)
     pacer.explanation.state = ""
     for _ in range(3):

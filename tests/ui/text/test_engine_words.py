@@ -114,11 +114,11 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             "Token 90: Textsuche pausiert: 31\N{NO-BREAK SPACE}% akzeptiert, nötig sind hier 45\N{NO-BREAK SPACE}%",
         ),
         (reasons.text_not_paying(0.31, None, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet, keine Akzeptanz"),
-        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83\N{NO-BREAK SPACE}% bei Tiefe 1 akzeptiert"),
-        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet"),
+        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert"),
+        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert"),
         (
             reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
-            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% bei Tiefe 1 erwartet, "
+            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert, "
             "nötig sind hier 70\N{NO-BREAK SPACE}%",
         ),
         (
@@ -150,6 +150,6 @@ def test_what_was_stored_as_plain_text_is_shown_as_it_is(german: None) -> None:
 
 def test_the_newest_decision_about_drafting_is_found_as_sentence_and_as_text(german: None) -> None:
     decisions = (reasons.TEXT, reasons.drafting(0.5, is_observed=True), _changed(2, 1, said("that is faster here")))
-    assert drafting_reason(decisions) == "Entwurf an: 50\N{NO-BREAK SPACE}% bei Tiefe 1 akzeptiert"
+    assert drafting_reason(decisions) == "Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert"
     assert drafting_reason(tuple(map(str, decisions))) == "draft on: 50% of its first tokens are accepted"
     assert drafting_reason(()) == drafting_reason(("the oldest message is sent as a summary",)) == ""
