@@ -279,7 +279,9 @@ def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
-    panel.show_stats(RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% of its first tokens are accepted")))
+    panel.show_stats(
+        RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% of its first tokens are accepted"))
+    )
     assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
     assert "Auto, paced by measured costs." in panel.now.why.toolTip()
 

@@ -57,7 +57,9 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
     text = reasons.not_paying(0.41, 0.63, 12.5, as_asked=False, is_observed=True)
-    assert text == "draft paused: 41% of its first tokens are accepted, 63% needed here, where a rejection costs 12.5 ms"
+    assert (
+        text == "draft paused: 41% of its first tokens are accepted, 63% needed here, where a rejection costs 12.5 ms"
+    )
     german_words = in_language(text)
     assert german_words.startswith("Entwurf pausiert: 41\N{NO-BREAK SPACE}% ")
     assert "63\N{NO-BREAK SPACE}%" in german_words
@@ -114,11 +116,18 @@ def noted(reason: Sentence, num_tokens: int) -> str:
             "Token 90: Textsuche pausiert: 31\N{NO-BREAK SPACE}% akzeptiert, nötig sind hier 45\N{NO-BREAK SPACE}%",
         ),
         (reasons.text_not_paying(0.31, None, is_observed=False), "31\N{NO-BREAK SPACE}% erwartet, keine Akzeptanz"),
-        (reasons.drafting(0.83, is_observed=True), "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert"),
-        (reasons.drafting(0.83, is_observed=False), "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert"),
+        (
+            reasons.drafting(0.83, is_observed=True),
+            "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert",
+        ),
+        (
+            reasons.drafting(0.83, is_observed=False),
+            "Entwurf an: 83\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert",
+        ),
         (
             reasons.not_paying(0.5, 0.7, None, as_asked=True, is_observed=False),
-            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% seiner ersten Token werden voraussichtlich akzeptiert, "
+            "Entwurf an wie gewählt, aber er lohnt sich nicht: 50\N{NO-BREAK SPACE}% seiner ersten Token werden "
+            "voraussichtlich akzeptiert, "
             "nötig sind hier 70\N{NO-BREAK SPACE}%",
         ),
         (
