@@ -2702,6 +2702,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>More actions for this message</source>
         <translation>Weitere Aktionen für diese Nachricht</translation>
     </message>
+    <message>
+        <source>Interrupted: Paceline closed before the answer was complete.</source>
+        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
+    </message>
 </context>
 <context>
     <name>MessageEdit</name>
@@ -7004,6 +7008,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Your text is safe. Choose a model to go on.</source>
         <translation>Ihr Text ist sicher. Wählen Sie ein Modell, um fortzufahren.</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
 </context>
 <context>
