@@ -26,7 +26,7 @@ _MANY = (TextChunk, StatsUpdate, TurnEvent, TurnTraced, *_PROGRESS)  # the rest 
 
 
 def _span(span: TokenSpan) -> tuple[object, ...]:
-    return TokenSpan, (span.num_chars, span.source, span.rejected, span.odds)
+    return TokenSpan, (span.num_chars, span.source, span.rejected, span.probabilities)
 
 
 def _chunk(chunk: TextChunk) -> tuple[object, ...]:

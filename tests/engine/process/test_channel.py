@@ -15,7 +15,7 @@ from engine.process.messages import SessionReply, TurnBegan, TurnEvent
 from engine.records import (
     Finished,
     FinishReason,
-    PassOdds,
+    PassProbabilities,
     PrefillProgress,
     RunStats,
     Source,
@@ -28,7 +28,7 @@ from engine.sentences import Sentence, said
 CHUNK = TextChunk(
     3,
     "déjà",
-    (TokenSpan(4, Source.RECOVERED, "vu", PassOdds(((0.5, None),), 0.25, greedy=False, rejected_chars=(2,))),),
+    (TokenSpan(4, Source.RECOVERED, "vu", PassProbabilities(((0.5, None),), 0.25, greedy=False, rejected_chars=(2,))),),
     (TokenLogprob(1, b"\xff", -0.5, ((b"a", -1.0),)),),
 )
 
