@@ -2702,10 +2702,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>More actions for this message</source>
         <translation>Weitere Aktionen für diese Nachricht</translation>
     </message>
-    <message>
-        <source>Interrupted: Paceline closed before the answer was complete.</source>
-        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
-    </message>
 </context>
 <context>
     <name>MessageEdit</name>
@@ -5122,14 +5118,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% expected at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
-    </message>
-    <message>
-        <source>needs {percent:.0f}% here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
@@ -5140,14 +5128,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{percent:.0f}% expected</source>
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
-    </message>
-    <message>
-        <source>and cannot pay off here at any acceptance rate</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
