@@ -216,7 +216,10 @@ def measure(options: argparse.Namespace) -> None:
         return worker.timing
 
     pairs = []
+    end_s = time.monotonic() + options.seconds
     for number in range(options.pairs + WARM_UP):
+        if time.monotonic() > end_s:
+            break
         order = (PROCESS, THREAD) if number % 2 else (THREAD, PROCESS)
         timings = {which: ask(which) for which in order}
         if number >= WARM_UP:
@@ -240,6 +243,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=400)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=600.0, help="begin no pair after so long")
     parser.add_argument("--settle-s", type=float, default=2.0)
     parser.add_argument("--headless", action="store_true")
     options = parser.parse_args()
