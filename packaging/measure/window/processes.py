@@ -5,8 +5,8 @@
 
 One window has both engines, which load the same models. Answers to the same question are alternated, always of the same
 tokens (temperature 0, past their end, a fixed depth), and reach the window as usual; with ``--headless`` they are told
-to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, and by the
-wall from the question to the end; and the difference of the times to the first text in milliseconds. Intervals are 95 %
+to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, by the
+wall from the question to the end, and per second that both processes compute; and the difference of the times to the first text in milliseconds. Intervals are 95 %
 of the median, by bootstrap. Both compute with the same number of threads all the time, since two engines may find
 different numbers the fastest, at different moments. The first pairs warm up and do not count.
 """
@@ -72,11 +72,12 @@ def fixed_session() -> Session:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Of one answer: tokens per second by the engine and by the wall, milliseconds to the first text."""
+    """Of one answer: tokens per second by the engine, by the wall and of computing, milliseconds to the first text."""
 
     engine_tps: float
     wall_tps: float
     first_ms: float
+    cpu_tps: float
 
 
 class Alternating:
@@ -87,8 +88,8 @@ class Alternating:
         self.current = PROCESS
         self.is_reported = True
         self.done, self.loaded = threading.Event(), threading.Event()
-        self._asked_s = self._first_s = 0.0
-        self.timing = Timing(0.0, 0.0, 0.0)
+        self._asked_s = self._first_s = self._asked_cpu_s = 0.0
+        self.timing = Timing(0.0, 0.0, 0.0, 0.0)
         make_session = importlib.import_module("processes").fixed_session  # by a name that the other process knows
         self.engines: dict[str, Worker] = {
             THREAD: EngineWorker(lambda event: self._note(THREAD, event), make_session),
@@ -117,10 +118,18 @@ class Alternating:
         options = self._options
         self.done.clear()
         self._first_s = 0.0
+        self._asked_cpu_s = self._cpu_s()
         self._asked_s = time.perf_counter()
         depth = None if options.mode == "off" else options.depth
         request = replace(request, ignore_eos=True, max_tokens=options.tokens, mode=Mode(options.mode), depth=depth)
         self.engines[self.current].generate(replace(request, use_past=False))
+
+    def _cpu_s(self) -> float:
+        """Seconds that the threads of both processes have computed (Linux)."""
+        client = self.engines[PROCESS]
+        assert isinstance(client, EngineClient)
+        files = [file for pid in (os.getpid(), client.pid) for file in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+        return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 
     def _note(self, which: str, event: Event) -> None:
         if isinstance(event, EngineFailed):
@@ -140,6 +149,7 @@ class Alternating:
                 event.stats.tokens_per_second or 0.0,
                 event.stats.tokens / (now_s - self._asked_s),
                 1000.0 * (self._first_s - self._asked_s),
+                event.stats.tokens / (self._cpu_s() - self._asked_cpu_s),
             )
             self.done.set()
 
@@ -153,7 +163,7 @@ def interval(values: Sequence[float]) -> str:
 
 def report(pairs: Sequence[tuple[Timing, Timing]]) -> None:
     """Print the ratios of all (process, thread)."""
-    for name in ("engine_tps", "wall_tps"):
+    for name in ("engine_tps", "wall_tps", "cpu_tps"):
         print(f"{name}, process / thread: {interval([getattr(p, name) / getattr(t, name) for p, t in pairs])}")
     print(
         f"{len(pairs)} pairs; first text, process - thread, ms: {interval([p.first_ms - t.first_ms for p, t in pairs])}"
