@@ -5,10 +5,11 @@
 
 One window has both engines, which load the same models. Answers to the same question are alternated, always of the same
 tokens (temperature 0, past their end, a fixed depth), and reach the window as usual; with ``--headless`` they are told
-to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, by the
-wall from the question to the end, and per second that both processes compute; and the difference of the times to the first text in milliseconds. Intervals are 95 %
-of the median, by bootstrap. Both compute with the same number of threads all the time, since two engines may find
-different numbers the fastest, at different moments. The first pairs warm up and do not count.
+to nobody. Reported are, with the process over with the thread: tokens per second as the engine counts them, by the wall
+from the question to the end, and per second that both processes compute; and the difference of the times to the first
+text in milliseconds. Intervals are 95 % of the median, by bootstrap. Both compute with the same number of threads all
+the time, since two engines may find different numbers the fastest, at different moments. The first pairs warm up and do
+not count.
 """
 
 from __future__ import annotations
