@@ -32,7 +32,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.controller import Controller
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.messages import MessageState, MessageView
 from app.domain.settings.table import FIELDS
 from app.domain.settings.values import Settings
@@ -102,7 +102,7 @@ class Bench:
 
         self.window = MainWindow(assets_dir(), FIELDS)
         began_s = time.perf_counter()
-        self.controller: Controller = assemble(self.window, paths, Reports(), make_worker)
+        self.controller: Controller = assemble(self.window, paths, ThreadReports(), make_worker)
         self.engine = engines[0]
         self.window.show()
         self.wait_until_ready()

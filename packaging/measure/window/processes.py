@@ -34,7 +34,7 @@ from cost import PATIENCE_S, QUESTION, wait_for
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.engine_bridge import Worker
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.table import FIELDS
 from app.domain.settings.values import Settings
@@ -200,7 +200,7 @@ def measure(options: argparse.Namespace) -> None:
         show(view)
 
     window.set_engine = note_and_show  # type: ignore[method-assign]
-    controller = assemble(window, paths, Reports(), make_worker)
+    controller = assemble(window, paths, ThreadReports(), make_worker)
     window.show()
     wait_for(lambda: bool(states) and states[-1] is EngineState.READY)
     worker = workers[0]
