@@ -33,7 +33,7 @@ test-documents: ## 2,000 random Markdown documents of each kind, cut at random p
 	@$(SETUP) test
 	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/markdown/test_random_documents.py
 
-test-training: ## the tests of the built-in pair's training (installs PyTorch)
+test-training: ## the tests of the trainings: built-in pair, heads (installs PyTorch)
 	@$(SETUP) test train
 	@$(CHECK) training
 
