@@ -14,10 +14,12 @@ import hashlib
 import json
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
 import venv
 from collections.abc import Sequence
@@ -63,9 +65,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def version() -> str:
-    """The version of the app, as its package says."""
-    text = (ROOT / "app" / "__init__.py").read_text("utf-8")
-    return next(line for line in text.splitlines() if line.startswith("__version__")).split('"')[1]
+    """The version of this build: packaging/version.py."""
+    return str(runpy.run_path(str(ROOT / "packaging" / "version.py"))["version"]())
 
 
 def flavour() -> str:
@@ -140,14 +141,18 @@ def _library_of_system(name: str) -> Path:
 
 def build_folder() -> None:
     """Have PyInstaller put all of it into one folder, and try what came out."""
+    told = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
+    told.parent.mkdir(parents=True, exist_ok=True)
+    told.write_text(f'VERSION = "{version()}"\n', "utf-8")
     run(
         python(), "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN",
         "--distpath", DIST, "--workpath", BUILD / "pyinstaller", "packaging/bundle/paceline.spec",
-        PACELINE_NATIVE=str(BUILD / "native"),
+        PACELINE_NATIVE=str(BUILD / "native"), PACELINE_TOLD=str(told),
     )  # fmt: skip
     shutil.copy2(ROOT / "LICENSE", DIST / "paceline")
     shutil.copy2(ROOT / "assets" / "THIRD_PARTY.md", DIST / "paceline")
-    run(program(), "--version")
+    told_version = answer_of(str(program()), "--version")
+    assert told_version == f"paceline {version()}", told_version
 
 
 def program() -> Path:
@@ -163,8 +168,8 @@ def make_tarball() -> None:
     name = f"paceline-{version()}-{system_name()}"
     with tarfile.open(DIST / f"{name}.tar.xz", "w:xz", preset=6) as archive:
         archive.add(DIST / "paceline", name, filter=_owned_by_root)
-        for file in ("paceline.desktop", "io.github.paceline.Paceline.metainfo.xml", "paceline-mime.xml"):
-            archive.add(ROOT / "packaging" / "linux" / file, f"{name}/share/{file}", filter=_owned_by_root)
+        for file in (ROOT / "packaging/linux/paceline.desktop", ROOT / "packaging/linux/paceline-mime.xml", metainfo()):
+            archive.add(file, f"{name}/share/{file.name}", filter=_owned_by_root)
     print(f"   {name}.tar.xz")
 
 
@@ -172,6 +177,18 @@ def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = "root"
     return entry
+
+
+def metainfo() -> Path:
+    """AppStream's description with this version in it; where there is git, with the day of its commit."""
+    name = "io.github.paceline.Paceline.metainfo.xml"
+    text = (ROOT / "packaging" / "linux" / name).read_text("utf-8")
+    git = subprocess.run(("git", "log", "-1", "--format=%cs"), cwd=ROOT, capture_output=True, text=True, check=False)
+    day = git.stdout.strip() or time.strftime("%Y-%m-%d")
+    file = BUILD / name
+    release = f'  <releases>\n    <release version="{version()}" date="{day}"/>\n  </releases>\n'
+    file.write_text(text.replace("</component>", f"{release}</component>"), "utf-8")
+    return file
 
 
 def make_deb() -> None:
@@ -189,7 +206,7 @@ def make_deb() -> None:
     linux, share = ROOT / "packaging" / "linux", tree / "usr" / "share"
     for source, place in (
         (linux / "paceline.desktop", "applications/paceline.desktop"),
-        (linux / "io.github.paceline.Paceline.metainfo.xml", "metainfo/io.github.paceline.Paceline.metainfo.xml"),
+        (metainfo(), "metainfo/io.github.paceline.Paceline.metainfo.xml"),
         (linux / "paceline-mime.xml", "mime/packages/paceline.xml"),
         (ROOT / "assets" / "icons" / "paceline.svg", "icons/hicolor/scalable/apps/paceline.svg"),
         (ROOT / "LICENSE", "doc/paceline/copyright"),
@@ -204,7 +221,7 @@ def make_deb() -> None:
     control = tree / "DEBIAN" / "control"
     control.parent.mkdir()
     control.write_text(
-        f"Package: paceline\nVersion: {version()}\nArchitecture: {machine}\nMaintainer: Paceline's developers\n"
+        f"Package: paceline\nVersion: {version().replace('.dev', '~dev')}\nArchitecture: {machine}\nMaintainer: Paceline's developers\n"
         f"Installed-Size: {size // 1024}\nDepends: {DEB_DEPENDS}\nSection: utils\nPriority: optional\n"
         "Description: chat with local language models, with exact speculative decoding\n"
         " A window that runs GGUF models on this machine and shows what speculation gains.\n",
