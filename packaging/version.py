@@ -1,4 +1,4 @@
-"""The version of what is built: of the git tag `vX.Y.Z`, or of the commits since; without git the one in app/__init__.py.
+"""The version of what is built: of the git tag `vX.Y.Z` and the commits since; else the one in app/__init__.py.
 
     python packaging/version.py           # 0.2.0 on the tag v0.2.0, 0.2.1.dev3+g1a2b3c4 three commits after it
 

@@ -183,8 +183,8 @@ def metainfo() -> Path:
     """AppStream's description with this version in it; where there is git, with the day of its commit."""
     name = "io.github.paceline.Paceline.metainfo.xml"
     text = (ROOT / "packaging" / "linux" / name).read_text("utf-8")
-    git = subprocess.run(("git", "log", "-1", "--format=%cs"), cwd=ROOT, capture_output=True, text=True, check=False)
-    day = git.stdout.strip() or time.strftime("%Y-%m-%d")
+    git = shutil.which("git") if (ROOT / ".git").exists() else None
+    day = answer_of(git, "-C", str(ROOT), "log", "-1", "--format=%cs") if git else time.strftime("%Y-%m-%d")
     file = BUILD / name
     release = f'  <releases>\n    <release version="{version()}" date="{day}"/>\n  </releases>\n'
     file.write_text(text.replace("</component>", f"{release}</component>"), "utf-8")
@@ -221,7 +221,8 @@ def make_deb() -> None:
     control = tree / "DEBIAN" / "control"
     control.parent.mkdir()
     control.write_text(
-        f"Package: paceline\nVersion: {version().replace('.dev', '~dev')}\nArchitecture: {machine}\nMaintainer: Paceline's developers\n"
+        f"Package: paceline\nVersion: {version().replace('.dev', '~dev')}\nArchitecture: {machine}\n"
+        "Maintainer: Paceline's developers\n"
         f"Installed-Size: {size // 1024}\nDepends: {DEB_DEPENDS}\nSection: utils\nPriority: optional\n"
         "Description: chat with local language models, with exact speculative decoding\n"
         " A window that runs GGUF models on this machine and shows what speculation gains.\n",

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from packaging.version import Version
 
 import app
+from packaging.version import Version
 from tests.scripts import load_script
 
 script = load_script("version.py")
