@@ -1,4 +1,4 @@
-"""Builds what people download: a folder with everything in it, as a tarball and, on Linux, as a Debian package.
+"""Builds what people download: a folder with everything in it; of that, on Linux, a tarball, a .deb and an AppImage.
 
     python packaging/bundle/build.py            # or: make bundle
     python packaging/bundle/build.py --only deb # of the folder that an earlier run built
@@ -31,7 +31,7 @@ DIST = ROOT / "dist"
 LLAMA = "llama-cpp-python"
 PYINSTALLER = "pyinstaller>=6.16"
 SBOM_TOOL = "cyclonedx-bom>=7"
-STEPS = ("environment", "native", "folder", "tarball", "deb", "sbom", "checksums")
+STEPS = ("environment", "native", "folder", "tarball", "deb", "appimage", "sbom", "checksums")
 # What Debian and Ubuntu call the libraries that Qt wants of a desktop: packaging/setup/system.sh.
 DEB_DEPENDS = (
     "libgl1, libegl1, libdbus-1-3, libfontconfig1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
@@ -56,6 +56,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "folder": build_folder,
         "tarball": make_tarball,
         "deb": make_deb,
+        "appimage": make_appimage,
         "sbom": make_sbom,
         "checksums": write_checksums,
     }
@@ -232,10 +233,38 @@ def make_deb() -> None:
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
 
 
+def make_appimage() -> None:
+    """Make one file that runs by itself: AppImage's runtime, with the folder as a file system behind it.
+
+    APPIMAGE_RUNTIME names the runtime. Debian has none, and its libsquashfuse-dev lacks a header that the source of the
+    runtime includes; the workflow fetches it.
+    """
+    runtime = os.environ.get("APPIMAGE_RUNTIME", "")
+    if sys.platform != "linux" or not runtime or shutil.which("mksquashfs") is None:
+        print("   needs mksquashfs, and the runtime that APPIMAGE_RUNTIME names")
+        return
+    tree, packed = BUILD / "AppDir", BUILD / "appimage.squashfs"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(DIST / "paceline", tree, symlinks=True)
+    (tree / "AppRun").symlink_to("paceline")
+    for source, place in (
+        (ROOT / "packaging" / "linux" / "paceline.desktop", "paceline.desktop"),
+        (ROOT / "assets" / "icons" / "paceline-256.png", "paceline.png"),
+        (metainfo(), "usr/share/metainfo/io.github.paceline.Paceline.metainfo.xml"),
+    ):
+        (tree / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, tree / place)
+    run("mksquashfs", tree, packed, "-root-owned", "-noappend", "-comp", "zstd", "-no-progress", "-quiet")
+    target = DIST / f"paceline{flavour()}-{version()}-{platform.machine()}.AppImage"
+    target.write_bytes(Path(runtime).read_bytes() + packed.read_bytes())
+    target.chmod(0o755)
+    print(f"   {target.name}")
+
+
 def make_sbom() -> None:
     """List the packages in the bundle, with versions and licences, as CycloneDX."""
     run(python(), "-m", "venv", BUILD / "sbom")
-    tool = str(BUILD / "sbom" / "bin" / "python")
+    tool = str(BUILD / "sbom" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     run(tool, "-m", "pip", "install", "-q", SBOM_TOOL)
     file = DIST / f"paceline-{version()}-{system_name()}.cdx.json"
     run(tool, "-m", "cyclonedx_py", "environment", BUILD / "venv", "--of", "JSON", "-o", file)
