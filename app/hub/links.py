@@ -16,12 +16,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import app
 from app.hub.addresses import content_range, is_this_machine, origin
-from app.hub.client import MAX_REDIRECTS, TIMEOUT_S, ByteStream, http_client
+from app.hub.client import MAX_REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
 from app.hub.errors import (
     HubAnswerError,
     HubRangeError,
@@ -35,9 +35,6 @@ from app.hub.file_names import is_gguf, kind_of, model_name, quantization_of, sa
 from app.hub.records import DownloadRequest, RemoteFile, RemoteLocation, RemoteModel
 from app.hub.refusals import MAX_SIZE_BYTES
 from engine.sentences import said
-
-if TYPE_CHECKING:
-    from huggingface_hub.utils import httpx
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
@@ -121,7 +118,7 @@ def _folder_of(address: str) -> str:
 
 
 # The answer, the hosts that were asked for it, and the SHA-256 that one of them told, if any did.
-_Reached = tuple["httpx.Response", tuple[str, ...], str]
+_Reached = tuple[Any, tuple[str, ...], str]
 
 
 class LinkSource:
@@ -136,7 +133,7 @@ class LinkSource:
         self.address = check_link(address)
         self._name = file_name(self.address)
         self._timeout_s = timeout_s
-        self._session: httpx.Client | None = None
+        self._session: Any = None
         self._lock = threading.Lock()
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
@@ -228,7 +225,7 @@ class LinkSource:
                 answer.close()
         raise LinkRefusedError(said("{host} redirects without end.", host=hosts[0]), "Check the link.")
 
-    def _sender(self) -> httpx.Client:
+    def _sender(self) -> Any:  # noqa: ANN401 (a client of the HTTP library)
         with self._lock:
             if self._session is None:
                 try:
@@ -277,7 +274,7 @@ def is_near(host: str) -> bool:
         return False
 
 
-def _check_status(answer: httpx.Response, host: str) -> None:
+def _check_status(answer: Any, host: str) -> None:
     status = answer.status_code
     if status in (200, 206):
         return
@@ -302,7 +299,7 @@ def _check_plain(headers: Mapping[str, str]) -> None:
         raise LinkAnswerError("The server sent the file compressed, although it was asked not to.")
 
 
-def _size_of(answer: httpx.Response) -> int | None:
+def _size_of(answer: Any) -> int | None:
     """Length of the whole file; None where it is not told."""
     if answer.status_code == 206:
         span = content_range(answer.headers.get("Content-Range", ""))
@@ -313,7 +310,7 @@ def _size_of(answer: httpx.Response) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
-def _stream(answer: httpx.Response, start: int, size_bytes: int, host: str) -> ByteStream:
+def _stream(answer: Any, start: int, size_bytes: int, host: str) -> ByteStream:
     """Check what the answer says of itself before a byte is used."""
     headers = answer.headers
     _check_plain(headers)
@@ -332,7 +329,7 @@ def _stream(answer: httpx.Response, start: int, size_bytes: int, host: str) -> B
 class _LinkStream(ByteStream):
     """The bytes of a link, with the sentences of a link where the connection breaks."""
 
-    def __init__(self, response: httpx.Response, start: int, etag: str, host: str) -> None:
+    def __init__(self, response: Any, start: int, etag: str, host: str) -> None:
         super().__init__(response, start, None)
         self.etag = etag
         self._host = host
@@ -366,20 +363,19 @@ def _told_sha256(headers: Mapping[str, str]) -> str:
 @contextmanager
 def _connection_errors(host: str) -> Iterator[None]:
     """Turn what the connection throws into sentences."""
-    from huggingface_hub.utils import httpx  # noqa: PLC0415 (startup time)
-
+    library = http_library()
     try:
         yield
-    except httpx.TimeoutException as error:
+    except library.TimeoutException as error:
         raise LinkUnreachableError(said("{host} did not answer in time.", host=host)) from error
-    except httpx.ConnectError as error:
+    except library.ConnectError as error:
         if "CERTIFICATE" in str(error):
             raise LinkRefusedError(
                 said("{host} shows a certificate that is not trusted here.", host=host),
                 "Somebody may be listening in. Ask whoever runs the server, or the network.",
             ) from error
         raise LinkUnreachableError(said("Could not connect to {host}.", host=host)) from error
-    except httpx.TransportError as error:
+    except library.TransportError as error:
         raise LinkUnreachableError(said("The connection to {host} was lost.", host=host)) from error
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, UnicodeError) as error:
+    except (library.HTTPError, library.InvalidURL, library.StreamError, OSError, UnicodeError) as error:
         raise LinkAnswerError(said("The answer of {host} could not be read.", host=host)) from error
