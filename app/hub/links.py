@@ -36,6 +36,8 @@ from app.hub.records import DownloadRequest, RemoteFile, RemoteLocation, RemoteM
 from app.hub.refusals import MAX_SIZE_BYTES
 from engine.sentences import said
 
+Client = Response = Any  # of the HTTP library, which `app.hub.client` alone imports
+
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
 MAX_WAIT_S = 3600.0
@@ -118,7 +120,7 @@ def _folder_of(address: str) -> str:
 
 
 # The answer, the hosts that were asked for it, and the SHA-256 that one of them told, if any did.
-_Reached = tuple[Any, tuple[str, ...], str]
+_Reached = tuple[Response, tuple[str, ...], str]
 
 
 class LinkSource:
@@ -225,7 +227,7 @@ class LinkSource:
                 answer.close()
         raise LinkRefusedError(said("{host} redirects without end.", host=hosts[0]), "Check the link.")
 
-    def _sender(self) -> Any:  # noqa: ANN401 (a client of the HTTP library)
+    def _sender(self) -> Client:
         with self._lock:
             if self._session is None:
                 try:
@@ -274,7 +276,7 @@ def is_near(host: str) -> bool:
         return False
 
 
-def _check_status(answer: Any, host: str) -> None:
+def _check_status(answer: Response, host: str) -> None:
     status = answer.status_code
     if status in (200, 206):
         return
@@ -299,7 +301,7 @@ def _check_plain(headers: Mapping[str, str]) -> None:
         raise LinkAnswerError("The server sent the file compressed, although it was asked not to.")
 
 
-def _size_of(answer: Any) -> int | None:
+def _size_of(answer: Response) -> int | None:
     """Length of the whole file; None where it is not told."""
     if answer.status_code == 206:
         span = content_range(answer.headers.get("Content-Range", ""))
@@ -310,7 +312,7 @@ def _size_of(answer: Any) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
-def _stream(answer: Any, start: int, size_bytes: int, host: str) -> ByteStream:
+def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStream:
     """Check what the answer says of itself before a byte is used."""
     headers = answer.headers
     _check_plain(headers)
@@ -329,7 +331,7 @@ def _stream(answer: Any, start: int, size_bytes: int, host: str) -> ByteStream:
 class _LinkStream(ByteStream):
     """The bytes of a link, with the sentences of a link where the connection breaks."""
 
-    def __init__(self, response: Any, start: int, etag: str, host: str) -> None:
+    def __init__(self, response: Response, start: int, etag: str, host: str) -> None:
         super().__init__(response, start, None)
         self.etag = etag
         self._host = host
