@@ -34,11 +34,20 @@ from app.domain.settings.values import Settings
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubError, HubNotFoundError
+from app.hub.file_names import is_gguf
 from app.hub.library.folder_scan import scan_folder
 from app.hub.library.library import Library
 from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
+from app.hub.records import (
+    DownloadRequest,
+    DownloadStatus,
+    FileKind,
+    LibraryModel,
+    RemoteModel,
+    RepoDetails,
+    SortBy,
+)
 from app.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
@@ -200,7 +209,7 @@ class HubService:
     def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
         """The library, and where asked what other apps have."""
         models = self.library.models()
-        rows = tuple(library_row(model, target, draft, *self._by_header(model.path)) for model in models)
+        rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
         if not offers:
             return LibraryAnswer(rows, ())
         found, skipped = self.library.look()
@@ -240,7 +249,7 @@ class HubService:
         """The same as the header shows them, the last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
-        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in models)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """The library's models that can draft for a target, by vocabulary and size; none where it cannot be read."""
@@ -255,7 +264,7 @@ class HubService:
             return ()
         by_path = {str(each.path): each for each in models}
         rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
-        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in rows)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
 
     def note_use(self, target: str, draft: str) -> None:
         """Remember that these files were loaded, and that they go together."""
@@ -289,8 +298,9 @@ class HubService:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
 
-    def _by_header(self, path: Path) -> tuple[str, str]:
+    def _by_header(self, model: LibraryModel) -> tuple[str, str]:
         """Architecture and name of a model, read once; empty where its header cannot be read."""
+        path = model.path
         try:
             key = (str(path), path.stat().st_mtime_ns)
         except OSError:
@@ -300,7 +310,8 @@ class HubService:
 
             try:
                 header = read_header(path)
-                title = model_title(header.metadata, name_of_file(path), header.num_params)
+                name = name_of_file(path) if is_gguf(path.name) else model.name  # a blob's name says nothing
+                title = model_title(header.metadata, name, header.num_params)
                 self._told[key] = header.architecture, title
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
