@@ -213,6 +213,7 @@ class LinkSource:
         agent = {"User-Agent": f"paceline/{app.__version__}"}
         for _ in range(MAX_REDIRECTS):
             with _connection_errors(hosts[-1]):
+                self._sender().cookies.clear()  # none is given back, not to the same host either
                 request = self._sender().build_request("GET", url, headers={**agent, **headers})
                 answer = self._sender().send(request, stream=True, follow_redirects=False)
             try:

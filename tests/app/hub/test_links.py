@@ -220,6 +220,16 @@ def test_redirects_are_followed_told_and_bounded(server: LinkServer) -> None:
         look(server, "/round.gguf")
 
 
+def test_no_cookie_is_given_back(server: LinkServer) -> None:
+    server.answers["/r.gguf"] = lambda handler: handler.head(
+        302, Location="/m.gguf", Set_Cookie="id=7; Path=/", Content_Length="0"
+    )
+    look(server, "/r.gguf")
+    look(server, "/r.gguf")
+    assert len(server.requests) == 4
+    assert not any("cookie" in headers for _path, headers in server.requests)
+
+
 def test_a_checksum_that_the_server_tells_is_taken(server: LinkServer) -> None:
     digest = hashlib.sha256(MODEL)
     server.answers["/m.gguf"] = file(MODEL, Repr_Digest=f"sha-256=:{base64.b64encode(digest.digest()).decode()}:")
