@@ -87,7 +87,7 @@ class HubService:
         self.downloads = downloads
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
-        self._told: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
+        self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 
@@ -305,18 +305,18 @@ class HubService:
             key = (str(path), path.stat().st_mtime_ns)
         except OSError:
             return "", ""
-        if key not in self._told:
+        if key not in self._header_names:
             from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
 
             try:
                 header = read_header(path)
                 name = name_of_file(path) if is_gguf(path.name) else model.name  # a blob's name says nothing
                 title = model_title(header.metadata, name, header.num_params)
-                self._told[key] = header.architecture, title
+                self._header_names[key] = header.architecture, title
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
-                self._told[key] = "", ""
-        return self._told[key]
+                self._header_names[key] = "", ""
+        return self._header_names[key]
 
 
 def _names(ref: ModelRef, file: str) -> bool:
