@@ -2577,6 +2577,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>{name}: {reason}</source>
         <translation>{name}: {reason}</translation>
     </message>
+    <message>
+        <source>Found on this computer, in other apps&apos; folders</source>
+        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
+    </message>
 </context>
 <context>
     <name>LineRow</name>
@@ -7270,6 +7274,38 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
+    <message>
+        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
+        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
+    </message>
+    <message>
+        <source>{path} changed on the hub while its header was read.</source>
+        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
+    </message>
+    <message>
+        <source>The connection to the hub ended too early.</source>
+        <translation>Die Verbindung zum Hub endete zu früh.</translation>
+    </message>
+    <message>
+        <source>The hub sent more bytes than announced.</source>
+        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
 </context>
 <context>
