@@ -2577,10 +2577,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>{name}: {reason}</source>
         <translation>{name}: {reason}</translation>
     </message>
-    <message>
-        <source>Found on this computer, in other apps&apos; folders</source>
-        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
-    </message>
 </context>
 <context>
     <name>LineRow</name>
@@ -5168,14 +5164,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% expected at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
-    </message>
-    <message>
-        <source>needs {percent:.0f}% here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
@@ -5186,14 +5174,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{percent:.0f}% expected</source>
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
-    </message>
-    <message>
-        <source>and cannot pay off here at any acceptance rate</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -7274,22 +7254,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
-    </message>
-    <message>
-        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
-        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
-    </message>
-    <message>
-        <source>{path} changed on the hub while its header was read.</source>
-        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
-    </message>
-    <message>
-        <source>The connection to the hub ended too early.</source>
-        <translation>Die Verbindung zum Hub endete zu früh.</translation>
-    </message>
-    <message>
-        <source>The hub sent more bytes than announced.</source>
-        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
