@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import app
@@ -36,7 +36,9 @@ from app.hub.records import DownloadRequest, RemoteFile, RemoteLocation, RemoteM
 from app.hub.refusals import MAX_SIZE_BYTES
 from engine.sentences import said
 
-Client = Response = Any  # of the HTTP library, which `app.hub.client` alone imports
+# Of the HTTP library, which `app.hub.client` alone imports.
+Client: TypeAlias = Any
+Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32

@@ -122,7 +122,8 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
         raise _UnusableError(said("Its weights lie in {number} files; one is needed.", number=len(weights)))
     if ADAPTER_LAYER in kinds:
         raise _UnusableError(said("It needs an adapter, which Paceline does not load."))
-    digest = _DIGEST.fullmatch(weights[0].get("digest")) if isinstance(weights[0].get("digest"), str) else None
+    told = weights[0].get("digest")
+    digest = _DIGEST.fullmatch(told) if isinstance(told, str) else None
     if digest is None:
         raise _UnusableError(said("Its manifest names its weights by no SHA-256 digest."))
     blob = blobs / f"sha256-{digest[1]}"
