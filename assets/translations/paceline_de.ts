@@ -5242,10 +5242,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
-    </message>
-    <message>
         <source>Something unexpected went wrong; the log has the details.</source>
         <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
@@ -5456,6 +5452,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>an answer</source>
         <translation>einer Antwort</translation>
+    </message>
+    <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
     </message>
     <message>
         <source>Loading was cancelled</source>
@@ -7388,8 +7388,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
     </message>
     <message>
         <source>Question</source>
@@ -7420,8 +7420,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
     </message>
     <message>
+        <source>Loaded model</source>
+        <translation>Geladenes Modell</translation>
+    </message>
+    <message>
+        <source>Another model is loaded for this lane alone.</source>
+        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
     </message>
     <message>
         <source>Lane {number}</source>
@@ -7438,6 +7450,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Draft model of lane {number}</source>
         <translation>Entwurfsmodell von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Model of lane {number}</source>
+        <translation>Modell von Bahn {number}</translation>
     </message>
     <message>
         <source>Remove lane {number}</source>
@@ -7492,8 +7508,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{number}, wie eingestellt</translation>
     </message>
     <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
+        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This lane&apos;s model has no draft. Choose one for it.</source>
+        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
@@ -7552,6 +7572,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name}, Tiefe {depth}</translation>
     </message>
     <message>
+        <source>{name}, {model}</source>
+        <translation>{name}, {model}</translation>
+    </message>
+    <message>
         <source>{one} against {other}</source>
         <translation>{one} gegen {other}</translation>
     </message>
@@ -7570,6 +7594,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
         <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
+    </message>
+    <message>
+        <source>The models are not the same, so the answers are not compared.</source>
+        <translation>Es sind verschiedene Modelle, daher werden die Antworten nicht verglichen.</translation>
     </message>
     <message>
         <source>Same answer, token for token.</source>

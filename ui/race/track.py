@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePoli
 
 from app.domain.speed.races import (
     AUTO_LANE,
+    PLAIN_LANE,
     LaneChoice,
     LaneProgress,
     LaneText,
@@ -19,7 +20,7 @@ from app.domain.speed.races import (
     RaceSetup,
     main_verdict,
 )
-from engine.records import Mode, Source
+from engine.records import Source
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
@@ -300,4 +301,4 @@ class RaceTrack(QWidget):
 
 def base_of(choices: Sequence[LaneChoice]) -> int:
     """Which lane the others are compared with: plain decoding, else the first."""
-    return next((number for number, choice in enumerate(choices) if choice.mode is Mode.OFF), 0)
+    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

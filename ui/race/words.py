@@ -18,13 +18,17 @@ from ui.text.language import locale, translate
 
 
 def lane_name(choice: LaneChoice) -> str:
-    """``Plain``, ``Auto``, ``Draft, depth 3``."""
+    """``Plain``, ``Draft, depth 3``, ``Auto with Qwen2.5 0.5B``, ``Plain, SmolLM2 135M``."""
     name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
     if choice.draft:
-        name = translate("Race", "{target} with {draft}").format(target=name, draft=name_of_file(choice.draft))
-    if choice.depth is None:
+        draft = choice.draft_name or name_of_file(choice.draft)
+        name = translate("Race", "{target} with {draft}").format(target=name, draft=draft)
+    if choice.depth is not None:
+        name = translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
+    if not choice.target:
         return name
-    return translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
+    target = choice.target_name or name_of_file(choice.target)
+    return translate("Race", "{name}, {model}").format(name=name, model=target)
 
 
 def against(lanes: Sequence[LaneChoice]) -> str:
@@ -75,10 +79,16 @@ def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
 def answers_sentence(verdict: LaneVerdict) -> str:
     """Whether both answers are the same, and what it means where they are not."""
     parting = verdict.parting
+    if not verdict.are_alike:
+        return translate("Race", "The models are not the same, so the answers are not compared.")
     if parting is None:
         if verdict.is_complete:
             return translate("Race", "Same answer, token for token.")
         return translate("Race", "Same answer as far as both came.")
+    return _parting_sentence(verdict, parting)
+
+
+def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = _place(parting, verdict.num_rounds)
     if verdict.temperature > 0.0:
         return translate(

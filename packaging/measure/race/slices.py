@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import numpy as np
 
 from app.benchmark.lanes import read_lanes
+from app.benchmark.opened_lanes import open_beside
 from app.benchmark.race import Lane, Race, RacePlan
 from app.benchmark.runs import Variant
-from app.controllers.race.lanes import open_beside
 from engine.records import ChatRequest, LoadRequest, Message, SamplingParams
 from engine.session.session import Session
 

@@ -14,6 +14,7 @@ from engine.records import Mode, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
+from ui.race.words import lane_name
 from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
@@ -99,7 +100,7 @@ def test_a_lane_can_be_taken_away_but_two_stay(page: RacePage, qtbot: QtBot) -> 
 def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     form = page.form
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3)))
-    assert form.problem.text() == "Two lanes are the same. Choose another mode or depth for one of them."
+    assert form.problem.text() == "Two lanes are the same. Choose another mode, depth or model for one of them."
     assert not form.start_button.isEnabled()
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7)))
     assert form.start_button.isEnabled()
@@ -118,6 +119,32 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None
     assert form.start_button.isEnabled()  # the lane brings its own
     form.rows[1].draft_box.setCurrentIndex(0)
     form.rows[1].changed.emit()
+    assert not form.start_button.isEnabled()
+
+
+def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
+    form, wanted = page.form, list[str]()
+    page.drafts_wanted.connect(wanted.append)
+    assert form.rows[1].target_box.isHidden()
+    page.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
+    row = form.rows[1]
+    assert [row.target_box.itemText(i) for i in range(3)] == ["Loaded model", "Small 135M", "Coder 1.5B"]
+    row.target_box.setFocus()
+    for _ in range(2):
+        press(qtbot, Qt.Key.Key_Down)
+    assert wanted == ["/models/small.gguf", "/models/coder.gguf"]
+    page.set_drafts([("/models/half.gguf", "Coder 0.5B")], "/models/coder.gguf")
+    assert [row.draft_box.itemText(i) for i in range(2)] == ["No draft", "Coder 0.5B"]
+    row.draft_box.setFocus()
+    press(qtbot, Qt.Key.Key_Down)
+    lane = form.setup.lanes[1]
+    assert (lane.target, lane.draft) == ("/models/coder.gguf", "/models/half.gguf")
+    assert lane_name(lane) == "Auto with Coder 0.5B, Coder 1.5B"
+    row.target_box.setFocus()
+    press(qtbot, Qt.Key.Key_Up)
+    assert form.setup.lanes[1].draft == ""  # that draft is another model's
+    form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3, target="/models/small.gguf", target_name="Small 135M")))
+    assert form.rows[1].reason.text() == "Not available: This lane's model has no draft. Choose one for it."
     assert not form.start_button.isEnabled()
 
 
