@@ -32,12 +32,9 @@ def lane_name(choice: LaneChoice) -> str:
 
 
 def against(lanes: Sequence[LaneChoice]) -> str:
-    """``Plain against Auto``."""
-    words = translate("Race", "{one} against {other}")
-    result = lane_name(lanes[0])
-    for choice in lanes[1:]:
-        result = words.format(one=result, other=lane_name(choice))
-    return result
+    """``Plain against Auto``, ``Plain against Suffix, Auto``."""
+    others = ", ".join(map(lane_name, lanes[1:]))
+    return translate("Race", "{one} against {other}").format(one=lane_name(lanes[0]), other=others)
 
 
 def two_digits(value: float) -> str:

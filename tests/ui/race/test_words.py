@@ -20,7 +20,7 @@ def test_lanes_have_names() -> None:
     choices = [PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.DRAFT, 3)]
     assert [lane_name(choice) for choice in choices] == ["Plain", "Auto", "Draft, depth 3"]
     assert lane_name(LaneChoice(Mode.DRAFT, 3, "/models/other.gguf")) == "Draft with other, depth 3"
-    assert against(choices) == "Plain against Auto against Draft, depth 3"
+    assert against(choices) == "Plain against Auto, Draft, depth 3"
 
 
 @pytest.mark.parametrize(
