@@ -65,7 +65,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class LaneVerdict:
-    """A lane's speed over that of the lane it is compared with, and its 95 % interval over rounds where there is one.
+    """A lane's speed over that of the lane it is compared with, and its 95% interval over rounds where there is one.
 
     ``ratio`` is None where one of them has no token; ``parting`` where the answers are the same. ``are_alike`` is False
     for lanes of two targets: nothing is said of where their answers part.

@@ -3,7 +3,7 @@
     python packaging/measure/race/slices.py --target T.gguf --draft D.gguf [--lanes off,suffix,auto] [--repeat 12]
 
 The lanes on one loaded model, as a race opens them, answer the same question in slices and, by turns, one after the
-other as a whole. Reported is each lane's tokens per second in slices over those alone, with a 95 % interval: 1.000 is a
+other as a whole. Reported is each lane's tokens per second in slices over those alone, with a 95% interval: 1.000 is a
 race that costs nothing. It wants a machine with nothing else to do. Answers go on past their end, so that all have the
 same length.
 """
