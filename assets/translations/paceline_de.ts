@@ -1683,7 +1683,7 @@ vielen Dank für Ihren Brief vom</translation>
     <name>EnginesPage</name>
     <message>
         <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
-        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Computer.</translation>
+        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
@@ -2171,7 +2171,7 @@ Chat-Vorlage: {template_name}
         <source>{name}
 On {host} ({engine}); what you write leaves this machine.</source>
         <translation>{name}
-Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2901,7 +2901,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>On other engines (leaves this machine)</source>
-        <translation>Auf anderen Engines (verlässt diesen Computer)</translation>
+        <translation>Auf anderen Engines (verlässt diesen Rechner)</translation>
     </message>
     <message>
         <source>More</source>
@@ -7100,10 +7100,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
+        <source>over %n rounds</source>
         <translation>
             <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
+            <numerusform>über %n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7361,7 +7361,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Its figures and answers are removed from this computer.</source>
-        <translation>Seine Zahlen und Antworten werden von diesem Computer entfernt.</translation>
+        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
         <source>Delete</source>
