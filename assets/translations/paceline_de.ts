@@ -727,11 +727,11 @@
     </message>
     <message>
         <source>Leaves this machine: messages and files of this chat go to {host}.</source>
-        <translation>Verlässt diesen Computer: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
     </message>
     <message>
         <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
-        <translation>Es antwortet ein anderes Programm auf diesem Computer, {host}, das Nachrichten weitergeben kann.</translation>
+        <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
@@ -1062,7 +1062,7 @@
     </message>
     <message>
         <source>has left this machine</source>
-        <translation>hat diesen Computer verlassen</translation>
+        <translation>hat diesen Rechner verlassen</translation>
     </message>
     <message>
         <source>closed</source>
@@ -1683,7 +1683,7 @@ vielen Dank für Ihren Brief vom</translation>
     <name>EnginesPage</name>
     <message>
         <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
-        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Rechner.</translation>
+        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
@@ -4331,7 +4331,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
-        <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
+        <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
     <message>
         <source>Its file has been moved or deleted.</source>
@@ -5475,11 +5475,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>Choose a model on this computer to use a draft of your own.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer, um ein eigenes Entwurfsmodell zu verwenden.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner, um ein eigenes Entwurfsmodell zu verwenden.</translation>
     </message>
     <message>
         <source>A race needs a model on this computer</source>
-        <translation>Ein Rennen braucht ein Modell auf diesem Computer</translation>
+        <translation>Ein Rennen braucht ein Modell auf diesem Rechner</translation>
     </message>
     <message>
         <source>The model in use runs in another program, which decides how it drafts.</source>
@@ -5487,7 +5487,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>Choose a model on this computer.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner.</translation>
     </message>
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
@@ -6223,7 +6223,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
-        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Rechners hat einen Test nicht bestanden.</translation>
     </message>
     <message>
         <source>A newer driver may help; “paceline doctor” says more.</source>
@@ -8109,7 +8109,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs llama.cpp&apos;s RPC server is rpc:host:port.</source>
-        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Computer, auf dem der RPC-Server von llama.cpp läuft.</translation>
+        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
     </message>
     <message>
         <source>all GPUs</source>
@@ -8637,7 +8637,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>This computer only</source>
-        <translation>Nur diesem Computer</translation>
+        <translation>Nur diesem Rechner</translation>
     </message>
     <message>
         <source>Other computers, too</source>
@@ -8649,7 +8649,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Rechner diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>
