@@ -188,8 +188,9 @@ class RaceTrack(QWidget):
 
     def _explain(self, spans: Iterable[TokenSpan]) -> None:
         """Have the legend say what the marks of these tokens mean."""
-        for source in {span.source for span in spans} & set(self.legend):
-            self.legend[source].show()
+        seen = {span.source for span in spans}
+        for source, row in self.legend.items():
+            row.setVisible(source in seen or not row.isHidden())
 
     def _make_lanes(self, choices: Sequence[LaneChoice]) -> None:
         for old in self.lanes:
