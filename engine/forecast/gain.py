@@ -138,10 +138,11 @@ def _expected(chance: float, depth: int) -> float:
 
 
 def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
-    """The two ends at a temperature; beyond the usual one they go on falling, to half at most."""
+    """The two ends at a temperature; beyond the usual one they go on falling, to half of those at 0 at most."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
-    return max(low, ends[0][0] / 2), max(high, ends[0][1] / 2)
+    least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
+    return max(low, least[0]), max(high, least[1])
 
 
 def _largest(holds: Callable[[float], bool], most: float) -> float | None:
