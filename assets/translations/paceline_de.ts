@@ -7464,6 +7464,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Bahn hinzufügen</translation>
     </message>
     <message>
+        <source>Choose models</source>
+        <translation>Modelle wählen</translation>
+    </message>
+    <message>
         <source>Start the race</source>
         <translation>Rennen starten</translation>
     </message>
@@ -7490,6 +7494,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Other models or drafts for single lanes.</source>
+        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
     </message>
     <message>
         <source>Start the race (Ctrl+Enter)</source>
@@ -7572,10 +7580,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>{name}, Tiefe {depth}</translation>
     </message>
     <message>
-        <source>{name}, {model}</source>
-        <translation>{name}, {model}</translation>
-    </message>
-    <message>
         <source>{one} against {other}</source>
         <translation>{one} gegen {other}</translation>
     </message>
@@ -7596,8 +7600,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
     </message>
     <message>
-        <source>The models are not the same, so the answers are not compared.</source>
-        <translation>Es sind verschiedene Modelle, daher werden die Antworten nicht verglichen.</translation>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
     <message>
         <source>Same answer, token for token.</source>

@@ -97,6 +97,7 @@ class LaneRow(QWidget):
         self.target_box.setToolTip(hover(translate("Race", "Another model is loaded for this lane alone.")))
         self.target_box.hide()
         self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
+        self._shows_models = False
         self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"))
         self.reason = QLabel()
         self.reason.setProperty("kind", "warning")
@@ -179,8 +180,20 @@ class LaneRow(QWidget):
     def _follow_mode(self) -> None:
         mode = Mode(self.mode_box.currentData())
         self.depth_box.setEnabled(_has_depth(mode))
-        self.draft_box.setVisible(self.draft_box.count() > 1 and mode in DRAFTING)
-        self.target_box.setVisible(self.target_box.count() > 1)
+        choice = self.choice
+        shows = self._shows_models or bool(choice.target or choice.draft)
+        self.draft_box.setVisible(shows and self.draft_box.count() > 1 and mode in DRAFTING)
+        self.target_box.setVisible(shows and self.target_box.count() > 1)
+
+    @property
+    def has_models(self) -> bool:
+        """Whether there are others to choose."""
+        return self.target_box.count() > 1 or self.draft_box.count() > 1
+
+    def show_models(self) -> None:
+        """Let other models be chosen, where there are some."""
+        self._shows_models = True
+        self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
         """The place of the lane, from 1."""
@@ -248,6 +261,8 @@ class SetupForm(QFrame):
         self.includes_before.setChecked(True)
         self.includes_before.hide()
         self.add_button = QPushButton(translate("Race", "Add a lane"))
+        self.models_button = QPushButton(translate("Race", "Choose models"))
+        self._shows_models = False
         self.rounds, self.length, self.temperature = NoWheelComboBox(), NoWheelComboBox(), NoWheelComboBox()
         self.start_button = QPushButton(translate("Race", "Start the race"))
         self.problem = QLabel()
@@ -278,11 +293,14 @@ class SetupForm(QFrame):
             box.setAccessibleName(name)
         self.add_button.setAccessibleName(self.add_button.text())
         self.add_button.clicked.connect(self._add)
+        self.models_button.setAccessibleName(self.models_button.text())
+        self.models_button.setToolTip(hover(translate("Race", "Other models or drafts for single lanes.")))
+        self.models_button.clicked.connect(self._show_models)
         self.start_button.setProperty("kind", "primary")
         self.start_button.setAccessibleName(self.start_button.text())
         self.start_button.setToolTip(translate("Race", "Start the race (Ctrl+Enter)"))
         self.start_button.clicked.connect(self.start)
-        for button in (self.add_button, self.start_button):
+        for button in (self.add_button, self.models_button, self.start_button):
             button.setAutoDefault(False)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.problem.setProperty("kind", "warning")
@@ -306,6 +324,7 @@ class SetupForm(QFrame):
         how.setWordWrap(True)
         add = QHBoxLayout()
         add.addWidget(self.add_button)
+        add.addWidget(self.models_button)
         add.addStretch(1)
         end = QHBoxLayout()
         end.addWidget(self.problem, 1)
@@ -425,10 +444,21 @@ class SetupForm(QFrame):
         self._number()
         self.rows[-1].mode_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _show_models(self) -> None:
+        self._shows_models = True
+        for row in self.rows:
+            row.show_models()
+        boxes = (box for row in self.rows for box in (row.target_box, row.draft_box))
+        self._update()
+        first = next((box for box in boxes if not box.isHidden()), self.add_button)
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _append(self, choice: LaneChoice) -> None:
         row = LaneRow(self._theme, choice)
         row.set_targets(self._targets)
         row.set_drafts(self._drafts)
+        if self._shows_models:
+            row.show_models()
         row.changed.connect(self._update)
         row.removed.connect(lambda: self._remove(row))
         self.rows.append(row)
@@ -451,6 +481,7 @@ class SetupForm(QFrame):
                 QWidget.setTabOrder(before, stop)
                 before = stop
         QWidget.setTabOrder(before, self.add_button)
+        QWidget.setTabOrder(self.add_button, self.models_button)
         self.add_button.setVisible(len(self.rows) < MOST_LANES)
         self._update()
 
@@ -465,6 +496,7 @@ class SetupForm(QFrame):
         if not words and len(set(choices)) < len(choices):
             words = translate("Race", "Two lanes are the same. Choose another mode, depth or model for one of them.")
         runs = not any(self._reason(choice) for choice in choices)
+        self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 

@@ -30,7 +30,7 @@ from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LegendRow
 
-BESIDE_NAME_PX = 28  # of a row of the legend: its swatch, and the ground around it
+BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
 
 

@@ -18,17 +18,25 @@ from ui.text.language import locale, translate
 
 
 def lane_name(choice: LaneChoice) -> str:
-    """``Plain``, ``Draft, depth 3``, ``Auto with Qwen2.5 0.5B``, ``Plain, SmolLM2 135M``."""
+    """``Plain``, ``Draft with Qwen2.5 0.5B, depth 3``, ``SmolLM2 360M, Plain``."""
     name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
-    if choice.draft:
-        draft = choice.draft_name or name_of_file(choice.draft)
-        name = translate("Race", "{target} with {draft}").format(target=name, draft=draft)
+    if choice.draft and not choice.target:
+        name = pair_name(name, own_models(choice))
     if choice.depth is not None:
         name = translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
-    if not choice.target:
-        return name
-    target = choice.target_name or name_of_file(choice.target)
-    return translate("Race", "{name}, {model}").format(name=name, model=target)
+    return f"{own_models(choice)}, {name}" if choice.target else name
+
+
+def short_name(choice: LaneChoice) -> str:
+    """The same without the models that a lane has for itself."""
+    return lane_name(LaneChoice(choice.mode, choice.depth))
+
+
+def own_models(choice: LaneChoice) -> str:
+    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty where a lane runs on what is loaded."""
+    draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
+    target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
+    return pair_name(target, draft) if target else draft
 
 
 def against(lanes: Sequence[LaneChoice]) -> str:
@@ -77,7 +85,7 @@ def answers_sentence(verdict: LaneVerdict) -> str:
     """Whether both answers are the same, and what it means where they are not."""
     parting = verdict.parting
     if not verdict.are_alike:
-        return translate("Race", "The models are not the same, so the answers are not compared.")
+        return translate("Race", "It is another model, so the answers are not compared.")
     if parting is None:
         if verdict.is_complete:
             return translate("Race", "Same answer, token for token.")

@@ -107,12 +107,18 @@ def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     assert form.setup.lanes == (LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7))
 
 
-def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None:
+def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: QtBot) -> None:
     form = page.form
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
     assert form.rows[1].draft_box.isHidden()
+    assert form.models_button.isHidden()
     page.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
+    assert form.rows[1].draft_box.isHidden()  # most races are of modes
+    form.models_button.setFocus()
+    press(qtbot, Qt.Key.Key_Space)
     assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
+    assert form.models_button.isHidden()
+    assert form.rows[1].draft_box.hasFocus()
     form.rows[1].draft_box.setCurrentIndex(1)
     assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
     page.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
@@ -127,6 +133,8 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     page.drafts_wanted.connect(wanted.append)
     assert form.rows[1].target_box.isHidden()
     page.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
+    qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
+    assert form.rows[0].target_box.hasFocus()
     row = form.rows[1]
     assert [row.target_box.itemText(i) for i in range(3)] == ["Loaded model", "Small 135M", "Coder 1.5B"]
     row.target_box.setFocus()
@@ -139,7 +147,7 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     press(qtbot, Qt.Key.Key_Down)
     lane = form.setup.lanes[1]
     assert (lane.target, lane.draft) == ("/models/coder.gguf", "/models/half.gguf")
-    assert lane_name(lane) == "Auto with Coder 0.5B, Coder 1.5B"
+    assert lane_name(lane) == "Coder 1.5B with Coder 0.5B, Auto"
     row.target_box.setFocus()
     press(qtbot, Qt.Key.Key_Up)
     assert form.setup.lanes[1].draft == ""  # that draft is another model's

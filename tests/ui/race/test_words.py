@@ -45,7 +45,7 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
     ("changes", "words"),
     [
         ({}, "Same answer, token for token."),
-        ({"are_alike": False}, "The models are not the same, so the answers are not compared."),
+        ({"are_alike": False}, "It is another model, so the answers are not compared."),
         ({"is_complete": False}, "Same answer as far as both came."),
         (
             {"parting": Parting(93, 4, 0.003)},
