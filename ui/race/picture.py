@@ -144,7 +144,7 @@ class _Picture:
     def _draw_lanes(self, top: float) -> None:
         fastest = max((lane.stats.tokens_per_second or 0.0 for lane in self._result.lanes), default=0.0)
         base = base_of(self._lanes)
-        room = HEIGHT - MARGIN - FOOT_PX - top
+        room = HEIGHT - MARGIN - FOOT_PX - 16 - top
         step = min(max(room / max(len(self._lanes), 1), LANE_STEP_PX), MOST_STEP_PX)
         for number, lane in enumerate(self._result.lanes):
             self._draw_lane(top + number * step, lane, fastest, is_base=number == base)
