@@ -115,7 +115,7 @@ class LaneRow(QWidget):
         self._models.addWidget(self.draft_box, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column.setSpacing(4)
         column.addLayout(row)
         column.addLayout(self._models)
         column.addWidget(self.reason)
