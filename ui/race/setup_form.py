@@ -252,6 +252,7 @@ class SetupForm(QFrame):
         self._blocked = ""
         self._before: tuple[Message, ...] = ()
         self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
+        self._looked_for: set[str] = set()  # targets whose drafts were asked for
         self._targets: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
@@ -487,8 +488,8 @@ class SetupForm(QFrame):
 
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
-        for target in {choice.target for choice in choices if choice.target} - set(self._drafts):
-            self._drafts[target] = ()
+        for target in {choice.target for choice in choices if choice.target} - self._looked_for:
+            self._looked_for.add(target)
             self.drafts_wanted.emit(target)
         for row in self.rows:
             row.show_reason(not_now(self._reason(row.choice)))

@@ -151,6 +151,13 @@ def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot
     row.target_box.setFocus()
     press(qtbot, Qt.Key.Key_Up)
     assert form.setup.lanes[1].draft == ""  # that draft is another model's
+    kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "/models/new.gguf", "Gone", "New")
+    form.set_lanes((PLAIN_LANE, kept))
+    page.set_drafts([("/models/other.gguf", "Other")])  # the loaded target's
+    assert form.setup.lanes[1] == kept  # its own are still looked for
+    assert wanted[-1] == "/models/new.gguf"
+    page.set_drafts([], "/models/new.gguf")
+    assert form.setup.lanes[1].draft == ""
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3, target="/models/small.gguf", target_name="Small 135M")))
     assert form.rows[1].reason.text() == "Not available: This lane's model has no draft. Choose one for it."
     assert not form.start_button.isEnabled()
