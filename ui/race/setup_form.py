@@ -166,15 +166,15 @@ class LaneRow(QWidget):
         self._fill_drafts()
         self._follow_mode()
 
-    def _fill_drafts(self) -> None:
-        """Offer the drafts of the chosen target; what was chosen stays where it is one of them."""
+    def _fill_drafts(self, *, same_target: bool = True) -> None:
+        """Offer the drafts of the chosen target; what was chosen for it stays until they are known, and if it is one."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
         self.draft_box.addItem(translate("Race", "No draft") if target else translate("Race", "Loaded draft"), "")
         for file, draft in known:
             self.draft_box.addItem(draft, file)
-        if chosen and (target not in self._drafts or chosen in dict(known)):
+        if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
             _choose(self.draft_box, chosen, name)
 
     def _follow_mode(self) -> None:
@@ -218,7 +218,7 @@ class LaneRow(QWidget):
         self.changed.emit()
 
     def _on_target(self, _index: int) -> None:
-        self._fill_drafts()
+        self._fill_drafts(same_target=False)
         self._follow_mode()
         self.changed.emit()
 
