@@ -167,7 +167,7 @@ class LaneRow(QWidget):
         self._follow_mode()
 
     def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """Offer the drafts of the chosen target; what was chosen for it stays until they are known, and if it is one."""
+        """Offer the drafts of the chosen target; what was chosen for it stays unless they are known without it."""
         target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
         known = self._drafts.get(target, ())
         self.draft_box.clear()
