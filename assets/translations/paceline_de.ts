@@ -6945,6 +6945,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
     </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
+    </message>
+    <message>
+        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
+        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7646,6 +7666,21 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>{target} with {draft}</source>
         <translation>{target} mit {draft}</translation>
+    </message>
+    <message numerus="yes">
+        <source>all of %n rounds</source>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>alle %n Runden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
 </context>
 <context>
