@@ -5118,14 +5118,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% expected at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
-    </message>
-    <message>
-        <source>needs {percent:.0f}% here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
@@ -5136,14 +5128,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>{percent:.0f}% expected</source>
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
-    </message>
-    <message>
-        <source>and cannot pay off here at any acceptance rate</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -6961,10 +6945,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
         <source>no acceptance rate pays off here</source>
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
-    <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
-    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7666,21 +7646,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation
     <message>
         <source>{target} with {draft}</source>
         <translation>{target} mit {draft}</translation>
-    </message>
-    <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
 </context>
 <context>
