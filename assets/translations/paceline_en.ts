@@ -302,6 +302,13 @@
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>one round</numerusform>
+            <numerusform>over %n rounds</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>RecentSpeed</name>
