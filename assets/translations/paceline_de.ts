@@ -2577,10 +2577,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>{name}: {reason}</source>
         <translation>{name}: {reason}</translation>
     </message>
-    <message>
-        <source>Found on this computer, in other apps&apos; folders</source>
-        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
-    </message>
 </context>
 <context>
     <name>LineRow</name>
@@ -5276,10 +5272,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
-    </message>
-    <message>
         <source>Something unexpected went wrong; the log has the details.</source>
         <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
@@ -7276,22 +7268,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
-        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
-        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
-    </message>
-    <message>
-        <source>{path} changed on the hub while its header was read.</source>
-        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
-    </message>
-    <message>
-        <source>The connection to the hub ended too early.</source>
-        <translation>Die Verbindung zum Hub endete zu früh.</translation>
-    </message>
-    <message>
-        <source>The hub sent more bytes than announced.</source>
-        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
-    </message>
-    <message>
         <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
         <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
     </message>
@@ -7447,13 +7423,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>
             <numerusform>%n Token</numerusform>
             <numerusform>%n Token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7738,10 +7707,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
@@ -7840,10 +7805,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>

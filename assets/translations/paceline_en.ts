@@ -247,13 +247,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>one round</numerusform>
-            <numerusform>all of %n rounds</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>With the one earlier message of the chat</numerusform>
