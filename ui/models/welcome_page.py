@@ -215,6 +215,7 @@ class WelcomePage(QWidget):
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
+        self.set_offers(())
         theme.changed.connect(self._recolor)
 
     def _arrange(self) -> None:
