@@ -248,7 +248,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         type=_words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3, ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)

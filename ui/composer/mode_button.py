@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyledItemDelegate, QToolButton, QWidget
@@ -44,8 +44,8 @@ class ModeMenu(ChoicePopup):
         self.add_below(foot)
         self.setFixedWidth(round(MENU_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
 
-    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str]) -> None:
-        """Fill the list; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
+    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
+        """List those ``offered``; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
         self.list.set_rows(
             [
                 Choice(
@@ -58,6 +58,7 @@ class ModeMenu(ChoicePopup):
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
+                if each in offered or each is mode
             ],
             mode.value,
         )
@@ -87,6 +88,7 @@ class ModeButton(QToolButton):
         self._theme = theme
         self._menu: ModeMenu | None = None
         self._unavailable: dict[Mode, str] = {}
+        self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF
         self.draft_length: int | None = None
         self.setObjectName("modeButton")
@@ -126,9 +128,9 @@ class ModeButton(QToolButton):
         self.draft_length = depth
         self._show()
 
-    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """The modes that cannot run now; each reason is one sentence."""
-        self._unavailable = dict(reasons)
+    def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
+        """The modes that cannot run now, each reason one sentence; and those that are worth a line of the menu."""
+        self._unavailable, self._offered = dict(reasons), frozenset(offered)
         self._show()
 
     def cycle(self) -> None:
@@ -173,7 +175,7 @@ class ModeButton(QToolButton):
 
     def _fill(self) -> None:
         if self._menu is not None:
-            self._menu.show_modes(self.mode, self._unavailable)
+            self._menu.show_modes(self.mode, self._unavailable, self._offered)
             self._menu.show_depth(self.draft_length)
             self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
 

@@ -89,10 +89,11 @@ class SplitPart:
 
 
 def source_parts(stats: RunStats) -> list[Part]:
-    """The sources of the tokens as parts of a bar."""
+    """The sources that tokens came from, as parts of a bar."""
     return [
-        Part(translate("StatsPanel", name), stats.provenance.get(source, 0), field)
+        Part(translate("StatsPanel", name), stats.provenance[source], field)
         for source, (name, field, _) in SOURCES.items()
+        if source in stats.sources
     ]
 
 

@@ -146,6 +146,7 @@ def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(head_choice, "fit_context", without_room)
     session, ready = load(tmp_path, qwen35_with_mtp())
     assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
+    assert ready.has_heads
     assert len(answer(session, Mode.HYBRID).token_ids) == 64
     session.close()
 
