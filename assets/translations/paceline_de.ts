@@ -2464,6 +2464,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurfsmodell dafür finden …</translation>
     </message>
     <message>
+        <source>Make a draft of it itself…</source>
+        <translation>Ein Entwurfsmodell daraus machen…</translation>
+    </message>
+    <message>
         <source>Reveal in its folder</source>
         <translation>Im Ordner zeigen</translation>
     </message>
@@ -4194,14 +4198,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
     <message>
-        <source>the next-token heads of another model</source>
-        <translation>die Köpfe eines anderen Modells für die nächsten Token</translation>
-    </message>
-    <message>
-        <source>a draft head (EAGLE) that works only inside its own target</source>
-        <translation>ein Entwurfskopf (EAGLE), der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
         <source>a draft head (DFlash) that works only inside its own target</source>
         <translation>ein Entwurfskopf (DFlash), der nur in seinem eigenen Zielmodell arbeitet</translation>
     </message>
@@ -5490,6 +5486,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
     </message>
     <message>
+        <source>No engine</source>
+        <translation>Keine Engine</translation>
+    </message>
+    <message>
+        <source>Restart Paceline.</source>
+        <translation>Starten Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>The engine has not started.</source>
+        <translation>Die Engine ist nicht gestartet.</translation>
+    </message>
+    <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
     </message>
@@ -5500,6 +5508,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
         <translation>Zu erwarten sind auf diesem Rechner etwa {slow:.0f}–{fast:.0f} Token je Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
+    </message>
+    <message>
+        <source>How often a head is right was not measured here: the range is what was published of others.</source>
+        <translation>Wie oft ein Kopf richtig liegt, wurde hier nicht gemessen: Der Bereich stammt aus Veröffentlichungen über andere.</translation>
+    </message>
+    <message>
+        <source>A token of the head costs {percent:.0f}% of a pass of the target, output layer included.</source>
+        <translation>Ein Token des Kopfs kostet {percent:.0f} % eines Durchlaufs des Zielmodells, die Ausgabeschicht eingerechnet.</translation>
+    </message>
+    <message>
+        <source>That does not pay off here; text that repeats is drafted without it.</source>
+        <translation>Das lohnt sich hier nicht. Text, der sich wiederholt, wird auch ohne ihn entworfen.</translation>
     </message>
     <message>
         <source>There are more than {most} variables.</source>
@@ -7977,6 +7997,61 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Search results</source>
         <translation>Suchergebnisse</translation>
+    </message>
+</context>
+<context>
+    <name>SelfDraftDialog</name>
+    <message>
+        <source>Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each says the same as the model, and how much quicker it is. One that can pay is kept as a draft.</source>
+        <translation>Kopien von „{name}“ ohne ein Achtel, ein Viertel und die Hälfte der Schichten werden geschrieben und gemessen: wie oft jede dasselbe sagt wie das Modell und wie viel schneller sie ist. Eine, die sich lohnen kann, bleibt als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>With most models none pays: they were not trained to do without layers.</source>
+        <translation>Bei den meisten Modellen lohnt sich keine: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
+    </message>
+    <message>
+        <source>It takes some minutes, up to {size} of the disk at a time, and memory for the model twice. The chat waits.</source>
+        <translation>Das dauert einige Minuten und braucht bis zu {size} auf dem Datenträger und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
+    </message>
+    <message>
+        <source>No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.</source>
+        <translation>Keine Kopie wurde behalten. Ein kleineres Modell derselben Familie oder Text, der sich wiederholt, entwirft besser.</translation>
+    </message>
+    <message>
+        <source>A draft of the model itself</source>
+        <translation>Ein Entwurfsmodell aus dem Modell selbst</translation>
+    </message>
+    <message>
+        <source>Make a draft of the model itself</source>
+        <translation>Aus dem Modell selbst ein Entwurfsmodell machen</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model itself</source>
+        <translation>Aus dem Modell selbst wird ein Entwurfsmodell gemacht</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Make and measure</source>
+        <translation>Anlegen und messen</translation>
+    </message>
+    <message>
+        <source>Use as the draft</source>
+        <translation>Als Entwurfsmodell verwenden</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>waiting for the engine</source>
+        <translation>wartet auf die Engine</translation>
+    </message>
+    <message>
+        <source>One copy can pay. It was kept.</source>
+        <translation>Eine Kopie kann sich lohnen. Sie wurde behalten.</translation>
     </message>
 </context>
 <context>
