@@ -2946,6 +2946,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>Modes</name>
     <message>
+        <source>Medusa&apos;s heads are not among them: llama.cpp cannot run them. Next-token layers (MTP), which come with the model, have taken their place.</source>
+        <translation>Medusas Köpfe sind nicht dabei: llama.cpp kann sie nicht ausführen. Vorhersageschichten (MTP), die mit dem Modell kommen, haben sie abgelöst.</translation>
+    </message>
+    <message>
         <source>Needs</source>
         <translation>Braucht</translation>
     </message>
