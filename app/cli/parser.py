@@ -241,7 +241,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, or no-draft: auto without the draft; repeatable",
+        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",

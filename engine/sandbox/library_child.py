@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> int:
 def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     """What the loaded llama.cpp is: files with builds, features, graphics processors, and what a user should know.
 
-    ``heads_lack`` has the functions that each method of heads needs and this build has not. What a trial of these found is read from ``cache_dir``.
+    ``heads_lack`` has the functions that each method of heads needs and this build has not. What a trial of the
+    graphics processors found is read from ``cache_dir``.
 
     Raises:
         LibraryError: it cannot be loaded.
