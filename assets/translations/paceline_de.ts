@@ -2366,6 +2366,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>HubRecommendations</name>
     <message>
+        <source>What its head adds is told once the header was read.</source>
+        <translation>Was ihr Kopf dazu beiträgt, steht hier, sobald der Dateikopf gelesen wurde.</translation>
+    </message>
+    <message>
         <source>Not checked against the hub yet.</source>
         <translation>Noch nicht mit dem Hub abgeglichen.</translation>
     </message>

@@ -53,9 +53,11 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
 def test_what_heads_gain_is_told_with_what_that_rests_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     itself = qwen35_with_mtp().write(tmp_path / "itself.gguf")
     target, head = tiny_llama().write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
-    for words in ([str(itself)], [str(target), str(head)]):
+    alone, pair = [str(itself)], [str(target), str(head)]
+    for words in (alone, pair):
         assert main(["check", *words]) == 0
         assert "Expect" not in capsys.readouterr().out, "nothing was measured yet"
+    for words in (alone, pair):
         keep_passes(find_paths().cache, Path(words[0]), 4.0)
         assert main(["check", *words]) == 0
         text = capsys.readouterr().out

@@ -41,8 +41,9 @@ def test_drafts_of_the_library(target: Path, capsys: pytest.CaptureFixture[str])
 def test_heads_for_a_target_and_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = find_paths()
     library = Library(paths.models, paths.library_file)
-    library.add(eagle3_for().write(tmp_path / "eagle3-tiny.gguf"))
-    target = tiny_llama().write(tmp_path / "target.gguf")
+    large = tiny_llama(n_ff=9600)
+    library.add(eagle3_for(large).write(tmp_path / "eagle3-tiny.gguf"))
+    target = large.write(tmp_path / "target.gguf")
     assert main(["models", "pairs", str(target), "--offline"]) == 0
     assert "It is a head made for such a model (EAGLE-3).\n" in capsys.readouterr().out
     target = qwen35_with_mtp().write(tmp_path / "itself.gguf")
