@@ -97,7 +97,7 @@ class MarksLegend(QFrame):
 
     def set_messages(self, messages: Iterable[MessageView]) -> None:
         """The messages of the open conversation; those that follow are told by `add_message`."""
-        self._occurred = frozenset().union(*map(_sources_of, messages))
+        self._occurred = frozenset[Source]().union(*map(_sources_of, messages))
         self._show_sources()
 
     def add_message(self, message: MessageView) -> None:
