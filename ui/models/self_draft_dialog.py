@@ -102,8 +102,8 @@ class SelfDraftDialog(QDialog):
         begins = not (works or ended)
         for part in (self.what, self.seldom, self.needs, self.start_button):
             part.setVisible(begins)
-        for part in (self.bar, self.doing):
-            part.setVisible(works)
+        self.bar.setVisible(works)
+        self.doing.setVisible(works)
         self.measured.setVisible(ended)
         self.verdict.setVisible(not works and bool(view.words))
         self.use_button.setVisible(ended and bool(view.draft))
