@@ -120,7 +120,7 @@ class RaceTrack(QWidget):
         self.question = ElidedLabel()
         self.question.setProperty("kind", "strong")
         self.verdict = RaceVerdictBox(theme)
-        self.legend = {
+        self.legend: dict[Source, LegendRow] = {
             source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
