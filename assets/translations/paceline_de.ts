@@ -8018,7 +8018,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Bei den meisten Modellen lohnt sich keine: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
     </message>
     <message>
-        <source>It takes some minutes, up to {size} of the disk at a time, and memory for the model twice. The chat waits.</source>
+        <source>It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.</source>
         <translation>Das dauert einige Minuten und braucht bis zu {size} auf dem Datenträger und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
     </message>
     <message>

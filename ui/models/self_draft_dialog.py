@@ -12,7 +12,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.enter_key import EnterInDialog
 
-LEAST_PX = 460
+WIDTH_PX = 508
 WHAT = mark(
     "SelfDraftDialog",
     "Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each "
@@ -21,7 +21,7 @@ WHAT = mark(
 SELDOM = mark("SelfDraftDialog", "With most models none pays: they were not trained to do without layers.")
 NEEDS = mark(
     "SelfDraftDialog",
-    "It takes some minutes, up to {size} of the disk at a time, and memory for the model twice. The chat waits.",
+    "It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.",
 )
 NONE_KEPT = mark(
     "SelfDraftDialog",
@@ -51,7 +51,8 @@ class SelfDraftDialog(QDialog):
         self.heading = label(translate("SelfDraftDialog", "Make a draft of the model itself"), "strong")
         self.what = label(translate("SelfDraftDialog", WHAT).format(name=view.name), wrap=True)
         self.seldom = label(translate("SelfDraftDialog", SELDOM), wrap=True)
-        needs = translate("SelfDraftDialog", NEEDS).format(size=size(view.size_bytes))
+        # A copy is nearly as large as the model, and the best one so far stays while the next is written.
+        needs = translate("SelfDraftDialog", NEEDS).format(size=size(2 * view.size_bytes))
         self.needs = label(needs, "caption", wrap=True)
         self.bar = bar(translate("SelfDraftDialog", "Making a draft of the model itself"))
         self.doing = label("", "caption", wrap=True)
@@ -81,8 +82,6 @@ class SelfDraftDialog(QDialog):
             self.measured,
         ):
             words.addWidget(part)
-        for part in (self.what, self.doing, self.measured):
-            part.setMinimumWidth(LEAST_PX)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
@@ -93,6 +92,8 @@ class SelfDraftDialog(QDialog):
         column.setSpacing(20)
         column.addLayout(words)
         column.addLayout(buttons)
+        self._column = column
+        self.setFixedWidth(WIDTH_PX)
 
     def set_view(self, view: SelfDraftView) -> None:
         """Show how it stands."""
@@ -118,7 +119,8 @@ class SelfDraftDialog(QDialog):
         if changed:
             first = self.use_button if ended and view.draft else self.start_button if begins else self.close_button
             first.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.adjustSize()
+            self._column.activate()
+            self.setFixedHeight(self._column.totalHeightForWidth(WIDTH_PX))
 
     def _show_progress(self, view: SelfDraftView) -> None:
         self.bar.setValue(round(view.fraction * 1000))

@@ -50,7 +50,7 @@ def test_it_says_what_it_needs_before_anything_is_done(dialog: SelfDraftDialog, 
     words = said(dialog)
     assert "Copies of “big-Q4_K_M” without an eighth, a quarter and half of its layers" in words
     assert "With most models none pays" in words
-    assert "up to 1.10 GB of the disk at a time" in words
+    assert "up to 2.20 GB of the disk" in words
     assert buttons(dialog) == ["Cancel", "Make and measure"]
     started = asked(dialog.start_requested)
     qtbot.mouseClick(dialog.start_button, LEFT)
