@@ -106,11 +106,7 @@ class EngineClient:
         Raises:
             RemoteError: it could not be asked, or refused.
         """
-        with self._sent("GET", path, None, ASK_S) as answer:
-            if answer.status_code in (400, 404, 405, 422, 501):
-                return None
-            self._check(answer)
-            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
+        return self._small("GET", path, None)
 
     def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
         """A small answer as JSON; None where the engine has nothing there, or no JSON.
@@ -118,11 +114,22 @@ class EngineClient:
         Raises:
             RemoteError: it could not be asked, or refused.
         """
-        text = self.text(path)
-        try:
-            return None if text is None else json.loads(text)
-        except (ValueError, RecursionError):
-            return None
+        return _json(self._small("GET", path, None))
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
+        """The small answer to a question that is posted, as `json`.
+
+        Raises:
+            RemoteError: it could not be asked, or refused.
+        """
+        return _json(self._small("POST", path, body))
+
+    def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
+        with self._sent(method, path, body, ASK_S) as answer:
+            if answer.status_code in (400, 404, 405, 422, 501):
+                return None
+            self._check(answer)
+            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
@@ -249,6 +256,13 @@ def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
             raise EngineAnswerError(said("A line of the answer of {host} is far too long.", host=host))
     if rest:
         yield rest
+
+
+def _json(text: str | None) -> Any:  # noqa: ANN401 (JSON)
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _object(text: bytes) -> dict[str, Any]:
