@@ -27,6 +27,7 @@ from app.remote.errors import (
     EngineAnswerError,
     EngineSlowError,
     EngineUnreachableError,
+    KeyRefusedError,
     PlainAddressError,
 )
 from app.remote.refusals import refusal
@@ -38,6 +39,8 @@ SILENCE_S = 600.0  # a long prompt on a slow engine, or a model that it loads fi
 MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
+MAX_KEY_CHARS = 512
+LEAST_SECRET_CHARS = 6  # a shorter key is a word that an answer may have, too
 
 
 def normal_url(text: str) -> str:
@@ -72,6 +75,17 @@ def check_plain(url: str, *, allowed: bool) -> None:
         raise PlainAddressError(message)
 
 
+def _check_key(key: str) -> None:
+    """See that a key can stand in a header.
+
+    Raises:
+        KeyRefusedError: it cannot; the sentence does not quote it.
+    """
+    if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
+        message = said("This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.")
+        raise KeyRefusedError(message, "Copy it again, without anything around it. Nothing was sent.")
+
+
 def key_store(url: str) -> TokenStore:
     """The key of an engine: in the system's keyring, under scheme, host and port, so another address has none."""
     scheme, host, port = origin(url)
@@ -86,9 +100,11 @@ class EngineClient:
 
         Raises:
             EngineAddressError: the address may not be used.
+            KeyRefusedError: this can be no key.
         """
         self.url = normal_url(url)
         check_plain(self.url, allowed=allows_plain)
+        _check_key(key)
         self._key = key
         self._silence_s = silence_s
         self._lock = threading.Lock()
@@ -169,7 +185,9 @@ class EngineClient:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         # A client for each request: none is ever sent over a connection that a stop has ended.
-        with self._sentences(), http_client(timeout, use_proxy=not stays_here(self.url)) as client:
+        # A proxy is another host: it may carry what is encrypted, and nothing else.
+        use_proxy = self.url.startswith("https:") and not stays_here(self.url)
+        with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
             extensions = {"trace": self._on_trace}
             request = client.build_request(method, self.url + path, headers=headers, json=body, extensions=extensions)
             answer = client.send(request, stream=True, follow_redirects=False)
@@ -223,7 +241,11 @@ class EngineClient:
                 if cut:
                     break
                 raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
-        return bytes(body[:most])
+        return self._without_key(bytes(body[:most]))
+
+    def _without_key(self, text: bytes) -> bytes:
+        """What came without the key: some servers quote it in their refusals, which are shown, kept and exported."""
+        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
 
     def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
         """The objects of a stream of server-sent events, until it says that it is done.
@@ -232,7 +254,7 @@ class EngineClient:
             RemoteError: the engine reports a failure, sends no JSON, or ends without saying so.
         """
         for line in _lines(answer.iter_bytes(), self.host):
-            field, _, value = line.partition(b":")
+            field, _, value = self._without_key(line).partition(b":")
             value = value.strip()
             if field == b"error":
                 raise refusal(500, value, self.host, had_key=bool(self._key))

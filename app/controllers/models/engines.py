@@ -67,6 +67,7 @@ class EnginesController(QObject):
         records = self._engines.all
         self._window.header.set_engines(records)
         if self._panel is not None:
+            self._panel.engines.set_used(self._window.engine.target.path if self._window.engine.target else "")
             self._panel.engines.set_engines(records)
 
     def _report(self, problem: Problem) -> None:
@@ -93,7 +94,7 @@ class EnginesController(QObject):
     def _ask(self, url: str) -> None:
         def asked(record: EngineRecord) -> None:
             self._show()
-            words = translate("EnginesController", "{host} was asked again.")
+            words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 

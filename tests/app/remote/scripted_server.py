@@ -218,11 +218,22 @@ class ScriptedServer(ThreadingHTTPServer):
                     "default_generation_settings": {"n_ctx": 2048, "params": {"speculative.types": "draft-simple"}},
                 }
             },
-            "lm-studio": {"/api/v0/models": {"data": [{"id": model, "max_context_length": 8192}]}},
-            "ollama": {"/api/version": {"version": "0.31.0"}},
+            "lm-studio": {
+                "/api/v0/models": {
+                    "data": [
+                        {"id": model, "type": "llm", "max_context_length": 8192},
+                        {"id": "text-embedding", "type": "embeddings", "max_context_length": 512},
+                    ]
+                }
+            },
+            "ollama": {
+                "/api/version": {"version": "0.31.0"},
+                "/api/ps": {"models": [{"name": model, "context_length": 16384}]},
+            },
             "other": {},
         }
-        return {"/v1/models": {"object": "list", "data": [entry]}, **pages[kind]}.get(path)
+        listed = [entry, {"id": "text-embedding", "object": "model"}] if kind == "lm-studio" else [entry]
+        return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
 
     def too_long(self, body: dict[str, Any]) -> str:
         """Why a request is refused: it has more than the server holds, or asks for more. Empty: it is not."""
