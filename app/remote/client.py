@@ -40,6 +40,7 @@ MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
 MAX_KEY_CHARS = 512
+ODD = frozenset('?#%<>"\\^`{|}')  # in an address: what one program may read in another way than the next
 LEAST_SECRET_CHARS = 6  # a shorter key is a word that an answer may have, too
 
 
@@ -57,7 +58,7 @@ def normal_url(text: str) -> str:
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
         raise EngineAddressError("This is no http or https address.") from error
-    has_odd = any(char.isspace() or not char.isprintable() or char in "?#" for char in text)
+    has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
         raise EngineAddressError("The address of an engine ends with its host, its port or a folder.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")

@@ -98,9 +98,7 @@ def draw(options: argparse.Namespace) -> None:
 def show_chat(window: MainWindow, waiter: Waiter) -> None:
     """A conversation with an engine's model, and the figures that such an engine tells."""
     views = [
-        replace(
-            view, target=remote_name(remote_path(SPARK.url, "Qwen/Qwen3-32B")), draft="", stats=FIGURES, versions=()
-        )
+        replace(view, target=remote_name(remote_path(SPARK.url, "Qwen/Qwen3-32B")), stats=FIGURES, versions=())
         if view.role == "assistant"
         else view
         for view in content.messages()

@@ -263,6 +263,7 @@ class ScriptedServer(ThreadingHTTPServer):
         """The prompt that the template makes."""
         given = body.get("chat_template_kwargs") or {}
         variables = {"messages": body["messages"], "add_generation_prompt": True, **given}
+        variables["strftime_now"] = lambda _format: "2026-11-26"
         return ImmutableSandboxedEnvironment().from_string(self.script.template).render(variables)
 
     def piece(self, part: dict[str, str], number: int) -> dict[str, Any]:

@@ -101,9 +101,9 @@ def test_a_length_that_no_answer_can_have_is_not_asked_for_again() -> None:
 
 
 def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
-    words = "The input (225 tokens) is longer than the model's context length (150 tokens)."
-    with serving(kind="vllm", holds_chars=450, refuses=words) as server:
-        events = told(server, replace(LONG, overflow=Overflow.SUMMARISE), 150)
+    words = "The input (700 tokens) is longer than the model's context length (600 tokens)."
+    with serving(kind="vllm", holds_chars=700, refuses=words) as server:
+        events = told(server, replace(LONG, overflow=Overflow.SUMMARISE), 600)
         summary, answer = server.bodies[-2:]
     updates = [event for event in events if isinstance(event, SummaryUpdate)]
     assert (updates[-1].complete, updates[-1].text) == (True, "Hello, world!")
