@@ -180,7 +180,6 @@ class RemoteAnswer:
             accepted=drafted.accepted,
             proposed_by_depth=(drafted.passes,) * len(by_depth),
             accepted_by_depth=by_depth,
-            provenance={Source.TARGET: tokens},
             decode_s=self._decode_s(tokens),
             inter_token_ms_p50=percentile_ms(self._intervals, 50),
             inter_token_ms_p95=percentile_ms(self._intervals, 95),

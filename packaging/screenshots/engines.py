@@ -17,14 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import content
 from files import THEMES, at_each_scale
 from parts import ROOT, Pictures, Waiter
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QApplication
 
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel, remote_name, remote_path
+from app.domain.messages import MessageView
 from app.domain.models import CatalogRow, ModelRef, PairSide, PairView
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, read_catalog
 from app.remote.worker import model_info
-from engine.records import Mode, RunStats, Source, ThinkingOption
+from engine.records import Mode, RunStats, ThinkingOption
 from tests.ui import filled_window
 from tests.ui.conftest import ASSETS
 from ui.text.catalogues import install_language
@@ -41,10 +43,7 @@ STUDIO = EngineRecord(
     ),
     allows_plain=True,
 )
-BOX = EngineRecord(
-    "http://127.0.0.1:8080",
-    EngineFacts(EngineKind.LLAMA_SERVER, "b9512", (RemoteModel("Qwen3.6-35B-A3B-Q4_K_M", 65_536),), "draft-mtp"),
-)
+ANSWER = "Four of the six words have to do with water: **river**, **boat**, **rain** and **sea**."
 FIGURES = RunStats(
     mode=Mode.AUTO,
     prompt_tokens=816,
@@ -56,7 +55,6 @@ FIGURES = RunStats(
     accepted=227,
     proposed_by_depth=(161, 161),
     accepted_by_depth=(134, 93),
-    provenance={Source.TARGET: 388},
     decode_s=5.9,
     inter_token_ms_p50=12.4,
     inter_token_ms_p95=33.1,
@@ -64,6 +62,7 @@ FIGURES = RunStats(
     context_size=40_960,
     decisions=("drafted tokens are counted by vLLM for all its requests together, those of others included",),
 )
+NAVIGATION_PX = 200  # of the place of the models, at its left
 WAYS = (ThinkingOption("on"), ThinkingOption("off"))
 
 
@@ -79,17 +78,18 @@ def draw(options: argparse.Namespace) -> None:
         pictures = Pictures(window, waiter, theme, options)
         path = remote_path(SPARK.url, "Qwen/Qwen3-32B")
         target = model_info(SPARK, SPARK.facts.models[0], path, WAYS)
-        window.header.set_engines((SPARK, STUDIO, BOX))
+        window.header.set_engines((SPARK, STUDIO))
         reasons = {mode: "" for mode in Mode if mode is not Mode.OFF}
         window.set_mode(Mode.OFF)
         window.set_engine(EngineView(EngineState.READY, target, unavailable=reasons))
         rows, folders = content.conversations()
         window.set_conversations([replace(row, left_machine=row.id == 1) for row in rows], 1, folders)
+        pictures.set_context(replace(content.CONTEXT, size=40_960))
         show_chat(window, waiter)
         pictures.shoot("engines-chat")
         window.composer.thinking.open_menu()
         menu = window.composer.thinking.menu_of_options
-        pictures.shoot("engines-thinking", over=(menu,), area=pictures.middle(360))
+        pictures.shoot("engines-thinking", over=(menu,), area=pictures.middle(220))
         menu.close()
         draw_pages(window, pictures, path)
         window.close()
@@ -97,17 +97,19 @@ def draw(options: argparse.Namespace) -> None:
 
 def show_chat(window: MainWindow, waiter: Waiter) -> None:
     """A conversation with an engine's model, and the figures that such an engine tells."""
+    name = remote_name(remote_path(SPARK.url, "Qwen/Qwen3-32B"))
     views = [
-        replace(view, target=remote_name(remote_path(SPARK.url, "Qwen/Qwen3-32B")), stats=FIGURES, versions=())
-        if view.role == "assistant"
-        else view
-        for view in content.messages()
+        MessageView(1, "user", content.QUESTION),
+        MessageView(2, "assistant", content.THOUGHT + ANSWER, stats=FIGURES, target=name, thinking_ms=2400),
     ]
     window.show_conversation("Weekend plans", views)
     window.stats.begin()
+    passes, tokens = 0, 0
+    for step in content.STEPS:
+        passes, tokens = passes + 4, tokens + step
+        window.stats.show_stats(replace(FIGURES, tokens=tokens, passes=passes, decode_s=passes * 0.0366))
     window.stats.end(FIGURES)
     waiter.waitUntil(lambda: not window.transcript.is_building)
-    waiter.settle(0.6)  # the formula is typeset
     window.composer.edit.setFocus()
 
 
@@ -116,17 +118,16 @@ def draw_pages(window: MainWindow, pictures: Pictures, used: str) -> None:
     place = window.models.panel
     window.models.toggle()
     place.open("engines")
-    place.engines.set_engines((SPARK, STUDIO, BOX))
+    place.engines.set_engines((SPARK, STUDIO))
     place.engines.set_used(used)
-    pictures.shoot("engines")
     place.engines.form.address.setText("http://192.168.1.30:8000")
     place.engines.form.key.setText("an example")
-    pictures.shoot("engines-add")
+    pictures.shoot("engines", area=QRect(NAVIGATION_PX, 0, 860, 480))
     place.open("recommended")
     pairs = [pair for pair in read_catalog(ASSETS / "catalog.toml") if pair.speedup is not None]
     place.recommended.set_rows([catalog_row(pair) for pair in pairs])
-    place.recommended.list.choose(next(pair.key for pair in pairs if "Qwen3.6" in pair.name))
-    pictures.shoot("engines-catalog")
+    place.recommended.list.choose_first()
+    pictures.shoot("models-recommended", area=QRect(0, 0, 1200, 500))
 
 
 def catalog_row(pair: CatalogPair) -> CatalogRow:
