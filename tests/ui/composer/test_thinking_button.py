@@ -62,7 +62,7 @@ def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbo
     with qtbot.waitSignal(window.chat_settings.changed) as caught:
         QTest.keyClick(menu.list, Qt.Key.Key_Return)
     assert caught.args == [Layer.CHAT, {"thinking": "low"}]
-    assert button.text() == "Low"
+    assert button.text() == "Thinking: Low"
     assert not menu.isVisible()
 
 
