@@ -13,7 +13,7 @@ from itertools import pairwise
 from engine.intervals import percentile_ms
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
-from engine.provenance import PassOdds as PassOdds
+from engine.provenance import PassProbabilities as PassProbabilities
 from engine.provenance import Source as Source
 from engine.provenance import TokenProbs as TokenProbs
 from engine.provenance import TokenSpan as TokenSpan
@@ -447,7 +447,7 @@ class RunStats:
         return tuple(kept / tried if tried else None for kept, tried in pairs)
 
     def interval_ms(self, percent: float) -> float | None:
-        """A percentile of the time per token out of the counted ones, to within 2 %."""
+        """A percentile of the time per token out of the counted ones, to within 2%."""
         return percentile_ms(self.interval_counts, percent)
 
     @property

@@ -5140,14 +5140,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% expected at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
-    </message>
-    <message>
-        <source>needs {percent:.0f}% here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
@@ -5158,14 +5150,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{percent:.0f}% expected</source>
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% accepted at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
-    </message>
-    <message>
-        <source>and cannot pay off here at any acceptance rate</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -5262,10 +5246,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
         <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
-    </message>
-    <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -6987,6 +6967,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
     </message>
+    <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7139,13 +7139,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>
             <numerusform>%n Token</numerusform>
             <numerusform>%n Token</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7430,10 +7423,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
@@ -7532,10 +7521,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
@@ -7656,6 +7641,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{target} with {draft}</source>
         <translation>{target} mit {draft}</translation>
+    </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>über %n Runden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
+    </message>
+    <message>
+        <source>Loaded model</source>
+        <translation>Geladenes Modell</translation>
+    </message>
+    <message>
+        <source>Another model is loaded for this lane alone.</source>
+        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Model of lane {number}</source>
+        <translation>Modell von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Choose models</source>
+        <translation>Modelle wählen</translation>
+    </message>
+    <message>
+        <source>Other models or drafts for single lanes.</source>
+        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This lane&apos;s model has no draft. Choose one for it.</source>
+        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
+    </message>
+    <message>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
 </context>
 <context>

@@ -257,13 +257,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>one round</numerusform>
-            <numerusform>all of %n rounds</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>With the one earlier message of the chat</numerusform>
@@ -310,6 +303,13 @@
         <translation>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n round), so neither is surely faster.</numerusform>
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>one round</numerusform>
+            <numerusform>over %n rounds</numerusform>
         </translation>
     </message>
 </context>

@@ -51,6 +51,7 @@ from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.pair_probe import PairVerdict
+from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
@@ -87,7 +88,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _PairDevices:
     """The devices of target and draft; none is the processor."""
 
     target: tuple[Device, ...]
@@ -178,7 +179,8 @@ class PairJudge:
             match=match,
             match_words=words,
             fit=fit_view(fit, pair_plan(first, used, plan)),
-            note=in_language(outlook.words) if outlook else "",
+            gain_words=in_language(outlook.headline) if outlook else "",
+            note=in_language(joined(outlook.details)) if outlook else "",
             outlook=outlook,
             drafting=_drafting(first, second),
         )
@@ -285,15 +287,15 @@ class PairJudge:
             draft_spread=spread_of(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
         )
 
-    def _places(self) -> _Places:
+    def _places(self) -> _PairDevices:
         """The devices that the settings name; of one that is not there now, the engine tells when it loads."""
         settings = self._settings()
         try:
             target = find_devices(asked_placement(settings).devices)
             own = device_names(settings.text("draft_device"))
-            return _Places(target, find_devices(own) if own else target)
+            return _PairDevices(target, find_devices(own) if own else target)
         except DeviceError:
-            return _Places((), ())
+            return _PairDevices((), ())
 
     def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
         """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.
