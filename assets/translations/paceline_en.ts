@@ -204,6 +204,16 @@
     </message>
 </context>
 <context>
+    <name>LinkDialog</name>
+    <message numerus="yes">
+        <source>%n parts, the first of {size}</source>
+        <translation>
+            <numerusform>%n part of {size}</numerusform>
+            <numerusform>%n parts, the first of {size}</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
@@ -334,6 +344,23 @@
     </message>
 </context>
 <context>
+    <name>ScanLine</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folders could not be read.</source>
+        <translation>
+            <numerusform>%n folder could not be read.</numerusform>
+            <numerusform>%n folders could not be read.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>SearchPage</name>
     <message numerus="yes">
         <source>%n models</source>
@@ -384,6 +411,20 @@
         <translation>
             <numerusform>%n core</numerusform>
             <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n</source>
+        <translation>
+            <numerusform>Show it</numerusform>
+            <numerusform>Show all %n</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n models found here</source>
+        <translation>
+            <numerusform>Show the model found here</numerusform>
+            <numerusform>Show all %n models found here</numerusform>
         </translation>
     </message>
 </context>
