@@ -1681,10 +1681,6 @@ vielen Dank für Ihren Brief vom</translation>
             <numerusform>{host} antwortet: %n Modelle.</numerusform>
         </translation>
     </message>
-    <message>
-        <source>{host} was asked again.</source>
-        <translation>{host} wurde neu gefragt.</translation>
-    </message>
 </context>
 <context>
     <name>EnginesPage</name>
@@ -2562,10 +2558,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Looks for models in other apps&apos; folders.</source>
         <translation>Sucht Modelle in den Ordnern anderer Programme.</translation>
-    </message>
-    <message>
-        <source>Found on this computer, in other apps&apos; folders</source>
-        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
     </message>
     <message>
         <source>See recommended pairs</source>
@@ -4766,16 +4758,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Hub antwortete auf {what} mit HTTP {status}.</translation>
     </message>
     <message>
-        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
-        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
-    </message>
-    <message>
         <source>{path} cannot be read: {reason}.</source>
         <translation>{path} kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>{path} changed on the hub while its header was read.</source>
-        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
     </message>
     <message>
         <source>This system has no keyring that Paceline could use.</source>
@@ -4794,20 +4778,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Schlüsselbund des Systems hat abgelehnt ({kind}).</translation>
     </message>
     <message>
-        <source>The connection to the hub ended too early.</source>
-        <translation>Die Verbindung zum Hub endete zu früh.</translation>
-    </message>
-    <message>
         <source>Try again when its publisher has finished updating it.</source>
         <translation>Versuchen Sie es erneut, wenn der Herausgeber seine Änderungen beendet hat.</translation>
     </message>
     <message>
         <source>Check its permissions.</source>
         <translation>Prüfen Sie die Rechte.</translation>
-    </message>
-    <message>
-        <source>The hub sent more bytes than announced.</source>
-        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>The hub gives no checksum for {path}, so it is not downloaded.</source>
@@ -7336,10 +7312,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The page of releases answered with HTTP {status}.</source>
         <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
-        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder lassen Sie die Engine mit größerem Kontext starten.</translation>
     </message>
 </context>
 <context>
