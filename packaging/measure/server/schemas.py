@@ -5,7 +5,8 @@
 
 Without models: the built-in pair. Every schema is answered in each variant in turn, the order turning round as well;
 ``auto-unforced`` is auto without the tokens that the grammar forces. Answers that their length cut are counted and not
-checked. Needs `jsonschema`. The exit code is 1 where an answer is not valid.
+checked. For all but the first variant the ratio of its tokens per second to the first's is given, with a 95 % interval
+of a bootstrap over schemas. Needs `jsonschema`. The exit code is 1 where an answer is not valid.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from engine.records import (
 )
 from engine.session.session import Session
 
+RESAMPLES = 2_000
 VARIANTS = {"plain": Mode.OFF, "auto": Mode.AUTO, "auto-unforced": Mode.AUTO}
 
 
@@ -69,6 +71,20 @@ class Tally:
             f"{tokens} tokens in {passes} passes ({tokens / max(passes, 1):.2f} a pass), "
             f"{tokens / max(seconds, 1e-9):.1f} tok/s, {kept} of {forced} forced tokens kept"
         )
+
+
+def ratio(own: Tally, first: Tally) -> tuple[float, float, float]:
+    """The tokens per second over those of ``first``, by sums over schemas, and the interval."""
+    table = np.array(
+        [
+            (one.tokens, one.decode_s, other.tokens, other.decode_s)
+            for one, other in zip(own.answers, first.answers, strict=True)
+        ]
+    )
+    rows = np.random.default_rng(0).integers(len(table), size=(RESAMPLES, len(table)))
+    tokens, seconds, first_tokens, first_seconds = np.vstack([table.sum(axis=0), table[rows].sum(axis=1)]).T
+    ratios = (tokens / seconds) / (first_tokens / first_seconds)
+    return float(ratios[0]), *map(float, np.percentile(ratios[1:], (2.5, 97.5)))
 
 
 @contextlib.contextmanager
@@ -139,6 +155,9 @@ def main() -> int:
     print(f"{number} schemas, {num_refused} more refused")
     for name, tally in tallies.items():
         print(tally.line(name))
+        if name != names[0]:
+            over, low, high = ratio(tally, tallies[names[0]])
+            print(f"  {over:.2f} ({low:.2f}-{high:.2f}) of {names[0]}'s tokens per second")
         for told in tally.invalid[:5]:
             print("  not valid:", told)
     session.close()
