@@ -153,6 +153,39 @@ class OpenAiPackage:
         _check(answer.choices[0].text.startswith("1, 2, 3,"))
         return f"{answer.choices[0].text!r}, {len(answer.choices[0].logprobs.tokens)} tokens"
 
+    def responses(self) -> str:
+        """A whole answer of the Responses API, by a schema, and checked by the package's own types."""
+        form = {"type": "json_schema", "name": "person", "strict": True, "schema": PERSON}
+        answer = self._respond("Invent a person.", text={"format": form})
+        _check(answer.status == "completed")
+        value = json.loads(answer.output_text)
+        importlib.import_module("jsonschema").validate(value, PERSON)
+        type(answer).model_validate(answer.model_dump(warnings=False), strict=False)
+        return f"{value}; {answer.usage.output_tokens} tokens"
+
+    def responses_streamed(self) -> str:
+        """Events, put together by the package as they come."""
+        with self._client.responses.stream(model=self._model, input=QUESTION, temperature=0) as events:
+            text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+            final = events.get_final_response()
+        _check(final.output_text == text != "")
+        return text
+
+    def responses_with_tools(self) -> str:
+        """A call that has to be made, and what the model says to what the tool said."""
+        tool = {"type": "function", "strict": False, **WEATHER["function"]}  # type: ignore[dict-item]
+        items: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
+        answer = self._respond(items, tools=[tool], tool_choice="required")
+        call = next(item for item in answer.output if item.type == "function_call")
+        items += answer.output
+        items.append({"type": "function_call_output", "call_id": call.call_id, "output": "19 degrees, sunny"})
+        return f"{json.loads(call.arguments)} -> {self._respond(items, tools=[tool]).output_text}"
+
+    def _respond(self, given: str | list[Any], **fields: Any) -> Any:  # noqa: ANN401  (the client's own types)
+        return self._client.responses.create(
+            model=self._model, input=given, temperature=0, max_output_tokens=200, store=False, **fields
+        )
+
 
 def with_openai(url: str, key: str) -> dict[str, Callable[[], str]]:
     """What OpenAI's own package is asked for."""
