@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -61,9 +62,12 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return AccessControl(
+    guarded = AccessControl(
         app, key, hosts, lambda path, status: metrics.count_request(path if path in ENDPOINTS else "other", status)
     )
+    if not hosts.origins:
+        return guarded
+    return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
 
 
 class Endpoints:
