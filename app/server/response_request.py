@@ -28,6 +28,8 @@ _RENAMED = (  # of fields of a chat, in errors
     (".function.", "."),
 )
 _ROLES = ("user", "assistant", "system", "developer")
+_OF_CHATS = {"response_format", "reasoning_effort", "logprobs", "max_completion_tokens"}
+_SYSTEM = ("system", "developer")
 _TEXTS = ("input_text", "output_text", "text")
 _LOGPROBS = "message.output_text.logprobs"
 Json = dict[str, object]
@@ -67,7 +69,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         **_logprobs(fields.take("include"), fields.take("top_logprobs")),
     }
     rest = fields.rest()
-    if taken := sorted(set(rest) & set(chat) | set(rest) & {"response_format", "reasoning_effort", "logprobs"}):
+    if taken := sorted(set(rest) & (set(chat) | _OF_CHATS)):
         raise ApiError(400, f"`{taken[0]}` is not a field of a response.", param=taken[0], code="unknown_parameter")
     try:
         asked = parse_request({**rest, **chat}, model, chat=True)
@@ -100,7 +102,10 @@ def _renamed(error: ApiError) -> ApiError:
 
 
 def _messages(value: object, instructions: str | None) -> list[Json]:
-    """The items as messages; calls that stand together, or behind what was said with them, are one message."""
+    """The items as messages; calls that stand together, or behind what was said with them, are one message.
+
+    So are instructions and what a developer says next: many templates take one such message.
+    """
     if value is None:
         raise ApiError(400, "`input` is missing.", param="input", code="missing_required_parameter")
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
@@ -112,6 +117,8 @@ def _messages(value: object, instructions: str | None) -> list[Json]:
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
             last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
+        elif message.get("role") in _SYSTEM and last.get("role") in _SYSTEM:
+            last["content"] = f"{last['content']}\n\n{message['content']}"
         elif message:
             messages.append(message)
     if not items:

@@ -54,8 +54,8 @@ def test_items_become_messages() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "sunny"},
         {"type": "function_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "rain"}]},
     ]  # fmt: skip
-    assert asked(input=items).messages == (
-        Message("system", "Be brief."),
+    assert asked(input=items, instructions="You code.").messages == (
+        Message("system", "You code.\n\nBe brief."),
         Message("user", "Weather?"),
         Message(
             "assistant",
