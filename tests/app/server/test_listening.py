@@ -191,7 +191,7 @@ def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) ->
 def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "REQUEST_S", 0.5)
+    monkeypatch.setattr(listening, "REQUEST_S", 1.0)
     for begun in (b"", b"GET /health HTTP/1.1\r\nHost: local", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET"):
         with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
             link.sendall(begun)
@@ -200,7 +200,7 @@ def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
     with server.busy():
         connection = server.connect()
         post(connection, "Repeat: red.", max_tokens=3)
-        time.sleep(1.0)  # its answer takes longer than a request may
+        time.sleep(1.5)  # its answer takes longer than a request may
     assert connection.getresponse().status == 200
     connection.close()
 
