@@ -3,12 +3,12 @@
     python packaging/measure/serving/clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
         [--clients 1,2,4] [--modes off,auto] [--rounds 5] [--requests 12] [--max-tokens 128] [--json OUT]
 
-`paceline serve` runs in a process of its own. In each round every number of clients asks the same ``--requests`` prompts
-in every mode, back to back and in turned order; each client asks its share of them, one after the other. Every request
-begins with words of its own, so that nothing of it is cached. Reported for each: tokens per second of all clients together,
-how long a client waits for its turn (to the first text, without the time that its own prompt took), the 95th percentile
-of the time between two pieces of text as they reach the client, for each token of the later one, and the ratio of the
-tokens per second to those of the first mode, a geometric mean over rounds with its 95 % interval.
+`paceline serve` runs in a process of its own. In each round every number of clients asks the same ``--requests``
+prompts in every mode, back to back and in turned order; each client asks its share of them, one after the other. Every
+request begins with words of its own, so that nothing of it is cached. Reported for each: tokens per second of all
+clients together, how long a client waits for its turn (to the first text, without the time that its own prompt took),
+the 95th percentile of the time between two pieces of text as they reach the client, for each token of the later one,
+and the ratio of the tokens per second to those of the first mode, a geometric mean over rounds with its 95 % interval.
 """
 
 from __future__ import annotations
