@@ -13,7 +13,7 @@ from itertools import pairwise
 from engine.intervals import percentile_ms
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
-from engine.provenance import PassOdds as PassOdds
+from engine.provenance import PassProbabilities as PassProbabilities
 from engine.provenance import Source as Source
 from engine.provenance import TokenProbs as TokenProbs
 from engine.provenance import TokenSpan as TokenSpan

@@ -137,8 +137,8 @@ def _opened(
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-    told = (*(notice for lane in lanes for notice in lane.ready.notices), *library_notices())
-    for notice in dict.fromkeys(told):
+    notices = (*(notice for lane in lanes for notice in lane.ready.notices), *library_notices())
+    for notice in dict.fromkeys(notices):
         notify(notice)
     return lanes
 
@@ -178,7 +178,7 @@ class _RaceCommand:
         if not ended.complete:
             self._partial = ended.runs
         elif self._plan.rounds > 1 or self._plan.until_percent is not None:
-            self._tell(f"Round {ended.round + 1}", ended.runs, judge(self._race.runs))
+            self._report(f"Round {ended.round + 1}", ended.runs, judge(self._race.runs))
 
     def _end(self, runs: Sequence[Run]) -> int:
         complete = bool(self._race.runs)
@@ -186,7 +186,7 @@ class _RaceCommand:
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
         rounds = counted(self._race.rounds, "round", "rounds")
-        self._tell(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
+        self._report(f"All of {rounds}" if complete else "A round that was cut short", runs, verdicts)
         self._notify_threads()
         ready = max((lane.ready for lane in self._lanes), key=lambda ready: ready.draft is not None)
         report = make_race_report(ready, self._settings(), runs, verdicts)
@@ -204,7 +204,7 @@ class _RaceCommand:
                 f"Other programs wanted the cores, and the lanes ended with unlike threads ({named}). Give --threads."
             )
 
-    def _tell(self, title: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
+    def _report(self, title: str, runs: Sequence[Run], verdicts: Sequence[Verdict]) -> None:
         print(f"{title}\n{aligned(runs)}", file=self._out)
         for verdict in verdicts:
             print(verdict.sentence, file=self._out)

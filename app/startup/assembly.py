@@ -9,7 +9,7 @@ from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
 from app.controllers.engine_router import EngineRouter
 from app.controllers.parts import Parts
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.controllers.settings_keeper import SettingsKeeper
 from app.paths import Paths, builtin_target
 from app.remote.engines import Engines
@@ -24,7 +24,7 @@ from ui.window.main_window import MainWindow
 
 
 def assemble(
-    window: MainWindow, paths: Paths, reports: Reports, make_worker: MakeWorker, startup: Startup | None = None
+    window: MainWindow, paths: Paths, reports: ThreadReports, make_worker: MakeWorker, startup: Startup | None = None
 ) -> Controller:
     """Connect everything; the models are loading when this returns. ``startup`` where its tasks ran already."""
     if startup is None:

@@ -186,12 +186,12 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
         yield Finding("GPU", Level.FINE, f"{gpu['name']}: {size}.")
     if library.get("gpus"):
-        yield _gpu_trial(library.get("gpu_verdict"), library.get("gpu_notice"))
+        yield _gpu_check(library.get("gpu_verdict"), library.get("gpu_notice"))
     if not library.get("gpus") and "error" not in library:
         yield _no_gpu(graphics_of_system(), can_use=bool(library.get("supports_gpu")))
 
 
-def _gpu_trial(verdict: str | None, notice: str | None) -> Finding:
+def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
     """What became of the small model that an earlier start ran there."""
     if verdict is None:
         message = "It was not tried yet: that is done once, when the first model is opened."

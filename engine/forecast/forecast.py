@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.forecast.gain import GainForecast, PairKind, forecast_gain
-from engine.forecast.passes import Asked, Machine, PassForecast, forecast_pass, forecast_step
+from engine.forecast.passes import Machine, PassForecast, PlacedModel, forecast_pass, forecast_step
 from engine.gguf.header import GgufHeader
 
 _BUILTIN = "paceline-tiny"
@@ -31,7 +31,12 @@ class Forecast:
 
 
 def forecast(
-    machine: Machine, target: Asked, draft: Asked | None, kind: PairKind, temperature: float, speaks: float = 1.0
+    machine: Machine,
+    target: PlacedModel,
+    draft: PlacedModel | None,
+    kind: PairKind,
+    temperature: float,
+    speaks: float = 1.0,
 ) -> Forecast | None:
     """None where nothing was measured here that could tell."""
     plain = forecast_pass(machine, target)

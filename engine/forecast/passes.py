@@ -43,7 +43,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlacedModel:
     """A model in a placement: what its passes are wanted for."""
 
     weights: TokenWeights
@@ -70,7 +70,7 @@ class PassForecast:
         return 1000.0 / (self.plain_ms * self.band), 1000.0 * self.band / self.plain_ms
 
 
-def forecast_pass(machine: Machine, asked: Asked) -> PassForecast | None:
+def forecast_pass(machine: Machine, asked: PlacedModel) -> PassForecast | None:
     """What passes will take; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
     if own:
@@ -79,7 +79,7 @@ def forecast_pass(machine: Machine, asked: Asked) -> PassForecast | None:
         points = {n: ms * scale for n, ms in best.points_ms.items()}
         band = _OWN_BAND if best.threads == asked.threads else _SMALL_BAND
         return PassForecast(points[1], band, CostCurve(points), Basis.MODEL, best.name)
-    others = [each for each in machine.samples if _tells_of(each, asked)]
+    others = [each for each in machine.samples if _is_comparable(each, asked)]
     if others:
         return _by_others(others, asked)
     if machine.read_bytes_per_s is None or asked.on_gpu:
@@ -89,7 +89,7 @@ def forecast_pass(machine: Machine, asked: Asked) -> PassForecast | None:
     return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
 
 
-def forecast_step(machine: Machine, asked: Asked) -> float | None:
+def forecast_step(machine: Machine, asked: PlacedModel) -> float | None:
     """Milliseconds of a token that this model drafts; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
     if own:
@@ -99,7 +99,7 @@ def forecast_step(machine: Machine, asked: Asked) -> float | None:
     return forecast.plain_ms if forecast is not None else None
 
 
-def _by_others(samples: Sequence[PassSample], asked: Asked) -> PassForecast:
+def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
     """By how far off the models of this placement are from what their weights would take, the nearest counting most."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
     rates = [_ms_per_unit(each) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
@@ -127,18 +127,18 @@ def _scaled(shape: dict[int, float], plain_ms: float) -> CostCurve:
     return CostCurve({n: cost * plain_ms for n, cost in shape.items()})
 
 
-def _is_same(sample: PassSample, asked: Asked) -> bool:
+def _is_same(sample: PassSample, asked: PlacedModel) -> bool:
     return sample.name == asked.name and sample.size_bytes == asked.size_bytes and sample.on_gpu == asked.on_gpu
 
 
-def _tells_of(sample: PassSample, asked: Asked) -> bool:
+def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
     """A small model lies in the caches: it tells of small ones only."""
     if sample.on_gpu != asked.on_gpu:
         return False
     return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
 
 
-def _distance(sample: PassSample, asked: Asked) -> tuple[float, ...]:
+def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
     """Threads first, then how far the sizes are apart, then the kind of cache."""
     sizes = sorted((sample.weights.num_bytes, max(asked.weights.num_bytes, 1)))
     return (

@@ -237,7 +237,7 @@ class Pacer:
             may_pause: without it drafting was asked for by name: then a token is drafted where one can be.
             num_unread: tokens that the draft model has to read before it drafts.
         """
-        tries_plain = may_pause and self.curve.doubts_plain
+        tries_plain = may_pause and self.curve.is_plain_uncertain
         text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text[:limit])
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None

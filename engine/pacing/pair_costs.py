@@ -287,7 +287,7 @@ class PairCosts:
                 break  # the others ran with the threads of before, and would be taken for those of now
         self._select_curve()
         if control.reason == self._reported:
-            return self._draft.take_notice() if self._draft is not None else ""
+            return self._draft.pop_notice() if self._draft is not None else ""
         self._reported = control.reason
         return control.reason
 

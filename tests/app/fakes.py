@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.controller import Controller
 from app.controllers.engine_router import EngineRouter
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
 from app.domain.settings.fields import SettingValue
@@ -209,7 +209,7 @@ class Desk:
     controller: Controller
     paths: Paths
     engine: Any
-    reports: Reports
+    reports: ThreadReports
 
     @property
     def store(self) -> ChatStore:
@@ -242,7 +242,7 @@ def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
 def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> Desk:
     """Put the app together as `app.startup.window` does, without running its loop."""
     assert QApplication.instance() is not None
-    window, paths, reports = SpyWindow(), find_paths(), Reports()
+    window, paths, reports = SpyWindow(), find_paths(), ThreadReports()
     controller = assemble(window, paths, reports, make_worker)
     window.show()
     router = controller._bridge.worker

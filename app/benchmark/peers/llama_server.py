@@ -18,7 +18,7 @@ from typing import Any
 
 from app.benchmark.peers.configs import default_configs, offered_kinds, remembers, server_arguments
 from app.benchmark.peers.process import PeerProcess, find_program, peer_environment
-from app.benchmark.runs import Answered, Question, Variant
+from app.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
@@ -150,7 +150,7 @@ class LlamaServerPeer:
     def prepare(self, question: Question) -> None:
         """Nothing: the time that a server reports begins after the prompt."""
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Ask the server of this configuration.
 
         Raises:
@@ -199,7 +199,7 @@ def completion(question: Question) -> dict[str, Any]:
     }
 
 
-def read_answer(answer: dict[str, Any], wall_s: float) -> Answered:
+def read_answer(answer: dict[str, Any], wall_s: float) -> MeasuredAnswer:
     """What a completion's ``timings`` say.
 
     Raises:
@@ -222,7 +222,7 @@ def read_answer(answer: dict[str, Any], wall_s: float) -> Answered:
         accepted=accepted,
         decode_s=decode_s if tokens else 0.0,
     )
-    return Answered(stats, ids, wall_s)
+    return MeasuredAnswer(stats, ids, wall_s)
 
 
 def free_ports(count: int) -> list[int]:

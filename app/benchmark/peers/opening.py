@@ -10,7 +10,7 @@ from app.benchmark.own_engine import OwnEngine
 from app.benchmark.peers import llama_server, lookup_peer
 from app.benchmark.peers.llama_server import LlamaServerPeer
 from app.benchmark.peers.lookup_peer import LookupPeer
-from app.benchmark.runs import NO_DRAFT_AUTO, Answered, Contestant, Question, Variant
+from app.benchmark.runs import NO_DRAFT_AUTO, Contestant, MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
 from app.paths import find_paths
 from engine.records import EngineReady, LoadRequest
@@ -52,7 +52,7 @@ class LazyPeer:
         """Hand on the question."""
         self._opened[0].prepare(question)
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Hand on the question.
 
         Raises:

@@ -39,8 +39,8 @@ def command(options: argparse.Namespace) -> int:
     except AppError as error:
         return fail(error.problem, as_json=options.json)
     except OSError as error:
-        told = Problem("The disk refused", f"{error.strerror or error}.", "Check the library folder.")
-        return fail(told, as_json=options.json)
+        problem = Problem("The disk refused", f"{error.strerror or error}.", "Check the library folder.")
+        return fail(problem, as_json=options.json)
 
 
 def _search(options: argparse.Namespace) -> int:

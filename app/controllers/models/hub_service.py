@@ -64,7 +64,7 @@ class HubService:
         self.downloads = downloads
         self._lock = threading.Lock()
         self._repos: dict[str, RepoDetails] = {}
-        self._told: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
+        self._header_names: dict[tuple[str, int], tuple[str, str]] = {}  # by headers: architecture and name
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 
@@ -246,17 +246,17 @@ class HubService:
             key = (str(path), path.stat().st_mtime_ns)
         except OSError:
             return "", ""
-        if key not in self._told:
+        if key not in self._header_names:
             from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
 
             try:
                 header = read_header(path)
                 title = model_title(header.metadata, name_of_file(path), header.num_params)
-                self._told[key] = header.architecture, title
+                self._header_names[key] = header.architecture, title
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
-                self._told[key] = "", ""
-        return self._told[key]
+                self._header_names[key] = "", ""
+        return self._header_names[key]
 
 
 def _names(ref: ModelRef, file: str) -> bool:

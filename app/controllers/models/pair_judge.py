@@ -87,7 +87,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _PairDevices:
     """The devices of target and draft; none is the processor."""
 
     target: tuple[Device, ...]
@@ -285,15 +285,15 @@ class PairJudge:
             draft_spread=spread_of(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
         )
 
-    def _places(self) -> _Places:
+    def _places(self) -> _PairDevices:
         """The devices that the settings name; of one that is not there now, the engine tells when it loads."""
         settings = self._settings()
         try:
             target = find_devices(asked_placement(settings).devices)
             own = device_names(settings.text("draft_device"))
-            return _Places(target, find_devices(own) if own else target)
+            return _PairDevices(target, find_devices(own) if own else target)
         except DeviceError:
-            return _Places((), ())
+            return _PairDevices((), ())
 
     def placed(self, target: KnownModel, draft: KnownModel | None, room: Room) -> LoadPlan:
         """`plan` with the draft where it would be opened, and with experts that have to stay in main memory.

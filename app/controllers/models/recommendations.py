@@ -47,7 +47,7 @@ class BrokenCatalogError(AppError):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedPair:
     """A pair that was asked for: its row with what the hub said, and its verdicts."""
 
     row: CatalogRow
@@ -97,7 +97,7 @@ class Recommendations:
         chosen += [found for found in fitting if found not in chosen]
         return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
 
-    def open(self, key: str, should_stop: ShouldStop) -> Opened:
+    def open(self, key: str, should_stop: ShouldStop) -> OpenedPair:
         """Ask the hub about a pair, and judge it by its headers.
 
         Raises:
@@ -112,15 +112,15 @@ class Recommendations:
             unknown = checked.status is EntryStatus.UNKNOWN
             words = found if unknown else translate("Recommendations", "It is no longer available as listed here.")
             view = replace(row.pair, match_words=words, can_have=unknown)
-            return Opened(replace(row, pair=view, checked="" if unknown else found), view)
+            return OpenedPair(replace(row, pair=view, checked="" if unknown else found), view)
         refs = _refs(pair, checked)
         try:
             view = self._judge.judge(*refs, should_stop)
         except (HubError, EngineError) as error:
             view = replace(row.pair, match_words=f"{in_words(error.problem).title}: {in_words(error.problem).message}")
-            return Opened(replace(row, pair=view), view)
+            return OpenedPair(replace(row, pair=view), view)
         level = view.fit.level if view.fit else row.fit
-        return Opened(replace(row, fit=level, pair=view), view)
+        return OpenedPair(replace(row, fit=level, pair=view), view)
 
     def pairs(self) -> Sequence[CatalogPair]:
         """The list as it came with the app.

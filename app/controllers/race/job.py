@@ -58,7 +58,7 @@ Tell = Callable[[Event], None]
 
 
 @dataclass(slots=True)
-class _Heard:
+class _LatestAnswer:
     """The answer of a lane in its last round, as it was told."""
 
     round: int = -1
@@ -75,7 +75,7 @@ class RaceJob:
         What came of it is kept in ``store``, and how fast the pair was in ``speeds``.
         """
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        self._heard = [_Heard() for _ in setup.lanes]
+        self._heard = [_LatestAnswer() for _ in setup.lanes]
 
     def failed(self, problem: Problem) -> Event:
         """What to tell where the race could not be run, or broke off."""

@@ -89,9 +89,9 @@ def _model(role: str, info: ModelInfo | None) -> str:
 def _places(info: ModelInfo) -> str:
     """What each device has of a model, where it has more than the processor."""
     devices = info.memory.devices if info.memory else ()
-    told = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
+    placed = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
     experts = info.placement.cpu_moe_layers
-    return told + (f", experts of {experts} layers in main memory" if told and experts else "")
+    return placed + (f", experts of {experts} layers in main memory" if placed and experts else "")
 
 
 def _setting(key: str, value: object) -> str:

@@ -41,7 +41,7 @@ _KINDS = {
 }
 
 
-class FoundIn(StrEnum):
+class CandidateOrigin(StrEnum):
     """Where a candidate was found."""
 
     HERE = "on this computer"
@@ -57,7 +57,7 @@ class Candidate:
     """
 
     name: str
-    place: FoundIn
+    place: CandidateOrigin
     matches: bool = False
     reason: str = ""
     repo_id: str = ""
@@ -157,7 +157,11 @@ def _look_here(
         if target.path is not None and model.path.resolve() == target.path.resolve():
             continue
         candidate = Candidate(
-            model.name, FoundIn.HERE, path=model.path, quantization=model.quantization, size_bytes=model.size_bytes
+            model.name,
+            CandidateOrigin.HERE,
+            path=model.path,
+            quantization=model.quantization,
+            size_bytes=model.size_bytes,
         )
         if model.missing:
             found.reject(candidate, said("Its file has been moved or deleted."))
@@ -181,7 +185,7 @@ def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, sho
     known: list[tuple[Candidate, KnownModel]] = []
     for draft in listed.values() if hub else ():
         candidate = Candidate(
-            draft.repo.partition("/")[2], FoundIn.RECOMMENDED, repo_id=draft.repo, file=draft.file,
+            draft.repo.partition("/")[2], CandidateOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
             quantization=draft.quantization, size_bytes=draft.size_bytes,
         )  # fmt: skip
         try:
@@ -209,7 +213,7 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
     for summary in summaries:
         if summary.repo_id in seen:
             continue
-        candidate = Candidate(summary.repo_id.partition("/")[2], FoundIn.HUB, repo_id=summary.repo_id)
+        candidate = Candidate(summary.repo_id.partition("/")[2], CandidateOrigin.HUB, repo_id=summary.repo_id)
         reason = _why_not(target, summary)
         if reason:
             found.reject(candidate, reason)
@@ -336,7 +340,7 @@ def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
 
 
 def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch:
-    order = list(FoundIn)
+    order = list(CandidateOrigin)
     matching = sorted(
         (one for one in found.judged if one.matches),
         key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),

@@ -20,7 +20,7 @@ from app.hub.remote_header import KnownModel
 from app.storage.pair_speeds import PairSpeeds
 from engine.forecast.forecast import Forecast, forecast, pair_kind
 from engine.forecast.gain import GainForecast, PairKind
-from engine.forecast.passes import LEAST_BYTES, Asked, Machine
+from engine.forecast.passes import LEAST_BYTES, Machine, PlacedModel
 from engine.forecast.read_speed import measure_read_speed
 from engine.gguf.token_weights import token_weights, weights_by_size
 from engine.llama.library import physical_cores
@@ -73,8 +73,7 @@ class Outlooks:
             _asked(draft, conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers) if draft else None
         )
         kind = pair_kind(target.header, draft.header) if draft else PairKind.OTHER
-        told = (conditions.temperature, conditions.speaks)
-        found = forecast(self._machine([first, second]), first, second, kind, *told)
+        found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature, conditions.speaks)
         if found is None:
             return None
         measured = None
@@ -86,7 +85,7 @@ class Outlooks:
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> Outlook | None:
         """The same of models of which only the size is known; a draft counts as one of the target's family."""
         first, second = (
-            Asked(
+            PlacedModel(
                 weights_by_size(model.size_bytes, model.quantization, model.name),
                 (conditions.threads if model is target else conditions.draft_threads) or physical_cores(),
                 bool(conditions.plan.gpu_layers if model is target else conditions.plan.draft_gpu_layers),
@@ -100,7 +99,7 @@ class Outlooks:
         found = forecast(self._machine([first, second]), first, second, PairKind.FAMILY, conditions.temperature)
         return _outlook(found, None) if found is not None else None
 
-    def _machine(self, wanted: list[Asked | None]) -> Machine:
+    def _machine(self, wanted: list[PlacedModel | None]) -> Machine:
         samples = SampleStore(self._cache).samples
         larger = [each for each in wanted if each is not None and each.weights.num_bytes >= LEAST_BYTES]
         known = [each for each in samples if each.weights.num_bytes >= LEAST_BYTES]
@@ -141,11 +140,11 @@ def _speed(entry: object) -> float:
     return float(entry)
 
 
-def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> Asked:
+def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: int) -> PlacedModel:
     parts = model.weights_bytes if model.num_parts > 1 else None
     name = model.path.name if model.path is not None else ""
     weights = token_weights(model.header, parts)
-    return Asked(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
+    return PlacedModel(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
 
 
 def _outlook(found: Forecast, measured: PairSpeed | None) -> Outlook:

@@ -9,7 +9,7 @@ import pytest
 
 from app.hub.client import HubClient
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, Machine
-from app.hub.pairs.draft_finder import DraftSearch, FoundIn, Sources, family_of, find_drafts
+from app.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, Sources, family_of, find_drafts
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
@@ -70,7 +70,7 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert [candidate.name for candidate in search.matching] == ["draft", "half", "stranger"]
     assert [candidate.speaks for candidate in search.matching] == [None, None, 1.0]
     first = search.matching[0]
-    assert (first.place, first.path) == (FoundIn.HERE, good)
+    assert (first.place, first.path) == (CandidateOrigin.HERE, good)
     assert first.cost_share is not None
     assert 0.01 < first.cost_share < 0.1
     assert first.reason == ""
@@ -105,10 +105,10 @@ def test_recommended_and_found_drafts_come_after_those_here(
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
     search = find_drafts(target, Sources(library, catalog, client), on_progress=seen.append)
     assert [(one.name, one.place) for one in search.matching] == [
-        ("draft", FoundIn.HERE),
-        ("Tiny-2.5-0.1B-Q8_0", FoundIn.RECOMMENDED),
-        ("Tiny-2.5-0.2B-Q8_0", FoundIn.HUB),
-        ("Tiny-2.5-0.3B-Q4_0", FoundIn.HUB),
+        ("draft", CandidateOrigin.HERE),
+        ("Tiny-2.5-0.1B-Q8_0", CandidateOrigin.RECOMMENDED),
+        ("Tiny-2.5-0.2B-Q8_0", CandidateOrigin.HUB),
+        ("Tiny-2.5-0.3B-Q4_0", CandidateOrigin.HUB),
     ]
     assert search.matching[2].file == "Tiny-2.5-0.2B-Q8_0.gguf"
     assert [len(one.matching) for one in seen] == [1, 2]
