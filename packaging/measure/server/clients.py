@@ -33,18 +33,16 @@ PERSON = {
     "required": ["name", "age", "hobbies"],
     "additionalProperties": False,
 }
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The current weather in a city.",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
-            "required": ["city"],
-        },
+GET_WEATHER: dict[str, Any] = {
+    "name": "get_weather",
+    "description": "The current weather in a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+        "required": ["city"],
     },
 }
+WEATHER = {"type": "function", "function": GET_WEATHER}
 QUESTION = "In one short sentence: what is a binary search?"
 CODE = """def area(width, height):
     return width * height
@@ -173,7 +171,7 @@ class OpenAiPackage:
 
     def responses_with_tools(self) -> str:
         """A call that has to be made, and what the model says to what the tool said."""
-        tool = {"type": "function", "strict": False, **WEATHER["function"]}  # type: ignore[dict-item]
+        tool = {"type": "function", "strict": False, **GET_WEATHER}
         items: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
         answer = self._respond(items, tools=[tool], tool_choice="required")
         call = next(item for item in answer.output if item.type == "function_call")

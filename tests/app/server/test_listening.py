@@ -54,7 +54,11 @@ class Running:
     def busy(self) -> Iterator[None]:
         """Have the engine do something else meanwhile."""
         over = threading.Event()
-        self.worker.lend(lambda _session, _between: over.wait(PATIENCE_S) and None, over.set)
+
+        def wait(_session: object, _between_steps: object) -> None:
+            over.wait(PATIENCE_S)
+
+        self.worker.lend(wait, over.set)
         yield
         over.set()
 

@@ -23,11 +23,11 @@ WEATHER = {
 }
 
 
-def made(model: ServedModel | None = None, **fields: object) -> ResponseRequest:
+def made(model: ServedModel | None = None, /, **fields: object) -> ResponseRequest:
     return parse_response_request({"input": "Hello", **fields}, model or served())
 
 
-def asked(model: ServedModel | None = None, **fields: object) -> ChatRequest:
+def asked(model: ServedModel | None = None, /, **fields: object) -> ChatRequest:
     return made(model, **fields).asked.request
 
 
