@@ -158,7 +158,7 @@ class OpenAiPackage:
         _check(answer.status == "completed")
         value = json.loads(answer.output_text)
         importlib.import_module("jsonschema").validate(value, PERSON)
-        type(answer).model_validate(answer.model_dump(warnings=False), strict=False)
+        type(answer).model_validate(answer.model_dump(by_alias=True, warnings=False))
         return f"{value}; {answer.usage.output_tokens} tokens"
 
     def responses_streamed(self) -> str:
@@ -258,7 +258,7 @@ def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
         return run("Name one planet.", "--no-stream", "-o", "max_tokens", "30")
 
     def schema() -> str:
-        return str(json.loads(run("Invent a dog.", "--schema", "name, age int", "-o", "max_tokens", "100")))
+        return str(json.loads(run("Invent a person.", "--schema", json.dumps(PERSON), "-o", "max_tokens", "200")))
 
     return {one.__name__: one for one in (prompt, not_streamed, schema)}
 
