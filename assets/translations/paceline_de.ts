@@ -5118,11 +5118,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% expected at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 erwartet</translation>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
     <message>
-        <source>needs {percent:.0f}% here</source>
+        <source>{percent:.0f}% needed here</source>
         <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
     </message>
     <message>
@@ -5138,12 +5138,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
-        <source>{percent:.0f}% accepted at depth 1</source>
-        <translation>{percent:.0f}&#xa0;% bei Tiefe 1 akzeptiert</translation>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
     </message>
     <message>
-        <source>and cannot pay off here at any acceptance rate</source>
-        <translation>und kann sich hier bei keiner Akzeptanz lohnen</translation>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
