@@ -727,11 +727,11 @@
     </message>
     <message>
         <source>Leaves this machine: messages and files of this chat go to {host}.</source>
-        <translation>Verlässt diesen Computer: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
+        <translation>Verlässt diesen Rechner: Nachrichten und Dateien dieses Chats gehen an {host}.</translation>
     </message>
     <message>
         <source>Answered by another program on this computer, {host}, which may pass messages on.</source>
-        <translation>Es antwortet ein anderes Programm auf diesem Computer, {host}, das Nachrichten weitergeben kann.</translation>
+        <translation>Es antwortet ein anderes Programm auf diesem Rechner, {host}, das Nachrichten weitergeben kann.</translation>
     </message>
     <message>
         <source>Find a draft</source>
@@ -1062,7 +1062,7 @@
     </message>
     <message>
         <source>has left this machine</source>
-        <translation>hat diesen Computer verlassen</translation>
+        <translation>hat diesen Rechner verlassen</translation>
     </message>
     <message>
         <source>closed</source>
@@ -1683,7 +1683,7 @@ vielen Dank für Ihren Brief vom</translation>
     <name>EnginesPage</name>
     <message>
         <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
-        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Computer.</translation>
+        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
@@ -2171,7 +2171,7 @@ Chat-Vorlage: {template_name}
         <source>{name}
 On {host} ({engine}); what you write leaves this machine.</source>
         <translation>{name}
-Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
+Auf {host} ({engine}); was Sie schreiben, verlässt diesen Rechner.</translation>
     </message>
     <message>
         <source>Open a GGUF file…</source>
@@ -2901,7 +2901,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>On other engines (leaves this machine)</source>
-        <translation>Auf anderen Engines (verlässt diesen Computer)</translation>
+        <translation>Auf anderen Engines (verlässt diesen Rechner)</translation>
     </message>
     <message>
         <source>More</source>
@@ -4331,7 +4331,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
-        <translation>Auf diesem Computer gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
+        <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
     <message>
         <source>Its file has been moved or deleted.</source>
@@ -5118,14 +5118,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Textsuche pausiert: {share}, {needs}</translation>
     </message>
     <message>
-        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
-        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% needed here</source>
-        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
-    </message>
-    <message>
         <source>{share}, {needs}, where a rejection costs {cost:.1f} ms</source>
         <translation>{share}, {needs}, wobei eine Ablehnung {cost:.1f} ms kostet</translation>
     </message>
@@ -5136,14 +5128,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{percent:.0f}% expected</source>
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% of its first tokens are accepted</source>
-        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
-    </message>
-    <message>
-        <source>no acceptance rate pays off here</source>
-        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
     <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
@@ -5240,10 +5224,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The question and what goes before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
         <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
-    </message>
-    <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
     </message>
     <message>
         <source>Something unexpected went wrong; the log has the details.</source>
@@ -5458,6 +5438,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>einer Antwort</translation>
     </message>
     <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
+    </message>
+    <message>
         <source>Loading was cancelled</source>
         <translation>Das Laden wurde abgebrochen</translation>
     </message>
@@ -5475,11 +5459,11 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose a model on this computer to use a draft of your own.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer, um ein eigenes Entwurfsmodell zu verwenden.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner, um ein eigenes Entwurfsmodell zu verwenden.</translation>
     </message>
     <message>
         <source>A race needs a model on this computer</source>
-        <translation>Ein Rennen braucht ein Modell auf diesem Computer</translation>
+        <translation>Ein Rennen braucht ein Modell auf diesem Rechner</translation>
     </message>
     <message>
         <source>The model in use runs in another program, which decides how it drafts.</source>
@@ -5487,7 +5471,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose a model on this computer.</source>
-        <translation>Wählen Sie ein Modell auf diesem Computer.</translation>
+        <translation>Wählen Sie ein Modell auf diesem Rechner.</translation>
     </message>
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
@@ -6223,7 +6207,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
-        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
+        <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Rechners hat einen Test nicht bestanden.</translation>
     </message>
     <message>
         <source>A newer driver may help; “paceline doctor” says more.</source>
@@ -6945,6 +6929,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
     </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7100,10 +7100,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
+        <source>over %n rounds</source>
         <translation>
             <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
+            <numerusform>über %n Runden</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -7361,7 +7361,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Its figures and answers are removed from this computer.</source>
-        <translation>Seine Zahlen und Antworten werden von diesem Computer entfernt.</translation>
+        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -7388,8 +7388,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
     </message>
     <message>
         <source>Question</source>
@@ -7420,8 +7420,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
     </message>
     <message>
+        <source>Loaded model</source>
+        <translation>Geladenes Modell</translation>
+    </message>
+    <message>
+        <source>Another model is loaded for this lane alone.</source>
+        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
+    </message>
+    <message>
         <source>Remove this lane</source>
         <translation>Diese Bahn entfernen</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
     </message>
     <message>
         <source>Lane {number}</source>
@@ -7440,12 +7452,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurfsmodell von Bahn {number}</translation>
     </message>
     <message>
+        <source>Model of lane {number}</source>
+        <translation>Modell von Bahn {number}</translation>
+    </message>
+    <message>
         <source>Remove lane {number}</source>
         <translation>Bahn {number} entfernen</translation>
     </message>
     <message>
         <source>Add a lane</source>
         <translation>Bahn hinzufügen</translation>
+    </message>
+    <message>
+        <source>Choose models</source>
+        <translation>Modelle wählen</translation>
     </message>
     <message>
         <source>Start the race</source>
@@ -7476,6 +7496,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Temperatur</translation>
     </message>
     <message>
+        <source>Other models or drafts for single lanes.</source>
+        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
+    </message>
+    <message>
         <source>Start the race (Ctrl+Enter)</source>
         <translation>Rennen starten (Strg+Eingabe)</translation>
     </message>
@@ -7492,8 +7516,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{number}, wie eingestellt</translation>
     </message>
     <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
+        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This lane&apos;s model has no draft. Choose one for it.</source>
+        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
@@ -7570,6 +7598,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{lane}: {times} the speed of {base}. The rounds were too different for an interval.</source>
         <translation>{lane}: {times} so schnell wie {base}. Die Runden waren für ein Intervall zu verschieden.</translation>
+    </message>
+    <message>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
     <message>
         <source>Same answer, token for token.</source>
@@ -8081,7 +8113,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs llama.cpp&apos;s RPC server is rpc:host:port.</source>
-        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Computer, auf dem der RPC-Server von llama.cpp läuft.</translation>
+        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
     </message>
     <message>
         <source>all GPUs</source>
@@ -8609,7 +8641,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>This computer only</source>
-        <translation>Nur diesem Computer</translation>
+        <translation>Nur diesem Rechner</translation>
     </message>
     <message>
         <source>Other computers, too</source>
@@ -8621,7 +8653,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
-        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
+        <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Rechner diese schon benutzt.</translation>
     </message>
     <message>
         <source>Theme</source>

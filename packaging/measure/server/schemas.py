@@ -5,7 +5,7 @@
 
 Without models: the built-in pair. Every schema is answered in each variant in turn, the order turning round as well;
 ``auto-unforced`` is auto without the tokens that the grammar forces. Answers that their length cut are counted and not
-checked. Each variant's tokens per second are compared with those of the variants before it, with a 95 % interval of a
+checked. Each variant's tokens per second are compared with those of the variants before it, with a 95% interval of a
 bootstrap over schemas. Needs `jsonschema`. The exit code is 1 where an answer is not valid.
 """
 
