@@ -258,6 +258,16 @@ class Session:
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 
+    def apart(self) -> Session:
+        """Give an empty session for another target, which knows what was measured here and looks at files alike.
+
+        It keeps no conversations, and is stopped by the same `interrupt`.
+        """
+        other = Session(self._inspect)
+        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._heads, other.interrupt = HeadChoice(self._heads.inspect), self.interrupt
+        return other
+
     @staticmethod
     def _draft_beside(draft: LoadedModel, target: LoadedModel, n_ctx: int) -> LoadedModel:
         """The same draft with a context of its own, for a target that is beside its own."""
@@ -279,6 +289,11 @@ class Session:
             own_head=own_head,
             has_heads=self._heads.are_known,
         )
+
+    @property
+    def request(self) -> LoadRequest:
+        """What was asked to be loaded."""
+        return self._request
 
     @property
     def threads(self) -> int:

@@ -71,10 +71,12 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
         here(tmp_path / "gone.gguf", missing=True), here(tmp_path / "mmproj.gguf", FileKind.MMPROJ),
     ]  # fmt: skip
     search = find_drafts(target, Sources(library))
-    assert [candidate.name for candidate in search.matching] == ["eagle3-tiny", "draft", "half", "stranger"]
-    assert [candidate.speaks for candidate in search.matching] == [None, None, None, 1.0]
-    assert [candidate.head for candidate in search.matching] == ["EAGLE-3", "", "", ""]
-    first = search.matching[1]
+    matching = {candidate.name: candidate for candidate in search.matching}
+    assert {name: (one.speaks, one.head) for name, one in matching.items()} == {
+        "draft": (None, ""), "half": (None, ""), "eagle3-tiny": (None, "EAGLE-3"), "stranger": (1.0, "")
+    }  # fmt: skip
+    assert [name for name in matching if name != "eagle3-tiny"] == ["draft", "half", "stranger"], "the cheapest first"
+    first = matching["draft"]
     assert (first.place, first.path) == (CandidateOrigin.HERE, good)
     assert first.cost_share is not None
     assert 0.01 < first.cost_share < 0.1
@@ -128,10 +130,10 @@ def test_recommended_and_found_drafts_come_after_those_here(
 
 
 def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
-    tmp_path: Path, hub: LoopbackHub, client: HubClient
+    target: KnownModel, tmp_path: Path, hub: LoopbackHub, client: HubClient
 ) -> None:
     whole = qwen35_with_mtp().with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
-    target = read_local_header(whole.write(tmp_path / "target.gguf"))
+    with_heads = read_local_header(whole.write(tmp_path / "target.gguf"))
     hub.add_file("good/Tiny-2.5-GGUF", "Tiny-2.5-Q8_0.gguf", whole.to_bytes())
     hub.add_file("good/Tiny-2.5-GGUF", "mtp-Tiny-2.5-Q8_0.gguf", head_only(whole).to_bytes())
     hub.describe("good/Tiny-2.5-GGUF", gguf={"architecture": "qwen35", "total": 10}, tags=["gguf"])
@@ -139,13 +141,13 @@ def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
     hub.describe("other/Tiny-2.5-eagle3-GGUF", gguf={"architecture": "eagle3", "total": 10}, tags=["gguf"])
     listed = CatalogModel("good/Tiny-2.5-GGUF", "mtp-*.gguf", "Q8_0", "mit", 10**6)
     catalog = [CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)]
-    search = find_drafts(target, Sources((), catalog, client))
+    search = find_drafts(with_heads, Sources((), catalog, client))
     assert [(one.name, one.head, one.place) for one in search.matching] == [
         ("mtp-Tiny-2.5-Q8_0", "MTP", CandidateOrigin.RECOMMENDED)
     ]
     assert search.matching[0].cost_share is not None
-    assert "belongs to another model" in reasons(search)["Tiny-2.5-eagle3"]
     assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
+    assert "belongs to another model" in reasons(find_drafts(target, Sources((), (), client)))["Tiny-2.5-eagle3"]
 
 
 def test_a_hub_that_does_not_answer_is_told(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
