@@ -95,19 +95,12 @@ def forecast_gain(
     plain_ms = curve.cost_ms(1)
     shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
     chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
-<<<<<<< HEAD
-    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
-    ends = [
-        1.0 / _time_of_token(curve, share, None if step_ms is None else _drafted(curve, step_ms, chance, depths))
-        for share, chance in zip(shares, chances, strict=True)
-    ]
-=======
     # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
-    times = [_time_of_token(curve, text, share, step_ms, each) for share, each in zip(shares, chances, strict=True)]
-    ends = [1.0 / time for time in times]
->>>>>>> main
+    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
+    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths) for chance in chances]
+    ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
@@ -129,16 +122,9 @@ def narrowed(low: float, high: float) -> tuple[float, float]:
     return low, low * WIDEST
 
 
-<<<<<<< HEAD
-def _time_of_token(curve: CostCurve, text_share: float, drafted: float | None) -> float:
-    """Of plain passes, what a token takes on average; ``drafted`` is what one takes where something drafts it."""
-    text = min(_text(curve, TEXT_CHANCE), 1.0)
-    other = 1.0 if drafted is None else min(drafted, 1.0)
-=======
-def _time_of_token(curve: CostCurve, text: float, text_share: float, step_ms: float | None, chance: float) -> float:
-    """Of plain passes, what a token takes on average; ``text`` is that of a token which stands in the text."""
-    other = 1.0 if step_ms is None else min(_drafted(curve, step_ms, chance), 1.0)
->>>>>>> main
+def _time_of_token(text: float, text_share: float, drafted: float) -> float:
+    """Of plain passes, what a token takes on average: one that stands in the ``text``, and one that is drafted."""
+    other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
 

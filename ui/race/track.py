@@ -31,7 +31,6 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LegendRow
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
-_OF_A_DRAFT = frozenset({Source.DRAFT, Source.HEAD})  # of these no lane may have anything
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
 
 
@@ -127,7 +126,7 @@ class RaceTrack(QWidget):
         self.question = ElidedLabel()
         self.question.setProperty("kind", "strong")
         self.verdict = RaceVerdictBox(theme)
-        self.legend: dict[Source, LegendRow] = {
+        self.legend = {
             source: LegendRow(theme, translate("StatsPanel", name), translate("StatsPanel", words), field)
             for source, (name, field, words) in SOURCES.items()
             if source is not Source.TARGET
@@ -163,11 +162,6 @@ class RaceTrack(QWidget):
         for row in self.legend.values():
             row.setFixedWidth(ceil(self._theme.text_width(row.name, -1)) + BESIDE_NAME_PX)
 
-    def _name_sources(self, sources: Iterable[Source]) -> None:
-        """A lane has tokens from there."""
-        for source in _OF_A_DRAFT.intersection(sources):
-            self.legend[source].show()
-
     # ---- a race as it goes on ---------------------------------------------------------------------------------------
 
     def begin(self, setup: RaceSetup) -> None:
@@ -184,8 +178,6 @@ class RaceTrack(QWidget):
         self._setup, self._verdicts, self._round = setup, (), 0
         self._heard, self._lengths, self._known_scale = [-1] * len(setup.lanes), {}, None
         self.question.setText(" ".join(setup.question.split()))
-        for source in _OF_A_DRAFT:
-            self.legend[source].hide()
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
         for row in self.legend.values():
@@ -233,11 +225,7 @@ class RaceTrack(QWidget):
             lane.begin_text()
             self._say_state()
         lane.append(event.text, event.spans, self.scale)
-<<<<<<< HEAD
-        self._name_sources(span.source for span in event.spans)
-=======
         self._explain(event.spans)
->>>>>>> main
 
     def show_progress(self, event: LaneProgress) -> None:
         """A slice is over."""
@@ -304,11 +292,7 @@ class RaceTrack(QWidget):
         fastest = max((lane.stats.tokens_per_second or 0.0 for lane in result.lanes), default=0.0)
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
             lane.show_result(outcome, result.num_rounds, fastest)
-<<<<<<< HEAD
-            self._name_sources(outcome.stats.sources)
-=======
             self._explain(outcome.spans)
->>>>>>> main
         self._show_ratios()
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())

@@ -80,11 +80,6 @@ class Outlook:
     @property
     def sentences(self) -> tuple[Sentence, ...]:
         """Everything, the most important first."""
-<<<<<<< HEAD
-        parts = [self.headline, self._draft, self._bound]
-        if not (self.measured and measured_words(self.measured)):
-            parts += [self._conditions, self._basis, self._head_basis]
-=======
         return (self.headline, *self.details)
 
     @property
@@ -92,8 +87,7 @@ class Outlook:
         """What there is to say beside the headline."""
         parts = [self._draft, self._bound]
         if not self.is_measured:
-            parts += [self._conditions, self._basis]
->>>>>>> main
+            parts += [self._conditions, self._basis, self._head_basis]
         return tuple(part for part in parts if part)
 
     @property

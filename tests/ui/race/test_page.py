@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceResult, RaceSetup, summary_of
+from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceSetup, summary_of
 from engine.records import Mode, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES
 from ui.race.page import RacePage
@@ -190,23 +190,6 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     assert marked == {Source.NGRAM, Source.RECOVERED, Source.BONUS}
     qtbot.mouseClick(track.legend[Source.NGRAM], Qt.MouseButton.LeftButton)
     assert Source.NGRAM not in {item.source for item in prose.marks.ranges}  # type: ignore[union-attr]
-
-
-def test_the_legend_names_drafts_and_heads_where_a_lane_has_any(page: RacePage) -> None:
-    def with_tokens(source: Source) -> RaceResult:
-        plain, auto, *others = THREE_LANES.lanes
-        drafted = replace(auto, stats=replace(auto.stats, provenance={source: 5, Source.RECOVERED: 5}))
-        return replace(THREE_LANES, lanes=(plain, drafted, *others), setup=replace(THREE_LANES.setup, question=source))
-
-    legend = page.track.legend
-    page.show_result(with_tokens(Source.NGRAM))
-    assert (legend[Source.DRAFT].isVisible(), legend[Source.HEAD].isVisible()) == (False, False)
-    page.show_result(with_tokens(Source.HEAD))
-    assert (legend[Source.DRAFT].isVisible(), legend[Source.HEAD].isVisible()) == (False, True)
-    page.begin(THREE_LANES.setup)
-    assert not legend[Source.HEAD].isVisible()
-    page.track.add_text(LaneText(1, 0, "one", (TokenSpan(3, Source.DRAFT),)))
-    assert (legend[Source.DRAFT].isVisible(), legend[Source.HEAD].isVisible()) == (True, False)
 
 
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:

@@ -47,7 +47,6 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.context_bar.description == "used 29%, free 71%"
 
 
-<<<<<<< HEAD
 def named(panel: StatsPanel) -> set[Source]:
     return {source for source, row in panel.now.sources.items() if not row.isHidden()}
 
@@ -68,12 +67,12 @@ def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPan
     panel.end(replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1}))
     assert named(panel) == always | {Source.HEAD}, "it gave tokens, though it is not loaded any more"
     assert panel.now.origin.description == "Head 80%, Target 20%"
-=======
+
+
 def test_where_tokens_came_from_is_a_dash_where_an_engine_does_not_tell(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, provenance={}))
     assert {row.value for row in panel.now.sources.values()} == {UNKNOWN}
     assert panel.now.acceptance.rate.value == "68% of 210"
->>>>>>> main
 
 
 def test_gain_and_lengths(panel: StatsPanel) -> None:
