@@ -77,9 +77,9 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
 
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     head = replace(OUTLOOK, by_head=True)
-    assert "A token of the head costs 44% of a pass of the target, output layer included." in head.words
-    assert head.words.endswith("was not measured here: the range is what was published of others.")
+    assert "A token of the head costs 44% of a pass of the target, output layer included." in joined(head.sentences)
+    assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
     dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
-    assert "That does not pay off here; text that repeats is drafted without it." in dear.words
+    assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
-    assert "published" not in replace(head, measured=PairSpeed("t", "h", (), (race,))).words
+    assert "published" not in joined(replace(head, measured=PairSpeed("t", "h", (), (race,))).sentences)
