@@ -108,6 +108,7 @@ class RaceJob:
         on_event: OnEvent,
         between_steps: Callable[[], None],
     ) -> RaceEnded:
+        from app.benchmark.lanes import logit_gap_of  # noqa: PLC0415
         from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
@@ -132,7 +133,7 @@ class RaceJob:
         runs = race.runs or list(partial)
         if not runs:
             return RaceEnded(problem=problem)
-        result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
+        result = self._result(race, lanes, runs, None if should_stop() else logit_gap_of(lanes, self._request))
         notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
         if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
             notices.append(TOO_SHORT)
@@ -210,22 +211,6 @@ class RaceJob:
             report=json.dumps({"question": self._setup.question, **report.as_dict()}, ensure_ascii=False, indent=1),
             markdown=report.as_markdown(),
         )
-
-    def _gap(self, race: Race, lanes: Sequence[OpenLane]) -> Gap | None:
-        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
-        sampling = self._request.sampling
-        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-        if not sampling.greedy or any(penalties):
-            return None
-        session = next(lane.session for lane in lanes if lane.variant == race.base)
-
-        def gap(before: Sequence[int], first: int, second: int) -> float | None:
-            try:
-                return session.logit_gap(self._request, before, first, second)
-            except EngineError:  # the race is over, and its figures count without it
-                return None
-
-        return gap
 
     def _settings(self, race: Race) -> dict[str, object]:
         from app.benchmark.race_report import decoding_settings  # noqa: PLC0415
