@@ -2733,8 +2733,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Senden</translation>
     </message>
     <message>
-        <source>{deed}: the edited message</source>
-        <translation>{deed}: die bearbeitete Nachricht</translation>
+        <source>{action}: the edited message</source>
+        <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
