@@ -7,14 +7,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.benchmark.race import MODES_WITH_DRAFT, LaneFailedError
+from app.benchmark.race import MODES_WITH_DRAFT, LaneFailedError, base_of
+from app.benchmark.race_report import Gap
 from app.benchmark.runs import PLAIN, Variant
 from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, NotEnoughMemoryError, SettingError
 from engine.fit.fit import CacheShape, FitReport, Verdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX, target_options
 from engine.pacing.pace import choose_pace
-from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Mode
+from engine.records import CacheType, ChatRequest, EngineReady, FlashAttention, LoadRequest, Mode
 from engine.session.session import Session
 
 MOST_LANES = 3
@@ -111,6 +112,24 @@ class OpenLane:
     variant: Variant
     session: Session
     ready: EngineReady
+
+
+def logit_gap_of(lanes: Sequence[OpenLane], request: ChatRequest) -> Gap | None:
+    """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
+    sampling = request.sampling
+    penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
+    if not sampling.greedy or any(penalties):
+        return None
+    base = base_of([lane.variant for lane in lanes])
+    session = next(lane.session for lane in lanes if lane.variant == base)
+
+    def gap(before: Sequence[int], first: int, second: int) -> float | None:
+        try:
+            return session.logit_gap(request, before, first, second)
+        except EngineError:  # the race is over, and its figures count without it
+            return None
+
+    return gap
 
 
 def open_lanes(

@@ -28,7 +28,7 @@ from engine.records import (
     RunStats,
     TokensCounted,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
 
 if TYPE_CHECKING:  # a start waits for no engine of others
     from app.remote.worker import RemoteWorker
@@ -193,12 +193,16 @@ class EngineRouter:
         else:
             self._local.count(request)
 
-    def run_job(self, job: Job) -> None:
-        """Do somebody's work on the engine's thread; it fails where the model in use is of an engine of others."""
-        if self._uses_remote:
-            self._on_event(job.failed(NO_RACE))
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """Do somebody's work on the thread of the engine here.
+
+        A job that is not in the background fails where the model in use is of an engine of others.
+        """
+        if self._uses_remote and not in_background:
+            if (event := job.failed(NO_RACE)) is not None:
+                self._on_event(event)
         else:
-            self._local.run_job(job)
+            self._local.run_job(job, in_background=in_background)
 
     def stop_jobs(self) -> None:
         """Stop every job asked for so far."""
@@ -215,10 +219,6 @@ class EngineRouter:
     def forget_state(self, conversation_id: int) -> None:
         """Lose what is kept here of the cache of a conversation; answers nothing."""
         self._local.forget_state(conversation_id)
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session of the engine here."""
-        self._local.lend(turn, on_failure)
 
     def skip_summary(self) -> None:
         """Give up the summary that an answer is waiting for, not the answer."""

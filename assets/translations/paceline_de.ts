@@ -2266,7 +2266,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
-    <name>HelpDesk</name>
+    <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
         <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
@@ -2733,8 +2733,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Senden</translation>
     </message>
     <message>
-        <source>{deed}: the edited message</source>
-        <translation>{deed}: die bearbeitete Nachricht</translation>
+        <source>{action}: the edited message</source>
+        <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>

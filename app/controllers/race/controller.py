@@ -102,7 +102,7 @@ class RaceController(QObject):
         page.set_earlier(self.store.all())
         self.show_state()
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
