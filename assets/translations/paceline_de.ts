@@ -2266,6 +2266,21 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>HelpDesk</name>
+    <message>
+        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied. They contain nothing from your chats.</source>
+        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
+    </message>
+    <message>
+        <source>The logs are in {folder}.</source>
+        <translation>Die Protokolle liegen in {folder}.</translation>
+    </message>
+</context>
+<context>
     <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
@@ -2735,6 +2750,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{action}: the edited message</source>
         <translation>{action}: die bearbeitete Nachricht</translation>
+    </message>
+    <message>
+        <source>{deed}: the edited message</source>
+        <translation>{deed}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
@@ -6944,6 +6963,22 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% needed here</source>
+        <translation>nötig sind hier {percent:.0f}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{percent:.0f}% of its first tokens are accepted</source>
+        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden akzeptiert</translation>
+    </message>
+    <message>
+        <source>no acceptance rate pays off here</source>
+        <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
 </context>
 <context>

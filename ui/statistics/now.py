@@ -198,7 +198,7 @@ class NowPage(StatsPage):
             self.spark.add((stats.tokens - before.tokens) / passes)
         self._previous = stats
         self.stats = stats
-        self.speed.compare(stats)
+        self.speed.compare(stats, live=self._live)
         self._show_parts(has_answer=True)
         self._num_filled = 0
         self._set_silent(self._live and not QAccessible.isActive())
@@ -340,7 +340,7 @@ class NowPage(StatsPage):
 
     def _fill_figures(self, stats: RunStats) -> None:
         texts = answer_texts(stats)
-        self.speed.show(stats)
+        self.speed.show(stats, live=self._live)
         self.per_pass.set_value(texts["per_pass"])
         for key, row in self.rows.items():
             row.set_value(texts[key])

@@ -182,6 +182,17 @@ def test_the_headline_says_in_words_what_drafting_gained(
     assert shown.now.speed.plain.isVisible() is (plain_ms not in (None, 1.5))
 
 
+def test_the_first_passes_of_an_answer_are_not_compared_yet(qtbot: QtBot, shown: StatsPanel) -> None:
+    first = replace(STATS, plain_ms=39.3, tokens=20, decode_s=0.5)
+    speed = shown.now.speed
+    shown.begin()
+    shown.show_stats(first)
+    qtbot.waitUntil(lambda: not shown.now.is_filling, timeout=30_000)
+    assert (speed.headline.value, speed.plain.value) == ("40.0 tok/s", UNKNOWN)
+    shown.end(first)  # a short answer is compared once it has ended
+    assert speed.headline.value == "1.57\N{MULTIPLICATION SIGN} faster"
+
+
 def test_the_longer_bar_is_full_and_the_other_its_share(shown: StatsPanel, theme: Theme) -> None:
     shown.end(replace(STATS, plain_ms=39.3))
     lengths = {}
@@ -268,8 +279,10 @@ def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
-    panel.show_stats(RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% accepted at depth 1")))
-    assert panel.now.why.text() == "Draft paused: 31% accepted at depth 1."
+    panel.show_stats(
+        RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% of its first tokens are accepted"))
+    )
+    assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
     assert "Auto, paced by measured costs." in panel.now.why.toolTip()
 
 

@@ -140,12 +140,12 @@ def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
 def test_the_footer_says_why_nothing_was_drafted() -> None:
     decisions = (
         "auto, paced by measured costs",
-        "token 1: draft paused: 31% expected at depth 1, needs 44% here",
+        "token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here",
         "token 9: 2 to 1 thread: another program uses the cores",
     )
     stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
     meanings = dict(formatting.footer_parts(stats))
-    why = "Token 1: draft paused: 31% expected at depth 1, needs 44% here."
+    why = "Token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
     meaning = meanings["nothing drafted: the draft would not pay off"]
     assert f"one token of the target. {why}" in meaning
     assert meaning.endswith("text that repeats is drafted without one.")
