@@ -447,7 +447,7 @@ class RunStats:
         return tuple(kept / tried if tried else None for kept, tried in pairs)
 
     def interval_ms(self, percent: float) -> float | None:
-        """A percentile of the time per token out of the counted ones, to within 2 %."""
+        """A percentile of the time per token out of the counted ones, to within 2%."""
         return percentile_ms(self.interval_counts, percent)
 
     @property

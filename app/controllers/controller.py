@@ -102,6 +102,7 @@ class Controller(QObject):
         self.races = RaceController(parts, self.conversations, self.models, self.answers)
         self.races.on_changed = self._show_engine
         self.races.find_drafts = self._find_drafts
+        self.races.find_targets = self._find_targets
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
@@ -263,8 +264,7 @@ class Controller(QObject):
         """Path and name of every model that can be loaded: those of the library, and the built-in one."""
         found = [] if self.hub is None else self.hub.service.targets()
         found += self.engines.targets()
-        builtin = builtin_target()
-        return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
+        return [*found, *_builtin()]
 
     def _find_drafts(self, target: str, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
         """Look for drafts of a target in the library, beside the window."""
@@ -275,6 +275,17 @@ class Controller(QObject):
                 lambda should_stop: [(row.path, row.name) for row in hub.service.drafts_here(target, should_stop)],
                 show,
                 lambda problem: log.info("drafts for a race could not be looked for: %s", problem.message),
+            )
+
+    def _find_targets(self, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
+        """Read which models of the library can answer, beside the window."""
+        if self.hub is not None:
+            hub = self.hub
+            hub.jobs.run(
+                "models of a race",
+                lambda _should_stop: [*((row.path, row.name) for row in hub.service.picker_rows()), *_builtin()],
+                show,
+                lambda problem: log.info("models for a race could not be listed: %s", problem.message),
             )
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
@@ -352,3 +363,9 @@ class Controller(QObject):
             self.server.models_changed()
         self.server.show_waiting()
         self._background.look()
+
+
+def _builtin() -> list[tuple[str, str]]:
+    """Path and name of the built-in target, where it is."""
+    builtin = builtin_target()
+    return [(str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else []

@@ -209,8 +209,9 @@ class PairView:
     match: Match = Match.UNCHECKED
     match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
     fit: FitTable | None = None
-    note: str = ""
-    outlook: Outlook | None = None  # what it will gain here; ``note`` says it
+    gain_words: str = ""  # what it gave here, or may give
+    note: str = ""  # what that rests on
+    outlook: Outlook | None = None  # which both tell
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False where the hub no longer has it as listed
 

@@ -6980,6 +6980,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>no acceptance rate pays off here</source>
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
+    <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7649,6 +7653,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{target} with {draft}</source>
         <translation>{target} mit {draft}</translation>
+    </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>über %n Runden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
+    </message>
+    <message>
+        <source>Loaded model</source>
+        <translation>Geladenes Modell</translation>
+    </message>
+    <message>
+        <source>Another model is loaded for this lane alone.</source>
+        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Model of lane {number}</source>
+        <translation>Modell von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Choose models</source>
+        <translation>Modelle wählen</translation>
+    </message>
+    <message>
+        <source>Other models or drafts for single lanes.</source>
+        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This lane&apos;s model has no draft. Choose one for it.</source>
+        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
+    </message>
+    <message>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
 </context>
 <context>

@@ -237,10 +237,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
+        <source>over %n rounds</source>
         <translation>
             <numerusform>one round</numerusform>
-            <numerusform>all of %n rounds</numerusform>
+            <numerusform>over %n rounds</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -43,8 +43,9 @@ def forecast(
     step_ms = forecast_step(machine, draft) if draft is not None else None
     if plain is None or (draft is not None and step_ms is None):
         return None
-    alone = forecast_gain(plain.curve, None, kind, temperature)
-    gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks) if step_ms is not None else alone
+    alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
+    if step_ms is not None:
+        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers)
     return Forecast(plain, gain, alone, temperature)
 
 

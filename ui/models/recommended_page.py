@@ -151,7 +151,7 @@ class RecommendedPage(QWidget):
         lines = (
             (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
             (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "On this computer"), row.expected),
+            (translate("RecommendedPage", "On this computer"), "" if row.pair.gain_words else row.expected),
             (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
             (translate("RecommendedPage", "Source"), row.source),
             (translate("RecommendedPage", "Hub"), row.checked),

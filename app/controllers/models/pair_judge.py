@@ -51,6 +51,7 @@ from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.pair_probe import PairVerdict
+from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
@@ -178,7 +179,8 @@ class PairJudge:
             match=match,
             match_words=words,
             fit=fit_view(fit, pair_plan(first, used, plan)),
-            note=in_language(outlook.words) if outlook else "",
+            gain_words=in_language(outlook.headline) if outlook else "",
+            note=in_language(joined(outlook.details)) if outlook else "",
             outlook=outlook,
             drafting=_drafting(first, second),
         )

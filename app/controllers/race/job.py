@@ -37,7 +37,7 @@ from engine.records import ChatRequest, Event, Mode, Problem, RunStats, TextChun
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
-    from app.benchmark.lanes import OpenLane
+    from app.benchmark.opened_lanes import OpenLane
     from app.benchmark.race import LaneFailedError, Race
     from app.benchmark.race_report import Gap, Verdict
     from app.benchmark.runs import Run, Variant
@@ -85,15 +85,15 @@ class RaceJob:
         self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
     ) -> None:
         """Race, and report it; a failure is reported with what there is by then."""
+        from app.benchmark.opened_lanes import OwnModels, open_beside  # noqa: PLC0415
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
-        from app.controllers.race.lanes import open_beside  # noqa: PLC0415
 
         variants = [_variant(choice) for choice in self._setup.lanes]
-        drafts = {_variant(choice): choice.draft for choice in self._setup.lanes if choice.draft}
+        own = {_variant(one): OwnModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
         with ExitStack() as stack:
             on_event(RaceRoundBegan(0))
             try:
-                lanes = open_beside(variants, session, self._request, stack, should_stop, drafts)
+                lanes = open_beside(variants, session, self._request, stack, should_stop, own)
             except LaneFailedError as error:
                 on_event(RaceEnded(problem=_lane_problem(error)))
             except EngineError as error:
@@ -108,7 +108,7 @@ class RaceJob:
         on_event: OnEvent,
         between_steps: Callable[[], None],
     ) -> RaceEnded:
-        from app.benchmark.lanes import logit_gap_of  # noqa: PLC0415
+        from app.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
         from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
@@ -123,7 +123,7 @@ class RaceJob:
                     on_event(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
                     between_steps()
                 elif event.complete:
-                    on_event(RaceRoundEnded(race.rounds, _verdicts(race.runs, numbers)))
+                    on_event(RaceRoundEnded(race.rounds, self._verdicts(race.runs, numbers)))
                     if not _is_last(setup, event.round):
                         on_event(RaceRoundBegan(race.rounds))
                 else:
@@ -148,7 +148,9 @@ class RaceJob:
         """Note how fast the pair of each lane was against plain decoding of its target."""
         for verdict in result.verdicts:
             lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
-            if not verdict.is_complete or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+            if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None:
+                continue
+            if base.choice.mode is not Mode.OFF:
                 continue
             ready = lanes[verdict.lane].ready
             speed = RaceSpeed(
@@ -179,8 +181,9 @@ class RaceJob:
 
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
-        verdicts = judge(runs, gap, complete=is_complete)
-        own = [lane.ready for lane, choice in zip(lanes, self._setup.lanes, strict=True) if not choice.draft]
+        verdicts = judge(runs, gap, complete=is_complete, targets=self._targets)
+        usual = [choice.draft == choice.target == "" for choice in self._setup.lanes]
+        own = [lane.ready for lane, is_usual in zip(lanes, usual, strict=True) if is_usual]
         ready = max(own or [lane.ready for lane in lanes], key=lambda one: one.draft is not None)
         report = make_race_report(ready, self._settings(race), runs, verdicts)
         figures = {(row.mode, row.depth, row.engine): row for row in report.measured.rows}
@@ -212,6 +215,16 @@ class RaceJob:
             markdown=report.as_markdown(),
         )
 
+    def _verdicts(self, runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
+        from app.benchmark.race_report import judge  # noqa: PLC0415
+
+        return tuple(_verdict(verdict, numbers) for verdict in judge(runs, targets=self._targets))
+
+    @property
+    def _targets(self) -> dict[Variant, str]:
+        """The targets of the lanes that have one of their own."""
+        return {_variant(choice): choice.target for choice in self._setup.lanes if choice.target}
+
     def _settings(self, race: Race) -> dict[str, object]:
         from app.benchmark.race_report import decoding_settings  # noqa: PLC0415
 
@@ -225,10 +238,11 @@ class RaceJob:
 
 
 def _variant(choice: LaneChoice) -> Variant:
-    """A lane as the benchmark names it; one with a draft of its own is another engine for it."""
+    """A lane as the benchmark names it; one with models of its own is another engine for it."""
     from app.benchmark.runs import OURS, Variant  # noqa: PLC0415
 
-    engine = f"{OURS} with {name_of_file(choice.draft)}" if choice.draft else OURS
+    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
+    engine = f"{OURS} with {' and '.join(own)}" if own else OURS
     return Variant(choice.mode.value, choice.depth, engine)
 
 
@@ -240,12 +254,6 @@ def _is_last(setup: RaceSetup, number: int) -> bool:
 def _sum_of(runs: Sequence[Run], variant: Variant) -> RunStats:
     own = [run.stats for run in runs if run.variant == variant]
     return reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
-
-
-def _verdicts(runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
-    from app.benchmark.race_report import judge  # noqa: PLC0415
-
-    return tuple(_verdict(verdict, numbers) for verdict in judge(runs))
 
 
 def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
@@ -260,6 +268,7 @@ def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
         parting=Parting(found.token, found.rounds, found.margin) if found else None,
         temperature=verdict.temperature,
         is_complete=verdict.complete,
+        are_alike=verdict.alike,
     )
 
 

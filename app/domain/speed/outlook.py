@@ -79,8 +79,13 @@ class Outlook:
     @property
     def sentences(self) -> tuple[Sentence, ...]:
         """Everything, the most important first."""
-        parts = [self.headline, self._draft, self._bound]
-        if not (self.measured and measured_words(self.measured)):
+        return (self.headline, *self.details)
+
+    @property
+    def details(self) -> tuple[Sentence, ...]:
+        """What there is to say beside the headline."""
+        parts = [self._draft, self._bound]
+        if not self.is_measured:
             parts += [self._conditions, self._basis]
         return tuple(part for part in parts if part)
 
@@ -95,9 +100,17 @@ class Outlook:
         )
 
     @property
-    def words(self) -> Sentence:
-        """All sentences after one another."""
-        return joined(self.sentences)
+    def is_measured(self) -> bool:
+        """Whether the headline is a figure that was measured with this pair."""
+        return self.measured is not None and bool(measured_words(self.measured))
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
+        if self.measured is None or not self.is_measured:
+            return self.gain.is_gain
+        race = self.measured.race
+        return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
 
     @property
     def _expected(self) -> Sentence:

@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
 RETRY_S = 30.0  # until a measurement beside other programs is tried again
+CHAT_TEMPLATE = "tokenizer.chat_template"
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
@@ -144,7 +145,8 @@ def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: 
     parts = model.weights_bytes if model.num_parts > 1 else None
     name = model.path.name if model.path is not None else ""
     weights = token_weights(model.header, parts)
-    return PlacedModel(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
+    place = (threads or physical_cores(), bool(gpu_layers), cache_type)
+    return PlacedModel(weights, *place, name, model.size_bytes, bool(model.header.metadata.get(CHAT_TEMPLATE)))
 
 
 def _outlook(found: Forecast, measured: PairSpeed | None) -> Outlook:

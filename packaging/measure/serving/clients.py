@@ -8,7 +8,7 @@ mode, back to back and in turned order; each client asks ``--each`` prompts, one
 with words of its own, so that nothing of it is cached. Reported for each: tokens per second of all clients together,
 how long a client waits for its turn (to the first text, without the time that its own prompt took), the 95th percentile
 of the time between two pieces of text as they reach the client, for each token of the later one, and the ratio of the
-tokens per second to those of the first mode, a geometric mean over rounds with its 95 % interval.
+tokens per second to those of the first mode, a geometric mean over rounds with its 95% interval.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from engine.records import Message  # noqa: E402
 
 KEY = "a-key-of-this-measurement"
 TIMEOUT_S = 600.0
-STUDENT_T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}  # 97.5 %, by rounds
+STUDENT_T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}  # 97.5%, by rounds
 BETWEEN = 1.96
 
 
@@ -208,7 +208,7 @@ def rows_of(slices: Sequence[Slice]) -> list[Row]:
 
 
 def _interval(logs: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """A geometric mean, and its 95 % interval where there are rounds enough."""
+    """A geometric mean, and its 95% interval where there are rounds enough."""
     mean = statistics.mean(logs)
     if len(logs) < min(STUDENT_T):
         return math.exp(mean), None, None
