@@ -172,6 +172,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     where.add_argument("--key", metavar="K", help=key)
+    origin = "let pages of this site ask, too, with the key; may be given several times"
+    where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
     models = parser.add_argument_group("models")
     _add_model_options(models)
@@ -454,6 +456,15 @@ def _minutes(text: str) -> float:
     if not 0.0 < minutes <= _MOST_MINUTES:
         raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
     return minutes
+
+
+def _origin(text: str) -> str:
+    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    try:
+        return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _queue(text: str) -> int:
