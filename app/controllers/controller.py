@@ -114,7 +114,8 @@ class Controller(QObject):
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
-        self.engines = EnginesController(parts, self._then_show_engine(self.models.load_pair))
+        chat = self._then_show_engine(self.models.load_pair)
+        self.engines = EnginesController(parts, chat, lambda: self.models.target_path)
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )

@@ -1678,6 +1678,13 @@ vielen Dank für Ihren Brief vom</translation>
         <source>{host} was asked again.</source>
         <translation>{host} wurde neu gefragt.</translation>
     </message>
+    <message numerus="yes">
+        <source>{host} answers: %n models.</source>
+        <translation>
+            <numerusform>{host} antwortet: %n Modell.</numerusform>
+            <numerusform>{host} antwortet: %n Modelle.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>EnginesPage</name>
@@ -1764,6 +1771,25 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Engines</source>
         <translation>Engines</translation>
+    </message>
+    <message>
+        <source>Change key</source>
+        <translation>Schlüssel ändern</translation>
+    </message>
+    <message>
+        <source>Enter another key for {host}</source>
+        <translation>Einen anderen Schlüssel für {host} eingeben</translation>
+    </message>
+    <message>
+        <source>drafts, and does not tell how</source>
+        <translation>entwirft, ohne zu sagen, wie</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n Modell</numerusform>
+            <numerusform>%n Modelle</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2267,6 +2293,21 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Check for updates…</source>
         <translation>Nach Aktualisierungen suchen…</translation>
+    </message>
+</context>
+<context>
+    <name>HelpDesk</name>
+    <message>
+        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied. They contain nothing from your chats.</source>
+        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
+    </message>
+    <message>
+        <source>The logs are in {folder}.</source>
+        <translation>Die Protokolle liegen in {folder}.</translation>
     </message>
 </context>
 <context>
@@ -2797,6 +2838,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{action}: the edited message</source>
         <translation>{action}: die bearbeitete Nachricht</translation>
+    </message>
+    <message>
+        <source>{deed}: the edited message</source>
+        <translation>{deed}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
@@ -7270,6 +7315,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The page of releases answered with HTTP {status}.</source>
         <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
+    </message>
+    <message>
+        <source>Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine started with a larger context.</source>
+        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder lassen Sie die Engine mit einem größeren Kontext starten.</translation>
+    </message>
+    <message>
+        <source>Copy it again, without anything around it. Nothing was sent.</source>
+        <translation>Kopieren Sie ihn noch einmal, ohne etwas darum herum. Es wurde nichts gesendet.</translation>
+    </message>
+    <message>
+        <source>This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.</source>
+        <translation>Das ist kein Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder Zeichen, die kein Schlüssel hat, oder er ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>The engine has no room for this conversation.</source>
+        <translation>Die Engine hat keinen Platz für diese Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_tokens:,} Tokens, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
+    </message>
+    <message>
+        <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
+        <translation>{host} fasst {n_ctx:,} Tokens; die Unterhaltung hat mehr.</translation>
     </message>
 </context>
 <context>
