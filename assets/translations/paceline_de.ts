@@ -1674,10 +1674,6 @@ vielen Dank für Ihren Brief vom</translation>
 </context>
 <context>
     <name>EnginesController</name>
-    <message>
-        <source>{host} was asked again.</source>
-        <translation>{host} wurde neu gefragt.</translation>
-    </message>
     <message numerus="yes">
         <source>{host} answers: %n models.</source>
         <translation>
@@ -2296,21 +2292,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
-    <name>HelpDesk</name>
-    <message>
-        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
-        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
-    </message>
-    <message>
-        <source>Diagnostics copied. They contain nothing from your chats.</source>
-        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
-    </message>
-    <message>
-        <source>The logs are in {folder}.</source>
-        <translation>Die Protokolle liegen in {folder}.</translation>
-    </message>
-</context>
-<context>
     <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
@@ -2838,10 +2819,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{action}: the edited message</source>
         <translation>{action}: die bearbeitete Nachricht</translation>
-    </message>
-    <message>
-        <source>{deed}: the edited message</source>
-        <translation>{deed}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
@@ -5771,10 +5748,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The conversation is too long for the engine</source>
         <translation>Die Unterhaltung ist zu lang für die Engine</translation>
-    </message>
-    <message>
-        <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
-        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder lassen Sie die Engine mit größerem Kontext starten.</translation>
     </message>
     <message>
         <source>The engine is busy</source>
