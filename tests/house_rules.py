@@ -68,7 +68,7 @@ APP_MAY = {
     "app": {"app.domain"},  # its own modules, such as app/logs.py
 }
 START = "app/__main__.py"  # hands over to commands and helper processes
-APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
+APP_ROOT = {"app.paths", "app.logs", "app.__version__", "app._version"}  # for every room of app but the domain
 DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
 WINDOW = {"ui", "PySide6", "shiboken6"}
 UI_MAY = {
