@@ -2311,6 +2311,21 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>HelpMenu</name>
+    <message>
+        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied. They contain nothing from your chats.</source>
+        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
+    </message>
+    <message>
+        <source>The logs are in {folder}.</source>
+        <translation>Die Protokolle liegen in {folder}.</translation>
+    </message>
+</context>
+<context>
     <name>HistoryPlot</name>
     <message numerus="yes">
         <source>%n answers slower than plain decoding</source>
@@ -2835,6 +2850,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{deed}: the edited message</source>
         <translation>{deed}: die bearbeitete Nachricht</translation>
+    </message>
+    <message>
+        <source>{action}: the edited message</source>
+        <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
