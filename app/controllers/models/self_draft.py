@@ -19,6 +19,7 @@ from app.hub.file_names import all_shards
 from engine.errors import EngineError
 from engine.records import Problem
 from engine.sentences import said
+from engine.session.worker import FunctionJob
 from ui.models.panel import ModelsPanel
 from ui.models.self_draft_dialog import SelfDraftDialog
 from ui.text.problem_words import explanation, in_language, in_words
@@ -72,7 +73,8 @@ class SelfDraftController:
         def turn(_session: Session, pause: Callable[[], None]) -> None:
             self._work(path, stop, pause)
 
-        self._parts.worker.lend(turn, lambda: self._fail(stop, NO_ENGINE))
+        job = FunctionJob(turn, lambda: self._fail(stop, NO_ENGINE))
+        self._parts.worker.run_job(job, in_background=True)
 
     def _show(self, stop: threading.Event, **changes: object) -> None:
         if self.dialog is not None and stop is self._stop and not stop.is_set():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models.self_draft import SelfDraftController
 from app.domain.models import ModelRef, SelfDraftState
+from engine.session.worker import FunctionJob
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.ui import conftest as ui_parts
 from ui.window.main_window import MainWindow
@@ -31,18 +31,19 @@ class Posted(QObject):
         self.arrived.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
 
 
-class Lender:
-    """An engine's thread that is lent at once."""
+class IdleEngine:
+    """An engine whose thread has nothing else to do."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
         self.is_gone = False
 
-    def lend(self, turn: Callable[[object, Callable[[], None]], None], on_failure: Callable[[], None]) -> None:
+    def run_job(self, job: FunctionJob, *, in_background: bool) -> None:
+        assert in_background
         if self.is_gone:
-            on_failure()
+            job.on_failure()
             return
-        self.threads.append(threading.Thread(target=turn, args=(None, lambda: None)))
+        self.threads.append(threading.Thread(target=job.function, args=(None, lambda: None)))
         self.threads[-1].start()
 
 
@@ -50,7 +51,7 @@ class Bench:
     """The controller with all that it talks to."""
 
     def __init__(self, window: MainWindow, folder: Path) -> None:
-        self.engine, self.posted, self.used = Lender(), Posted(), list[tuple[ModelRef, ModelRef]]()
+        self.engine, self.posted, self.used = IdleEngine(), Posted(), list[tuple[ModelRef, ModelRef]]()
         self.folder = folder / "self-drafts"
         paths = SimpleNamespace(cache=folder, self_drafts=self.folder)
         parts = SimpleNamespace(window=window, worker=self.engine, paths=paths)
