@@ -116,7 +116,8 @@ def _serve(
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
-    app = make_application(models, scheduler, metrics, key, AllowedHosts(options.host))
+    hosts = AllowedHosts(options.host, frozenset(options.allow_origin))
+    app = make_application(models, scheduler, metrics, key, hosts)
     worker.start()
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:

@@ -32,6 +32,7 @@ from app.controllers.window.layout import LayoutController
 from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
+from app.controllers.window.updates import UpdatesController
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
@@ -107,12 +108,14 @@ class Controller(QObject):
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
+        self._updates = UpdatesController(parts.window)
         self._notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
-        self.engines = EnginesController(parts, self._then_show_engine(self.models.load_pair))
+        chat = self._then_show_engine(self.models.load_pair)
+        self.engines = EnginesController(parts, chat, lambda: self.models.target_path)
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
@@ -169,6 +172,7 @@ class Controller(QObject):
         self.conversations.unsent.keep()
         self.conversations.edits.keep()
         self.space.close()
+        self._updates.close()
         if self.hub is not None:
             self.hub.close()
         self.engines.close()

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
+UNNAMED_DRAFTING = "spec_decode"  # of an engine that counts drafted tokens, and does not tell how it drafts
 AT = " @ "  # between a model's name and the host that has it: the name that its figures are kept under
 
 

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from app.domain.speed.outlook import Outlook, SpeedRange
+from engine.records import Problem
 
 
 class FitLevel(StrEnum):
@@ -100,16 +101,17 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """One model file, on the hub (``repo`` and ``file``) or here (``path``)."""
+    """One model file: on the hub (``repo`` and ``file``), here (``path``), or behind a link (``url``)."""
 
     repo: str = ""
     file: str = ""
     path: str = ""
+    url: str = ""
 
     @property
     def name(self) -> str:
         """The file's own name."""
-        return (self.path or self.file).replace("\\", "/").rsplit("/", 1)[-1]
+        return (self.path or self.file or self.url.partition("?")[0]).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +327,37 @@ class OfferRow:
     name: str
     size_bytes: int
     owner: str
+    runs_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """How far the scan of a folder is, or what came of it. ``is_running``: it can be stopped."""
+
+    folder: str
+    is_running: bool
+    num_files: int = 0
+    num_found: int = 0
+    num_unreadable: int = 0
+    is_complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """What is behind a link. While it is looked at, and where ``problem`` says why it cannot be used, nothing else.
+
+    ``hosts``: the servers that the bytes come from, in order.
+    """
+
+    url: str
+    is_looking: bool = False
+    problem: Problem | None = None
+    name: str = ""
+    facts: str = ""
+    size_bytes: int = 0
+    num_parts: int = 1
+    hosts: tuple[str, ...] = ()
+    fit: FitLevel = FitLevel.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

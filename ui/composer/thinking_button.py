@@ -85,8 +85,9 @@ class ThinkingButton(QToolButton):
         if not self._options:
             return
         name = thinking_name(self.option)
-        self.setText(name)
-        self.setAccessibleName(translate("ThinkingButton", "Thinking: {name}").format(name=name))
+        words = translate("ThinkingButton", "Thinking: {name}").format(name=name)
+        self.setText(words)  # a lone "On" would be a riddle, above all where no mode stands beside it
+        self.setAccessibleName(words)
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
         self.setToolTip(hover(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))

@@ -98,4 +98,5 @@ def source_parts(stats: RunStats) -> list[Part]:
 
 def source_counts(stats: RunStats) -> dict[object, str]:
     """How many tokens came from where; a dash while there is none at all."""
-    return {source: count(stats.provenance.get(source, 0)) if stats.tokens else UNKNOWN for source in SOURCES}
+    is_told = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
+    return {source: count(stats.provenance.get(source, 0)) if is_told else UNKNOWN for source in SOURCES}

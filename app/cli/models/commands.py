@@ -36,7 +36,7 @@ def command(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("\npaceline: Stopped.", file=sys.stderr)
         return INTERRUPTED
-    except AppError as error:
+    except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     except OSError as error:
         problem = Problem("The disk refused", f"{error.strerror or error}.", "Check the library folder.")
@@ -73,17 +73,20 @@ def _show(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     library = open_library(find_paths())
-    models, offers = library.models(), library.offers()
+    models, (offers, skipped) = library.models(), library.look()
     if options.json:
         _print_json(
             {
                 "folder": str(library.folder),
                 "models": [as_dict(model) for model in models],
                 "offers": [as_dict(offer) for offer in offers],
+                "skipped": [as_dict(model) for model in skipped],
             }
         )
     else:
         print(list_text(models, offers, library.folder))
+        for model in skipped:
+            print(f"Not offered: {model.name}. {model.reason}")
     return 0
 
 

@@ -20,12 +20,13 @@ Use = Callable[[str, str], None]
 
 
 class EnginesController(QObject):
-    """``use`` has a target loaded, by its path, with a draft: with none, that is."""
+    """``use`` has a target loaded, by its path, with a draft: with none, that is. ``used`` tells which is."""
 
     posted = Signal(object)
 
-    def __init__(self, parts: Parts, use: Use) -> None:
+    def __init__(self, parts: Parts, use: Use, used: Callable[[], str]) -> None:
         super().__init__()
+        self._used = used
         self._window, self._engines, self._use = parts.window, parts.engines, use
         self._panel: ModelsPanel | None = None
         self._closed = False
@@ -67,6 +68,7 @@ class EnginesController(QObject):
         records = self._engines.all
         self._window.header.set_engines(records)
         if self._panel is not None:
+            self._panel.engines.set_used(self._used())
             self._panel.engines.set_engines(records)
 
     def _report(self, problem: Problem) -> None:
@@ -93,7 +95,7 @@ class EnginesController(QObject):
     def _ask(self, url: str) -> None:
         def asked(record: EngineRecord) -> None:
             self._show()
-            words = translate("EnginesController", "{host} was asked again.")
+            words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 

@@ -219,6 +219,7 @@ class HubController(QObject):
             self._downloads.show()
         elif page == WELCOME and self._first is not None:
             self._first.look()
+            self._library.on_page()  # what other apps have is offered there as well
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:

@@ -47,6 +47,12 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.context_bar.description == "used 29%, free 71%"
 
 
+def test_where_tokens_came_from_is_a_dash_where_an_engine_does_not_tell(panel: StatsPanel) -> None:
+    panel.show_stats(replace(STATS, provenance={}))
+    assert {row.value for row in panel.now.sources.values()} == {UNKNOWN}
+    assert panel.now.acceptance.rate.value == "68% of 210"
+
+
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     speed = panel.now.speed
