@@ -133,7 +133,7 @@ class Outlook:
         if gain.draft_share is None:
             return said("")
         share = said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=gain.draft_share * 100)
-        if gain.draft_pays:
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
             return share
         return joined([share, self._instead])
 
