@@ -31,7 +31,7 @@ from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, EngineReady, Mode, Problem
 from engine.session.session import Session
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, FunctionJob
 
 ENGINE_ENDS_S = 10.0
 
@@ -153,7 +153,7 @@ def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, min
             session.unload()
             notify("the models are unloaded; the next request loads them again")
 
-    timer = IdleTimer(minutes * 60.0, lambda: worker.lend(unload))
+    timer = IdleTimer(minutes * 60.0, lambda: worker.run_job(FunctionJob(unload), in_background=True))
     scheduler.on_change = timer.restart
     timer.restart()
     try:

@@ -111,9 +111,13 @@ def host_in(url: str) -> str:
 def stays_here(url: str) -> bool:
     """Whether an address is this computer itself."""
     try:
-        host = urlsplit(url).hostname or ""
+        return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
         return False
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this computer itself, by its name or number alone."""
     if host == "localhost":
         return True
     try:

@@ -1741,24 +1741,12 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>{host} neu fragen, was es gibt</translation>
     </message>
     <message>
-        <source>Change key</source>
-        <translation>Schlüssel ändern</translation>
-    </message>
-    <message>
-        <source>Enter another key for {host}</source>
-        <translation>Einen anderen Schlüssel für {host} eingeben</translation>
-    </message>
-    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
     <message>
         <source>Remove {host} and forget its key</source>
         <translation>{host} entfernen und den Schlüssel vergessen</translation>
-    </message>
-    <message>
-        <source>drafts, and does not tell how</source>
-        <translation>entwirft, ohne zu sagen, wie</translation>
     </message>
     <message>
         <source>drafts: {how}</source>
@@ -1779,6 +1767,18 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Engines</source>
         <translation>Engines</translation>
+    </message>
+    <message>
+        <source>Change key</source>
+        <translation>Schlüssel ändern</translation>
+    </message>
+    <message>
+        <source>Enter another key for {host}</source>
+        <translation>Einen anderen Schlüssel für {host} eingeben</translation>
+    </message>
+    <message>
+        <source>drafts, and does not tell how</source>
+        <translation>entwirft, ohne zu sagen, wie</translation>
     </message>
     <message numerus="yes">
         <source>%n models</source>
@@ -2292,7 +2292,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
-    <name>HelpDesk</name>
+    <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
         <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
@@ -2817,8 +2817,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Senden</translation>
     </message>
     <message>
-        <source>{deed}: the edited message</source>
-        <translation>{deed}: die bearbeitete Nachricht</translation>
+        <source>{action}: the edited message</source>
+        <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
@@ -5406,10 +5406,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie als Modus einfaches Dekodieren oder Automatisch; dieser pausiert, wo sich Entwürfe nicht lohnen.</translation>
     </message>
     <message>
-        <source>Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine started with a larger context.</source>
-        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder lassen Sie die Engine mit einem größeren Kontext starten.</translation>
-    </message>
-    <message>
         <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
         <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
@@ -5610,10 +5606,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Adresse einer Engine endet mit Rechner, Port oder Ordner.</translation>
     </message>
     <message>
-        <source>Copy it again, without anything around it. Nothing was sent.</source>
-        <translation>Kopieren Sie ihn noch einmal, ohne etwas darum herum. Es wurde nichts gesendet.</translation>
-    </message>
-    <message>
         <source>The engine sent no JSON object.</source>
         <translation>Die Engine sandte kein JSON-Objekt.</translation>
     </message>
@@ -5628,10 +5620,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Messages and the key would go to {host} unencrypted.</source>
         <translation>Nachrichten und Schlüssel gingen unverschlüsselt an {host}.</translation>
-    </message>
-    <message>
-        <source>This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.</source>
-        <translation>Das ist kein Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder Zeichen, die kein Schlüssel hat, oder er ist viel zu lang.</translation>
     </message>
     <message>
         <source>{host} ended the answer in the middle.</source>
@@ -5802,10 +5790,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Prüfen Sie den freien Platz und die Rechte des Ordners.</translation>
     </message>
     <message>
-        <source>The engine has no room for this conversation.</source>
-        <translation>Die Engine hat keinen Platz für diese Unterhaltung.</translation>
-    </message>
-    <message>
         <source>{host} has no list of models.</source>
         <translation>{host} hat keine Liste von Modellen.</translation>
     </message>
@@ -5822,20 +5806,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{host} leitet an eine andere Adresse weiter; dem wird nicht gefolgt.</translation>
     </message>
     <message>
-        <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
-        <translation>Die Unterhaltung hat {num_tokens:,} Tokens, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
-    </message>
-    <message>
         <source>{host} wants a key, and none is kept for it.</source>
         <translation>{host} verlangt einen Schlüssel, und es ist keiner hinterlegt.</translation>
     </message>
     <message>
         <source>{host} answered with status {status}.</source>
         <translation>{host} antwortete mit Status {status}.</translation>
-    </message>
-    <message>
-        <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
-        <translation>{host} fasst {n_ctx:,} Tokens; die Unterhaltung hat mehr.</translation>
     </message>
     <message>
         <source>{host} has no room for this conversation.</source>
@@ -7014,10 +6990,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der lokale Server konnte nicht starten</translation>
     </message>
     <message>
-        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
-        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
-    </message>
-    <message>
         <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
         <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
@@ -7032,6 +7004,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>no acceptance rate pays off here</source>
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
+    </message>
+    <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
     </message>
     <message>
         <source>What came was discarded. Check the link.</source>
@@ -7312,6 +7288,30 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The page of releases answered with HTTP {status}.</source>
         <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
+    </message>
+    <message>
+        <source>Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine started with a larger context.</source>
+        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder lassen Sie die Engine mit einem größeren Kontext starten.</translation>
+    </message>
+    <message>
+        <source>Copy it again, without anything around it. Nothing was sent.</source>
+        <translation>Kopieren Sie ihn noch einmal, ohne etwas darum herum. Es wurde nichts gesendet.</translation>
+    </message>
+    <message>
+        <source>This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.</source>
+        <translation>Das ist kein Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder Zeichen, die kein Schlüssel hat, oder er ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>The engine has no room for this conversation.</source>
+        <translation>Die Engine hat keinen Platz für diese Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_tokens:,} Tokens, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
+    </message>
+    <message>
+        <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
+        <translation>{host} fasst {n_ctx:,} Tokens; die Unterhaltung hat mehr.</translation>
     </message>
 </context>
 <context>

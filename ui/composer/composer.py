@@ -291,7 +291,7 @@ class Composer(QWidget):
         if label.property("kind") != kind:
             set_style_property(label, "kind", kind)
 
-    # ---- intentions --------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
         """Send what stands in the box, if anything can answer."""

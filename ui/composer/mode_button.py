@@ -21,6 +21,15 @@ MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
 
 
+def make_menu_button(button: QToolButton) -> None:
+    """Have a button below the message look like one that says what is in force and opens a menu."""
+    button.setObjectName("modeButton")
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setIconSize(QSize(14, 14))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+
+
 class ModeMenu(ChoicePopup):
     """The modes, each with a line of plain words, and the draft length below them."""
 
@@ -89,12 +98,8 @@ class ModeButton(QToolButton):
         self._unavailable: dict[Mode, str] = {}
         self.mode = Mode.OFF
         self.draft_length: int | None = None
-        self.setObjectName("modeButton")
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        make_menu_button(self)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
-        self.setIconSize(QSize(14, 14))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()

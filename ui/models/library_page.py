@@ -157,7 +157,7 @@ class LibraryLine(QFrame):
 
 
 class LibraryPage(QWidget):
-    """Models and offers in, intentions out."""
+    """Models and offers in, requests out."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -320,7 +320,7 @@ class MainWindow(QMainWindow):
         self.composer.set_text(text)
         self.composer.setFocus()
 
-    # ---- intentions of the window ------------------------------------------------------------------------------
+    # ---- requests of the window --------------------------------------------------------------------------------
 
     def copy_last_answer(self) -> None:
         """Put the last answer on the clipboard."""

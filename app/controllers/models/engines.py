@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -11,8 +12,10 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts
 from app.domain.engines import EngineRecord, remote_path
 from engine.records import Problem
-from ui.models.panel import ModelsPanel
 from ui.text.language import translate
+
+if TYPE_CHECKING:  # a start waits for no page of models
+    from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
 END_S = 1.0

@@ -116,7 +116,7 @@ class ModelController:
             devices=ready.devices if ready else (),
         )
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def load_chosen(self) -> None:
         """Load what the settings name."""

@@ -31,7 +31,7 @@ from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
 from engine.cache.states import StateCache
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, FunctionJob
 from tests.app.server.scripted_session import CHAT, KEY, PATIENCE_S
 
 LOCAL = "127.0.0.1"
@@ -59,7 +59,7 @@ class Running:
         def wait(_session: object, _between_steps: object) -> None:
             over.wait(PATIENCE_S)
 
-        self.worker.lend(wait, over.set)
+        self.worker.run_job(FunctionJob(wait, over.set), in_background=True)
         yield
         over.set()
 
