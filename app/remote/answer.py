@@ -91,7 +91,7 @@ class RemoteAnswer:
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
-        elif before is not None:
+        elif before is not None and self._drafted is None:
             self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
 

@@ -25,7 +25,7 @@ from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteMode
 from app.domain.messages import MessageView
 from app.domain.models import CatalogRow, ModelRef, PairSide, PairView
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, read_catalog
-from app.remote.worker import model_info
+from app.remote.worker import NOT_HERE, model_info
 from engine.records import Mode, RunStats, ThinkingOption
 from tests.ui import filled_window
 from tests.ui.conftest import ASSETS
@@ -79,7 +79,7 @@ def draw(options: argparse.Namespace) -> None:
         path = remote_path(SPARK.url, "Qwen/Qwen3-32B")
         target = model_info(SPARK, SPARK.facts.models[0], path, WAYS)
         window.header.set_engines((SPARK, STUDIO))
-        reasons = {mode: "" for mode in Mode if mode is not Mode.OFF}
+        reasons: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
         window.set_mode(Mode.OFF)
         window.set_engine(EngineView(EngineState.READY, target, unavailable=reasons))
         rows, folders = content.conversations()

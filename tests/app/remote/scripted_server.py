@@ -53,6 +53,7 @@ class Script:
     refuses_length: bool = False  # and any request with a length, as vLLM does where that is more than it holds
     template: str = ""  # a chat template that it renders questions with
     names_reasoning: str = "reasoning_content"
+    tells_drafts: bool = False  # vLLM with --per-request-spec-decode-metrics summary
     family: str = ""  # of a model that thinks, on Ollama
 
 
@@ -297,7 +298,18 @@ class ScriptedServer(ThreadingHTTPServer):
             }
         yield last
         tokens = num_parts * 2 if kind in ("vllm", "sglang") else num_parts
-        yield {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
+        usage: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
+        if self.script.tells_drafts:
+            usage["metrics"] = {
+                "speculative_decoding": {
+                    "acceptance_histogram": [1, 1, 2],
+                    "num_spec_steps": 4,
+                    "num_accepted_draft_tokens": 5,
+                    "num_draft_tokens": 8,
+                    "num_spec_tokens": 2,
+                }
+            }
+        yield usage
 
 
 @contextlib.contextmanager

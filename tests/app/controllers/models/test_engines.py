@@ -177,7 +177,12 @@ def test_no_file_has_the_key(
 ) -> None:
     use(desk, server, qtbot)
     ask(desk, "Hi")
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 1, timeout=WAIT_MS)
+    server.script.status, server.script.error = 400, {"message": f"Incorrect API key provided: {KEY}."}  # as some do
+    ask(desk, "Again")
+    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.problems), timeout=WAIT_MS)
+    assert "[key]" in desk.window.problems[-1].message
+    assert KEY not in desk.window.problems[-1].message
     desk.close()
     files = [path for path in paceline_home.rglob("*") if path.is_file()]
     assert any(path.name == "engines.toml" for path in files)
