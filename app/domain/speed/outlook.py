@@ -142,7 +142,7 @@ class Outlook:
             if self.by_head
             else said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=percent)
         )
-        if gain.draft_pays:
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
             return share
         return joined([share, self._instead])
 
