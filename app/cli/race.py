@@ -17,7 +17,7 @@ from typing import TextIO
 
 from app.benchmark.lanes import read_lanes, settle_memory, uses_draft
 from app.benchmark.markdown import figure, percent
-from app.benchmark.opened_lanes import OpenLane, open_beside
+from app.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
 from app.benchmark.race import (
     Lane,
     LaneFailedError,
@@ -25,9 +25,8 @@ from app.benchmark.race import (
     RacePlan,
     RoundEnded,
     SliceEnded,
-    base_of,
 )
-from app.benchmark.race_report import Gap, Verdict, aligned, decoding_settings, judge, make_race_report
+from app.benchmark.race_report import Verdict, aligned, decoding_settings, judge, make_race_report
 from app.benchmark.runs import Run, Variant
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
@@ -193,7 +192,7 @@ class _RaceCommand:
 
     def _end(self, runs: Sequence[Run]) -> int:
         complete = bool(self._race.runs)
-        verdicts = judge(runs, self._gap(), complete=complete)
+        verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
         rounds = counted(self._race.rounds, "round", "rounds")
@@ -220,23 +219,6 @@ class _RaceCommand:
         for verdict in verdicts:
             print(verdict.sentence, file=self._out)
         print(file=self._out, flush=True)
-
-    def _gap(self) -> Gap | None:
-        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
-        sampling = self._request.sampling
-        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-        if not sampling.greedy or any(penalties):
-            return None
-        base = base_of([lane.variant for lane in self._lanes])
-        session = next(lane.session for lane in self._lanes if lane.variant == base)
-
-        def gap(before: Sequence[int], first: int, second: int) -> float | None:
-            try:
-                return session.logit_gap(self._request, before, first, second)
-            except EngineError:  # the race is over, and its figures count without it
-                return None
-
-        return gap
 
     def _settings(self) -> dict[str, object]:
         request, plan = self._request, self._plan

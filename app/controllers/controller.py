@@ -1,4 +1,4 @@
-"""Connects the window's intentions and the engine's events with the controllers. Decides nothing itself."""
+"""Connects the window's requests and the engine's events with the controllers. Decides nothing itself."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ class Controller(QObject):
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
-        self.engines = EnginesController(parts, self._then_show_engine(self.models.load_pair))
+        chat = self._then_show_engine(self.models.load_pair)
+        self.engines = EnginesController(parts, chat, lambda: self.models.target_path)
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
@@ -236,18 +237,18 @@ class Controller(QObject):
         self.server.show_waiting()
         self._background.look()
 
-    def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
+    def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
             if of_models and self.answers.state is not None:
                 self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
             elif of_models and self.server.is_answering:
                 self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
-            intention(*arguments)
+            request(*arguments)
             self._show_engine()
 
         return act
 
-    # ---- intentions that concern several ----------------------------------------------------------------------------
+    # ---- requests that concern several ------------------------------------------------------------------------------
 
     def _on_submitted(self, text: str) -> None:
         if not self.models.usable:

@@ -401,3 +401,28 @@ class FirstModelView:
     def fraction(self) -> float | None:
         """How much has come; None where nothing has yet."""
         return self.done_bytes / self.total_bytes if self.done_bytes and self.total_bytes else None
+
+
+class SelfDraftState(StrEnum):
+    """How making a draft of a model itself stands."""
+
+    OFFERED = "offered"
+    WORKING = "working"
+    ENDED = "ended"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SelfDraftView:
+    """A draft made of a model itself. ``size_bytes`` are the model's.
+
+    ``words`` say what is done now, or what was measured, a sentence each, or why it failed; ``draft`` is the file of
+    the copy that can pay, empty where none can.
+    """
+
+    name: str
+    size_bytes: int
+    state: SelfDraftState = SelfDraftState.OFFERED
+    words: tuple[str, ...] = ()
+    fraction: float = 0.0
+    draft: str = ""

@@ -20,7 +20,8 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import app
-from app.hub.addresses import content_range, is_this_machine, origin
+from app.domain.engines import is_this_machine
+from app.hub.addresses import content_range, origin
 from app.hub.client import MAX_REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
 from app.hub.errors import (
     HubAnswerError,

@@ -120,6 +120,26 @@
     </message>
 </context>
 <context>
+    <name>EnginesController</name>
+    <message numerus="yes">
+        <source>{host} answers: %n models.</source>
+        <translation>
+            <numerusform>{host} answers: %n model.</numerusform>
+            <numerusform>{host} answers: %n models.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>EnginesPage</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>FileTable</name>
     <message numerus="yes">
         <source>%n parts</source>

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.forecast.gain import GainForecast, PairKind, forecast_gain
 from engine.forecast.passes import Machine, PassForecast, PlacedModel, forecast_pass, forecast_step
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 
 _BUILTIN = "paceline-tiny"
@@ -50,7 +51,9 @@ def forecast(
 
 
 def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
-    """How alike two models are, by what their headers say of their family."""
+    """How alike two models are, by what their headers say of their family; a head is what its file says."""
+    if head_method(draft):
+        return PairKind.HEAD
     first, second = (_family(header) for header in (target, draft))
     if first == second == _BUILTIN:
         return PairKind.DISTILLED

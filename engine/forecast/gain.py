@@ -7,7 +7,7 @@ passes are the curve's, so one pair gains little where a pass of four tokens cos
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
@@ -29,9 +29,13 @@ CHANCES = {
     "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
     "family": ((0.66, 0.84), (0.60, 0.80)),  # one maker, one kind of training: Qwen2.5-Coder 1.5B with its 0.5B
     "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
+    # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's own head (2412.19437), about 0.75
+    # for EAGLE-3 (2503.01840); heads that others train have less.
+    "head": ((0.55, 0.85), (0.50, 0.80)),
 }
 _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
+HEAD_DEPTHS = (1, 2, 3)  # for which figures of heads were published: further ahead of the target they fall
 WORK_MS = 0.12  # Python's share of a pass with proposals
 _UNSURE = 1.1  # times either end, that this reckoning itself is off by
 _NOTHING = 1.01  # times plain decoding
@@ -46,6 +50,7 @@ class PairKind(StrEnum):
     DISTILLED = "distilled"  # the draft was trained on the target's own answers
     FAMILY = "family"  # models of one family
     OTHER = "other"
+    HEAD = "head"  # no model of its own: what reads the target's hidden rows
 
 
 class Bound(StrEnum):
@@ -93,15 +98,16 @@ def forecast_gain(
     # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
     repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
     text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
-    times = [_time_of_token(curve, text, share, step_ms, each) for share, each in zip(shares, chances, strict=True)]
-    ends = [1.0 / time for time in times]
+    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
+    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths) for chance in chances]
+    ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1]) < _PAYS
-    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2) < _PAYS, plain_ms)
+    pays = _drafted(curve, step_ms, chances[1], depths) < _PAYS
+    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths) < _PAYS, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
@@ -116,9 +122,9 @@ def narrowed(low: float, high: float) -> tuple[float, float]:
     return low, low * WIDEST
 
 
-def _time_of_token(curve: CostCurve, text: float, text_share: float, step_ms: float | None, chance: float) -> float:
-    """Of plain passes, what a token takes on average; ``text`` is that of a token which stands in the text."""
-    other = 1.0 if step_ms is None else min(_drafted(curve, step_ms, chance), 1.0)
+def _time_of_token(text: float, text_share: float, drafted: float) -> float:
+    """Of plain passes, what a token takes on average: one that stands in the ``text``, and one that is drafted."""
+    other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
 
@@ -127,9 +133,9 @@ def _text(curve: CostCurve, chance: float) -> float:
     return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
 
 
-def _drafted(curve: CostCurve, step_ms: float, chance: float) -> float:
+def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int]) -> float:
     plain_ms = curve.cost_ms(1)
-    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
+    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in depths)
 
 
 def _expected(chance: float, depth: int) -> float:

@@ -33,6 +33,11 @@ class HeadChoice:
         self.inspect = inspect or trust
         self.reason: str = NO_HEAD
 
+    @property
+    def are_known(self) -> bool:
+        """Whether the target's file has heads, or had them before they were left out."""
+        return self.reason != NO_HEAD
+
     def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """``options`` with a context that fits, and with the target's own heads where it has any that run and fit.
 

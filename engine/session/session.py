@@ -281,7 +281,14 @@ class Session:
         draft = self._draft.info if self._draft else None
         own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
         draft = None if own_head is not None else draft
-        return EngineReady(target.info, draft, self._unavailable(target), devices=find_gpus(), own_head=own_head)
+        return EngineReady(
+            target.info,
+            draft,
+            self._unavailable(target),
+            devices=find_gpus(),
+            own_head=own_head,
+            has_heads=self._heads.are_known,
+        )
 
     @property
     def request(self) -> LoadRequest:

@@ -109,15 +109,24 @@ class LibraryLine(QFrame):
         self.find_action = self.menu.addAction(
             translate("LibraryLine", "Find a draft for it…"), lambda: requests.drafts_requested.emit(ref)
         )
+        self.self_draft_action = self.menu.addAction(
+            translate("LibraryLine", "Make a draft of it itself…"), lambda: requests.self_draft_requested.emit(ref)
+        )
         self.reveal_action = self.menu.addAction(
             translate("LibraryLine", "Reveal in its folder"), lambda: requests.reveal_requested.emit(row.path)
         )
         self.menu.addSeparator()
         self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
-        for action in (self.draft_action, self.find_action, self.reveal_action):
+        for action in (self.draft_action, self.find_action, self.self_draft_action, self.reveal_action):
             action.setEnabled(not row.missing)
-        icons = ("file-box", "search", "folder-open", "trash-2")
-        actions = (self.draft_action, self.find_action, self.reveal_action, self.remove_action)
+        icons = ("file-box", "search", "layers", "folder-open", "trash-2")
+        actions = (
+            self.draft_action,
+            self.find_action,
+            self.self_draft_action,
+            self.reveal_action,
+            self.remove_action,
+        )
         for action, icon in zip(actions, icons, strict=True):
             action.setIcon(self._theme.icon(icon))
         self.more.setMenu(self.menu)
@@ -157,7 +166,7 @@ class LibraryLine(QFrame):
 
 
 class LibraryPage(QWidget):
-    """Models and offers in, intentions out."""
+    """Models and offers in, requests out."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,7 +26,7 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 class PairCard(QFrame):
-    """Values in by `set_pair`; the deeds go to the shared intentions."""
+    """Values in by `set_pair`; actions go out by the shared requests."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

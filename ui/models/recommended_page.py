@@ -63,7 +63,7 @@ def _choice(row: CatalogRow) -> Choice:
 
 
 class RecommendedPage(QWidget):
-    """Pairs in, intentions out."""
+    """Pairs in, requests out."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -123,8 +123,9 @@ class _Picture:
         tokens, lanes = self._look.tokens, self._lanes
         verdict = main_verdict(self._result.verdicts, list(lanes))
         figure = UNKNOWN if verdict is None or verdict.ratio is None else times_plain(verdict.ratio)
+        color = tokens.accent_text if verdict is not None and verdict.is_sure else tokens.text
         height = float(HEADLINE_PX + 8)
-        self._text(QRectF(MARGIN - 4, top, 500, height), figure, HEADLINE_PX, tokens.accent_text, bold=True)
+        self._text(QRectF(MARGIN - 4, top, 500, height), figure, HEADLINE_PX, color, bold=True)
         left = MARGIN + self._width(figure, HEADLINE_PX, bold=True) + 34
         room = QRectF(left, top + 8, WIDTH - MARGIN - left, 36)
         self._text(room, verdict_title(verdict, lanes), TITLE_PX, tokens.text, bold=True)

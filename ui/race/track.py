@@ -29,6 +29,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LegendRow
+from ui.widgets.styling import set_style_property
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
@@ -59,7 +60,7 @@ class RaceVerdictBox(QFrame):
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show what is known by now; ``state`` is the line below it."""
         first = main_verdict(tuple(verdicts), list(lanes))
-        self._show_figure(None if first is None else first.ratio)
+        self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
@@ -75,12 +76,15 @@ class RaceVerdictBox(QFrame):
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
         main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
-        self._show_figure(main)
+        self._show_figure(main, is_sure=False)
 
-    def _show_figure(self, ratio: float | None) -> None:
-        """A layout that is due only comes behind the next paint, so the room for it is made here."""
+    def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
+        """In the accent's colour only what is sure to be so the next time, too."""
+        kind = "" if is_sure else "unsure"
+        if self.headline.property("kind") != kind:
+            set_style_property(self.headline, "kind", kind)
         self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
-        self.headline.ensurePolished()
+        self.headline.ensurePolished()  # the layout that is due only comes behind the next paint
         self.headline.setMinimumWidth(self.headline.sizeHint().width())
 
 

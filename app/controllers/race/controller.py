@@ -15,7 +15,6 @@ from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.controllers.race.job import RaceJob
 from app.domain.errors import AppError, RaceExportError
 from app.domain.messages import MessageView
 from app.domain.model_name import shown_name
@@ -108,7 +107,7 @@ class RaceController(QObject):
         page.set_earlier(self.store.all())
         self.show_state()
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
@@ -146,6 +145,8 @@ class RaceController(QObject):
 
     def start(self, setup: RaceSetup) -> None:
         """Race, where that is possible now."""
+        from app.controllers.race.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
+
         reason = self._blocked
         if reason:
             self._page.set_blocked(reason)

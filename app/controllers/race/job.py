@@ -54,12 +54,12 @@ TOO_SHORT = said(
     "The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger "
     "model."
 )
-Tell = Callable[[Event], None]
+OnEvent = Callable[[Event], None]
 
 
 @dataclass(slots=True)
 class _LatestAnswer:
-    """The answer of a lane in its last round, as it was told."""
+    """The answer of a lane in its last round, as it was reported."""
 
     round: int = -1
     text: str = ""
@@ -75,50 +75,57 @@ class RaceJob:
         What came of it is kept in ``store``, and how fast the pair was in ``speeds``.
         """
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        self._heard = [_LatestAnswer() for _ in setup.lanes]
+        self._latest = [_LatestAnswer() for _ in setup.lanes]
 
     def failed(self, problem: Problem) -> Event:
-        """What to tell where the race could not be run, or broke off."""
+        """The event for where the race could not be run, or broke off."""
         return RaceEnded(problem=problem)
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]) -> None:
-        """Race, and tell of it; a failure is told with what there is by then."""
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
+        """Race, and report it; a failure is reported with what there is by then."""
         from app.benchmark.opened_lanes import OwnModels, open_beside  # noqa: PLC0415
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
 
         variants = [_variant(choice) for choice in self._setup.lanes]
         own = {_variant(one): OwnModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
         with ExitStack() as stack:
-            tell(RaceRoundBegan(0))
+            on_event(RaceRoundBegan(0))
             try:
                 lanes = open_beside(variants, session, self._request, stack, should_stop, own)
             except LaneFailedError as error:
-                tell(RaceEnded(problem=_lane_problem(error)))
+                on_event(RaceEnded(problem=_lane_problem(error)))
             except EngineError as error:
-                tell(RaceEnded(problem=error.problem))
+                on_event(RaceEnded(problem=error.problem))
             else:
-                tell(self._race(lanes, should_stop, tell, pause))
+                on_event(self._race(lanes, should_stop, on_event, between_steps))
 
     def _race(
-        self, lanes: Sequence[OpenLane], should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]
+        self,
+        lanes: Sequence[OpenLane],
+        should_stop: Callable[[], bool],
+        on_event: OnEvent,
+        between_steps: Callable[[], None],
     ) -> RaceEnded:
+        from app.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
         from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
         plan = RacePlan(setup.rounds) if setup.rounds is not None else RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
         race = Race([Lane(lane.variant, lane.session) for lane in lanes], self._request, plan)
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
-        race.on_text = lambda variant, number, chunk: self._hear(numbers[variant], number, chunk, tell)
+        race.on_text = lambda variant, number, chunk: self._add_text(numbers[variant], number, chunk, on_event)
         partial: Sequence[Run] = ()
         try:
             for event in race.events(should_stop):
                 if isinstance(event, SliceEnded):
-                    tell(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
-                    pause()
+                    on_event(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
+                    between_steps()
                 elif event.complete:
-                    tell(RaceRoundEnded(race.rounds, self._verdicts(race.runs, numbers)))
+                    on_event(RaceRoundEnded(race.rounds, self._verdicts(race.runs, numbers)))
                     if not _is_last(setup, event.round):
-                        tell(RaceRoundBegan(race.rounds))
+                        on_event(RaceRoundBegan(race.rounds))
                 else:
                     partial = event.runs
         except LaneFailedError as error:
@@ -126,7 +133,7 @@ class RaceJob:
         runs = race.runs or list(partial)
         if not runs:
             return RaceEnded(problem=problem)
-        result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
+        result = self._result(race, lanes, runs, None if should_stop() else logit_gap_of(lanes, self._request))
         notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
         if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
             notices.append(TOO_SHORT)
@@ -161,13 +168,13 @@ class RaceJob:
             except OSError:
                 log.exception("how fast the pair was could not be kept")
 
-    def _hear(self, lane: int, number: int, chunk: TextChunk, tell: Tell) -> None:
-        heard = self._heard[lane]
-        if heard.round != number:
-            heard.round, heard.text, heard.spans = number, "", ()
-        heard.text += chunk.text
-        heard.spans += chunk.spans
-        tell(LaneText(lane, number, chunk.text, chunk.spans))
+    def _add_text(self, lane: int, number: int, chunk: TextChunk, on_event: OnEvent) -> None:
+        latest = self._latest[lane]
+        if latest.round != number:
+            latest.round, latest.text, latest.spans = number, "", ()
+        latest.text += chunk.text
+        latest.spans += chunk.spans
+        on_event(LaneText(lane, number, chunk.text, chunk.spans))
 
     def _result(self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[Run], gap: Gap | None) -> RaceResult:
         from app.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
@@ -181,14 +188,14 @@ class RaceJob:
         report = make_race_report(ready, self._settings(race), runs, verdicts)
         figures = {(row.mode, row.depth, row.engine): row for row in report.measured.rows}
         results = []
-        for choice, lane, heard in zip(self._setup.lanes, lanes, self._heard, strict=True):
+        for choice, lane, latest in zip(self._setup.lanes, lanes, self._latest, strict=True):
             row = figures.get((lane.variant.mode, lane.variant.depth, lane.variant.engine))
             stats = _sum_of(runs, lane.variant)
             if row is not None:
                 stats = replace(
                     stats, inter_token_ms_p50=row.inter_token_ms_p50, inter_token_ms_p95=row.inter_token_ms_p95
                 )
-            results.append(LaneResult(choice, stats, heard.text, heard.spans))
+            results.append(LaneResult(choice, stats, latest.text, latest.spans))
         return RaceResult(
             setup=self._setup,
             target=shown_name(ready.target),
@@ -217,22 +224,6 @@ class RaceJob:
     def _targets(self) -> dict[Variant, str]:
         """The targets of the lanes that have one of their own."""
         return {_variant(choice): choice.target for choice in self._setup.lanes if choice.target}
-
-    def _gap(self, race: Race, lanes: Sequence[OpenLane]) -> Gap | None:
-        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
-        sampling = self._request.sampling
-        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-        if not sampling.greedy or any(penalties):
-            return None
-        session = next(lane.session for lane in lanes if lane.variant == race.base)
-
-        def gap(before: Sequence[int], first: int, second: int) -> float | None:
-            try:
-                return session.logit_gap(self._request, before, first, second)
-            except EngineError:  # the race is over, and its figures count without it
-                return None
-
-        return gap
 
     def _settings(self, race: Race) -> dict[str, object]:
         from app.benchmark.race_report import decoding_settings  # noqa: PLC0415

@@ -69,6 +69,7 @@ class Outlook:
     measured_with: str = ""
     temperature: float = 0.0
     measured: PairSpeed | None = None
+    by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
 
     @property
     def headline(self) -> Sentence:
@@ -86,7 +87,7 @@ class Outlook:
         """What there is to say beside the headline."""
         parts = [self._draft, self._bound]
         if not self.is_measured:
-            parts += [self._conditions, self._basis]
+            parts += [self._conditions, self._basis, self._head_basis]
         return tuple(part for part in parts if part)
 
     @property
@@ -132,14 +133,24 @@ class Outlook:
         gain = self.gain
         if gain.draft_share is None:
             return said("")
-        share = said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=gain.draft_share * 100)
-        if gain.draft_pays:
+        percent = gain.draft_share * 100
+        share = (
+            said(
+                "A token of the head costs {percent:.0f}% of a pass of the target, output layer included.",
+                percent=percent,
+            )
+            if self.by_head
+            else said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=percent)
+        )
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
             return share
         return joined([share, self._instead])
 
     @property
     def _instead(self) -> Sentence:
         """What would pay where the draft does not."""
+        if self.by_head:
+            return said("That does not pay off here; text that repeats is drafted without it.")
         even = self.gain.break_even_share
         if even is None or even < 0.02:
             return said("No draft model would pay off here; text that repeats is drafted without one.")
@@ -181,6 +192,12 @@ class Outlook:
         if self.basis == "others":
             return said("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
         return said("Estimated from the speed of the memory, which was measured here.")
+
+    @property
+    def _head_basis(self) -> Sentence:
+        if not self.by_head:
+            return said("")
+        return said("How often a head is right was not measured here: the range is what was published of others.")
 
 
 def measured_words(speed: PairSpeed) -> Sentence:

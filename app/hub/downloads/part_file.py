@@ -18,7 +18,7 @@ from pathlib import Path
 from app.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.hub.file_names import short
 from app.storage.atomic import move_into_place, write_atomically
-from engine.sentences import said
+from engine.sentences import said, size_of
 
 RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
 HASH_BLOCK_BYTES = 1 << 20
@@ -188,10 +188,10 @@ def check_space(folder: Path, needed_bytes: int) -> None:
             said(
                 "{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} "
                 "are reserved for the system.",
-                needed_bytes=_megabytes(needed_bytes),
-                free=_megabytes(free),
+                needed_bytes=size_of(needed_bytes),
+                free=size_of(free),
                 folder=folder,
-                reserve_bytes=_megabytes(RESERVE_BYTES),
+                reserve_bytes=size_of(RESERVE_BYTES),
             )
         )
 
@@ -220,12 +220,6 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
 
 def _is_own(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _megabytes(size_bytes: int) -> str:
-    if size_bytes >= 1e9:
-        return said("{number:.1f} GB", number=size_bytes / 1e9)
-    return said("{number:.0f} MB", number=size_bytes / 1e6)
 
 
 @contextmanager

@@ -170,7 +170,7 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
 
 
 def offered(place: ModelsPanel) -> list[tuple[str, str]]:
-    """The deeds of the pair that is shown, each with its kind."""
+    """The actions of the pair that is shown, each with its kind."""
     QApplication.processEvents()
     buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceSetup, summary_of
 from engine.records import Mode, Source, TokenSpan
-from tests.race_results import RESULT, THREE_LANES
+from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
 from ui.race.words import lane_name
@@ -176,6 +176,10 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     assert track.verdict.title.text() == "Auto is faster than Plain"
     assert "Draft, depth 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
+    assert track.verdict.headline.property("kind") == ""
+    page.show_result(replace(THREE_LANES, verdicts=(replace(VERDICT, low=0.9),)))
+    assert track.verdict.headline.property("kind") == "unsure"  # neither is surely faster
+    page.show_result(THREE_LANES)
     lane = track.lanes[1]
     assert {name: line.value for name, line in lane.lines.items()} == {
         "per_pass": "2.00",

@@ -52,6 +52,9 @@ def test_a_draft_that_does_not_pay_is_told_with_what_would() -> None:
     dear = replace(OUTLOOK, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
     assert "a draft that costs less than 32% would" in joined(dear.sentences)
     assert "MTP" in joined(dear.sentences)
+    faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
+    assert "not pay off" not in joined(replace(dear, measured=faster).sentences)
+    assert "not pay off" in joined(replace(dear, measured=slower).sentences)
     hopeless = replace(OUTLOOK, gain=GainRange(1.0, 1.0, 0.6, False, None))
     assert "No draft model would pay off here" in joined(hopeless.sentences)
     assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
@@ -73,3 +76,13 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
     assert "a smaller draft" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
     assert "Auto" in losing_words(PairSpeed("t", "", answers(0.9, 9)))
     assert "0.90×" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
+
+
+def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
+    head = replace(OUTLOOK, by_head=True)
+    assert "A token of the head costs 44% of a pass of the target, output layer included." in joined(head.sentences)
+    assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
+    dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
+    assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)
+    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
+    assert "published" not in joined(replace(head, measured=PairSpeed("t", "h", (), (race,))).sentences)
