@@ -55,7 +55,7 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
-	@for script in window race models parts; do \
+	@for script in window race models parts engines; do \
 		$(VENV)/bin/python packaging/screenshots/$$script.py || exit 1; done
 
 translations: ## bring the German and English catalogues up to the code, and compile them

@@ -29,7 +29,7 @@ class Source(StrEnum):
 LAST_SOURCES = frozenset({Source.RECOVERED, Source.BONUS, Source.TARGET})
 
 
-class PassOdds(NamedTuple):
+class PassProbabilities(NamedTuple):
     """Probabilities of the tokens of a pass, each given those before it, as far as verification computed them.
 
     ``probs`` are of the proposed tokens in order, up to the last one that was looked at. ``last`` is the target's
@@ -45,7 +45,7 @@ class PassOdds(NamedTuple):
     rejected_chars: tuple[int, ...] = ()
 
 
-GREEDY = PassOdds(greedy=True)
+GREEDY = PassProbabilities(greedy=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class TokenSpan:
     """``num_chars`` characters of a chunk that came from one token (0 where a character is still incomplete).
 
     A pass gives its accepted tokens and then one recovered, bonus or target token, so the sources alone tell the
-    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took. ``odds`` is
-    on the last token that the answer took from a pass.
+    passes apart. ``rejected`` is on a recovered token: the text of the proposed tokens whose place it took.
+    ``probabilities`` is on the last token that the answer took from a pass.
     """
 
     num_chars: int
     source: Source
     rejected: str = ""
-    odds: PassOdds | None = None
+    probabilities: PassProbabilities | None = None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.benchmark.prompts import Prompt
-from app.benchmark.runs import PLAIN, Answered, Question, Variant
+from app.benchmark.runs import PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import ChatRequest, Finished, Mode
 from engine.session.session import Session
 
@@ -42,7 +42,7 @@ class OwnEngine:
             for mode in (Mode.DRAFT, Mode.HEAD):  # one of them drafts; the other answers plain
                 self.answer(Variant(mode.value, 1), replace(question, max_tokens=2))
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Answer in this variant's mode and depth; `stats` counts from the end of prefill.
 
         Raises:
@@ -60,7 +60,7 @@ class OwnEngine:
         for event in self._session.generate(request):
             if isinstance(event, Finished):
                 wall_s = time.perf_counter() - started - event.stats.prompt_s
-                return Answered(event.stats, event.token_ids, wall_s)
+                return MeasuredAnswer(event.stats, event.token_ids, wall_s)
         raise RuntimeError("an answer ended without its last event")
 
 

@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class MeasuredAnswer:
     """One measured answer. ``wall_s`` is the whole request by our clock, reading the prompt excluded where known."""
 
     stats: RunStats
@@ -100,7 +100,7 @@ class Contestant(Protocol):
     def prepare(self, question: Question) -> None:
         """Read the prompt, so that no variant pays for it."""
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Answer it.
 
         Raises:

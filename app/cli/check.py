@@ -34,23 +34,23 @@ def command(options: argparse.Namespace) -> int:
     draft = Path(options.draft)
     try:
         is_head = bool(head_method(read_header(draft)))
-        told = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = None if is_head else outlook(target, draft if told.matches else None, told.speaks)
+        found = head_verdict(target, draft) if is_head else verdict(target, draft)
+        expected = outlook(target, draft if found.matches else None, found.speaks)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
-        print(json.dumps(_as_dict(target, draft, told, expected), ensure_ascii=False))
-        return 0 if told.matches else 1
-    if not told.matches:
-        print(f"{draft.name} cannot draft for {target.name}: {told.reason}")
+        print(json.dumps(_as_dict(target, draft, found, expected), ensure_ascii=False))
+        return 0 if found.matches else 1
+    if not found.matches:
+        print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
         return 1
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
-    elif told.speaks is None:
+    elif found.speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
-        print(f"{draft.name} can draft for {target.name}. {speaks_words(told.speaks)}")
-    for sentence in (told.difference, *(expected.sentences if expected else ())):
+        print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
+    for sentence in (found.difference, *(expected.sentences if expected else ())):
         if sentence:
             print(sentence)
     return 0
@@ -62,13 +62,16 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
         probe(target, find_paths().cache)
         header = read_header(target)
         reason = own_head_verdict(target)
+        expected = outlook(target, None)
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
         facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
-        print(json.dumps(facts, ensure_ascii=False))
-    else:
-        print(reason or own_heads_sentence(header, target.name))
+        print(json.dumps(facts | {"expected": _expected(expected)}, ensure_ascii=False))
+        return 1 if reason else 0
+    print(reason or own_heads_sentence(header, target.name))
+    for sentence in expected.sentences if expected else ():
+        print(sentence)
     return 1 if reason else 0
 
 
@@ -107,15 +110,15 @@ def _tried(target: Path, head: Path | None) -> str:
     return ""
 
 
-def _as_dict(target: Path, draft: Path, told: PairVerdict, expected: Outlook | None) -> dict[str, object]:
+def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: Outlook | None) -> dict[str, object]:
     return {
         "target": str(target),
         "draft": str(draft),
-        "compatible": told.matches,
-        "reason": told.reason or None,
-        "speaks": told.speaks,
-        "template_difference": told.difference,
-        "expected": _expected(expected) if told.matches else None,
+        "compatible": found.matches,
+        "reason": found.reason or None,
+        "speaks": found.speaks,
+        "template_difference": found.difference,
+        "expected": _expected(expected) if found.matches else None,
     }
 
 
@@ -128,7 +131,7 @@ def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Ou
         EngineError: a header cannot be read.
     """
     paths = find_paths()
-    known = read_local_header(target), read_local_header(draft) if draft is not None else None
+    known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
     conditions = Conditions() if speaks is None else Conditions(speaks=speaks)
     return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
 

@@ -27,7 +27,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -52,8 +52,8 @@ class Worker(Protocol):
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed`."""
 
-    def run_job(self, job: Job) -> None:
-        """Do somebody's work on the engine's thread; it tells its own events."""
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """Do somebody's work on the engine's thread; in the background: once the app's own requests are answered."""
 
     def stop_jobs(self) -> None:
         """Stop every job asked for so far."""
@@ -69,9 +69,6 @@ class Worker(Protocol):
 
     def count(self, request: CountRequest) -> None:
         """Count tokens; answers with `TokensCounted`."""
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session on the engine's thread, once the app's own requests are answered."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 
-class Reports(QObject):
+class ThreadReports(QObject):
     """Lives on the window's thread.
 
     Signals:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
 from app.controllers.engine_router import EngineRouter
 from app.controllers.parts import Parts
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.controllers.settings_keeper import SettingsKeeper
 from app.paths import Paths, builtin_target
 from app.remote.engines import Engines
-from app.remote.worker import RemoteWorker
 from app.startup.tasks import TASKS, Startup, run_tasks
-from engine.records import Problem
+from engine.records import Event, Problem
 from engine.session.worker import EngineWorker, probing_session
 from ui.text.language import translate
 from ui.text.problem_words import in_words
 from ui.widgets.first_paint import FirstPaint
 from ui.window.main_window import MainWindow
 
+if TYPE_CHECKING:
+    from app.remote.worker import RemoteWorker
+
 
 def assemble(
-    window: MainWindow, paths: Paths, reports: Reports, make_worker: MakeWorker, startup: Startup | None = None
+    window: MainWindow, paths: Paths, reports: ThreadReports, make_worker: MakeWorker, startup: Startup | None = None
 ) -> Controller:
     """Connect everything; the models are loading when this returns. ``startup`` where its tasks ran already."""
     if startup is None:
@@ -32,7 +35,7 @@ def assemble(
         run_tasks(startup, TASKS)
     engines = Engines(paths.engines_file)
     bridge = EngineBridge(
-        lambda on_event: EngineRouter(on_event, make_worker, lambda tell: RemoteWorker(tell, lambda: engines))
+        lambda on_event: EngineRouter(on_event, make_worker, lambda on_remote: _remote_engine(on_remote, engines))
     )
     keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
     store = startup.opened_store()
@@ -54,6 +57,12 @@ def assemble(
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
     """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set."""
     return lambda on_event: EngineWorker(on_event, lambda: probing_session(paths.cache, builtin_target()), painted)
+
+
+def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:
+    from app.remote.worker import RemoteWorker  # noqa: PLC0415  (a start waits for no engine of others)
+
+    return RemoteWorker(on_event, lambda: engines)
 
 
 def _together(problems: Sequence[Problem]) -> Problem:

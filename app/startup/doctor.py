@@ -163,8 +163,20 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
     yield Finding("llama.cpp", Level.FINE, f"Version {build}: {names}.", facts=library)
     features = f"{library['processor']}, {library['cores']} cores. llama.cpp uses: {library['system_info']}."
     yield Finding("Processor", Level.FINE, features)
+    yield _heads(library.get("heads_lack", {}))
     for notice in library["notices"]:
         yield Finding("llama.cpp", Level.NOTE, notice)
+
+
+def _heads(lack: dict[str, list[str]]) -> Finding:
+    """Which methods of heads this build can run."""
+    facts = {"lacks": lack}
+    if not any(lack.values()):
+        message = f"This build can run heads of the kinds {' and '.join(lack)}; Medusa's no llama.cpp can."
+        return Finding("Heads", Level.FINE, message, facts=facts)
+    lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
+    message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."
+    return Finding("Heads", Level.NOTE, message, f"To have them: {_REINSTALL}", facts)
 
 
 def _advice(error: str) -> str:
@@ -186,12 +198,12 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
         size = "its memory is not known" if total is None else f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB free"
         yield Finding("GPU", Level.FINE, f"{gpu['name']}: {size}.")
     if library.get("gpus"):
-        yield _gpu_trial(library.get("gpu_verdict"), library.get("gpu_notice"))
+        yield _gpu_check(library.get("gpu_verdict"), library.get("gpu_notice"))
     if not library.get("gpus") and "error" not in library:
         yield _no_gpu(graphics_of_system(), can_use=bool(library.get("supports_gpu")))
 
 
-def _gpu_trial(verdict: str | None, notice: str | None) -> Finding:
+def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
     """What became of the small model that an earlier start ran there."""
     if verdict is None:
         message = "It was not tried yet: that is done once, when the first model is opened."

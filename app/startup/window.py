@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.controllers.window.garbage import GarbageController
 from app.logs import Logs
 from app.paths import assets_dir, find_paths
@@ -57,7 +57,7 @@ def open_window(argv: Sequence[str], make_worker: MakeWorker | None = None, file
     if not instance.take():
         sys.stderr.write(ALREADY_OPEN if instance.other_answered else HELD.format(lock=paths.lock_file))
         return 0 if instance.other_answered else 1
-    reports = Reports()
+    reports = ThreadReports()
     logs = Logs(paths.logs, reports.crashed.emit)
     logs.start()
     log_qt_messages()
@@ -77,7 +77,7 @@ def _run(
     application: QApplication,
     startup: Startup,
     instance: SingleInstance,
-    reports: Reports,
+    reports: ThreadReports,
     make_worker: MakeWorker | None,
     file: str,
 ) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.interfaces import Tokenizer
-from engine.records import PassOdds, Source, TokenSpan
+from engine.records import PassProbabilities, Source, TokenSpan
 
 _Utf8 = codecs.getincrementaldecoder("utf-8")
 _span = functools.lru_cache(maxsize=1024)(TokenSpan)  # few different ones occur again and again
@@ -63,24 +63,26 @@ class Detokenizer:
         ids: Sequence[int],
         sources: Sequence[Source],
         rejected: Sequence[int] = (),
-        odds: PassOdds | None = None,
+        probabilities: PassProbabilities | None = None,
     ) -> Piece:
         """Take the tokens of one pass; return what may be shown now: nothing more after a stop string.
 
         ``rejected`` are the proposed tokens whose place the last of ``ids`` took; their text is only told along, and so
-        are the ``odds`` of the pass.
+        are the ``probabilities`` of the pass.
         """
         if self._stopped:
             return Piece("", (), stopped=True, num_tokens=0)
         instead = ""
         if rejected:
-            instead, odds = self._rejected_text(rejected, odds)
+            instead, probabilities = self._rejected_text(rejected, probabilities)
         last = len(ids) - 1
         for index, (token_id, source) in enumerate(zip(ids, sources, strict=True)):
             text = self._decode(token_id)
             self._last_source = source
             ends = index == last
-            self._tokens.append(TokenSpan(len(text), source, instead, odds) if ends else _span(len(text), source))
+            self._tokens.append(
+                TokenSpan(len(text), source, instead, probabilities) if ends else _span(len(text), source)
+            )
             self._text += text
             if self._stops and text and self._cut_at_stop(len(text)):
                 return self._release(len(self._text), index + 1)
@@ -115,18 +117,20 @@ class Detokenizer:
         self._mid_character = bool(self._decoder.getstate()[0])
         return text
 
-    def _rejected_text(self, ids: Sequence[int], odds: PassOdds | None) -> tuple[str, PassOdds | None]:
-        """The text of tokens that were not kept, as far as it can be read on its own; ``odds`` with their lengths."""
+    def _rejected_text(
+        self, ids: Sequence[int], probabilities: PassProbabilities | None
+    ) -> tuple[str, PassProbabilities | None]:
+        """The text of tokens that were not kept, as far as it can be read alone; ``probabilities`` with its lengths."""
         pieces = [self._tokenizer.piece(token_id) for token_id in ids]
         text = b"".join(pieces).decode("utf-8", "replace")
-        if len(ids) == 1 or odds is None:
-            return text, odds
+        if len(ids) == 1 or probabilities is None:
+            return text, probabilities
         lengths = [len(piece) for piece in pieces]
         if not text.isascii():
             decoder = _Utf8("replace")
             lengths = [len(decoder.decode(piece)) for piece in pieces]
             lengths[-1] += len(text) - sum(lengths)
-        return text, PassOdds(odds.probs, odds.last, odds.greedy, tuple(lengths))
+        return text, PassProbabilities(probabilities.probs, probabilities.last, probabilities.greedy, tuple(lengths))
 
     def _cut_at_stop(self, num_new: int) -> bool:
         """Cut the held text before the stop string that ends first (the longest such), if there is one.
@@ -173,4 +177,4 @@ def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:
     for span in spans:
         kept = min(span.num_chars, left)
         left -= kept
-        yield TokenSpan(kept, span.source, span.rejected, span.odds)
+        yield TokenSpan(kept, span.source, span.rejected, span.probabilities)

@@ -24,7 +24,7 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.pacing.pass_trace import OnTrace, TracedPass
 from engine.pacing.recovery import Recovery
-from engine.records import GREEDY, PassOdds, Source
+from engine.records import GREEDY, PassProbabilities, Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.logprobs import RowLogprob, row_logprob
 from engine.sampling.sampler import History, Sampler
@@ -36,15 +36,15 @@ from engine.sequence import CachedSequence
 class StepOutput:
     """The tokens that one pass gave, at least one, where each came from, and the proposed ones that were not kept.
 
-    Of several plain passes at once: one token each. ``odds`` where something was proposed, ``logprobs`` of each token
-    where they are wanted.
+    Of several plain passes at once: one token each. ``probabilities`` where something was proposed, ``logprobs`` of
+    each token where they are wanted.
     """
 
     ids: list[int]
     sources: list[Source]
     rejected: list[int]
     num_passes: int = 1
-    odds: PassOdds | None = None
+    probabilities: PassProbabilities | None = None
     logprobs: Sequence[RowLogprob] = ()
 
 
@@ -157,7 +157,7 @@ class Speculation:
             self._count_redecoding(kept + 1 if num_proposed else 0)
         self._stats.replayed += target.num_replayed - num_replayed
         self._stats.count_pass(num_proposed, kept, times[-1] - times[0])
-        self._stats.count_foreseen(draft, kept)
+        self._stats.count_forced_and_predicted(draft, kept)
         if self._config.on_trace is not None:
             self._trace(count, draft, kept, (times[-1] - times[0]) * 1000.0, token_ms)
         self._count_times(times, num_pending, len(ids), (num_proposed, kept))
@@ -326,19 +326,21 @@ class Speculation:
         self._tokens[count : count + kept + 1] = ids
         self._count = count + kept + 1
         rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        sources, odds = [*draft.provenance[:kept], verdict.next_source], self._odds(draft, verdict)
-        return StepOutput(ids, sources, rejected, 1, odds, self._logprobs(rows, ids))
+        sources, probabilities = [*draft.provenance[:kept], verdict.next_source], self._probabilities(draft, verdict)
+        return StepOutput(ids, sources, rejected, 1, probabilities, self._logprobs(rows, ids))
 
-    def _odds(self, draft: Draft, verdict: Verdict) -> PassOdds | None:
+    def _probabilities(self, draft: Draft, verdict: Verdict) -> PassProbabilities | None:
         if not draft.ids:
             return None
         if self._sampler.greedy:
             return GREEDY
         probs = verdict.probs
         if draft.q is None:
-            return PassOdds(tuple([(p, None) for p, _ in probs]), verdict.next_p)
+            return PassProbabilities(tuple([(p, None) for p, _ in probs]), verdict.next_p)
         if draft.sources is not None:  # some of it is text, whose q is certainty
             pairs = zip(probs, draft.sources, strict=False)
             drawn = (Source.DRAFT, Source.HEAD)
-            return PassOdds(tuple([(p, q if came in drawn else None) for (p, q), came in pairs]), verdict.next_p)
-        return PassOdds(tuple(probs), verdict.next_p)
+            return PassProbabilities(
+                tuple([(p, q if came in drawn else None) for (p, q), came in pairs]), verdict.next_p
+            )
+        return PassProbabilities(tuple(probs), verdict.next_p)

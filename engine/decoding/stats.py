@@ -69,7 +69,7 @@ class StatsRecorder:
         self._pass_s.append(seconds)
         self._pass_tokens.append(0)
 
-    def count_foreseen(self, draft: Draft, num_accepted: int) -> None:
+    def count_forced_and_predicted(self, draft: Draft, num_accepted: int) -> None:
         """Of a proposal whose first so many tokens were kept: what a grammar forced, and what the request predicted."""
         self.forced_proposed += draft.num_forced
         self.forced_accepted += min(draft.num_forced, num_accepted)

@@ -20,8 +20,11 @@ LEAST_BYTES = 60_000_000
 USUAL_SHAPE = {1: 1.0, 2: 1.5, 4: 1.5, 8: 2.2, 16: 3.9, 33: 8.2}
 # Bytes of weights that a plain pass reads a second, beside what NumPy reads: the kernels fetch ahead, NumPy does not.
 READ_SHARE = 1.15
+# Times the least pass that a token of an answer takes: it is drawn, the cache grows, and no machine is always at its
+# best. 1.1 to 1.4 on two cores, of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 1.5B.
+ANSWERING = 1.2
 _BAND = 1.26  # from the middle of a range to either end: 1.26 * 1.26 is 1.6
-_SMALL_BAND, _OWN_BAND = 1.15, 1.05  # of a model that is alike to a measured one, and of one that was measured
+_SMALL_BAND = 1.25  # of a model that was measured, or is alike to one that was
 _ALIKE = 1.6  # times the bytes
 
 
@@ -43,8 +46,8 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A model in a placement: what its passes are wanted for."""
+class PlacedModel:
+    """A model in a placement: what its passes are wanted for. Without a chat template it ``answers`` nothing."""
 
     weights: TokenWeights
     threads: int
@@ -52,6 +55,7 @@ class Asked:
     cache_type: str = "f16"
     name: str = ""
     size_bytes: int = 0
+    answers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +71,19 @@ class PassForecast:
     @property
     def tokens_per_second(self) -> tuple[float, float]:
         """From the least to the most, by plain decoding."""
-        return 1000.0 / (self.plain_ms * self.band), 1000.0 * self.band / self.plain_ms
+        token_ms = self.plain_ms * ANSWERING
+        return 1000.0 / (token_ms * self.band), 1000.0 * self.band / token_ms
 
 
-def forecast_pass(machine: Machine, asked: Asked) -> PassForecast | None:
+def forecast_pass(machine: Machine, asked: PlacedModel) -> PassForecast | None:
     """What passes will take; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and 1 in each.points_ms]
     if own:
         best = min(own, key=lambda each: _distance(each, asked))
         scale = _threads_scale(best.threads, asked.threads)
         points = {n: ms * scale for n, ms in best.points_ms.items()}
-        band = _OWN_BAND if best.threads == asked.threads else _SMALL_BAND
-        return PassForecast(points[1], band, CostCurve(points), Basis.MODEL, best.name)
-    others = [each for each in machine.samples if _tells_of(each, asked)]
+        return PassForecast(points[1], _SMALL_BAND, CostCurve(points), Basis.MODEL, best.name)
+    others = [each for each in machine.samples if _is_comparable(each, asked)]
     if others:
         return _by_others(others, asked)
     if machine.read_bytes_per_s is None or asked.on_gpu:
@@ -89,7 +93,7 @@ def forecast_pass(machine: Machine, asked: Asked) -> PassForecast | None:
     return PassForecast(plain_ms, _BAND, _scaled(USUAL_SHAPE, plain_ms), Basis.MEMORY)
 
 
-def forecast_step(machine: Machine, asked: Asked) -> float | None:
+def forecast_step(machine: Machine, asked: PlacedModel) -> float | None:
     """Milliseconds of a token that this model drafts; None where nothing was measured that could tell."""
     own = [each for each in machine.samples if _is_same(each, asked) and each.step_ms is not None]
     if own:
@@ -99,7 +103,7 @@ def forecast_step(machine: Machine, asked: Asked) -> float | None:
     return forecast.plain_ms if forecast is not None else None
 
 
-def _by_others(samples: Sequence[PassSample], asked: Asked) -> PassForecast:
+def _by_others(samples: Sequence[PassSample], asked: PlacedModel) -> PassForecast:
     """By how far off the models of this placement are from what their weights would take, the nearest counting most."""
     nearest = sorted(samples, key=lambda each: _distance(each, asked))
     rates = [_ms_per_unit(each) * _threads_scale(each.threads, asked.threads) for each in nearest[:3]]
@@ -127,18 +131,18 @@ def _scaled(shape: dict[int, float], plain_ms: float) -> CostCurve:
     return CostCurve({n: cost * plain_ms for n, cost in shape.items()})
 
 
-def _is_same(sample: PassSample, asked: Asked) -> bool:
+def _is_same(sample: PassSample, asked: PlacedModel) -> bool:
     return sample.name == asked.name and sample.size_bytes == asked.size_bytes and sample.on_gpu == asked.on_gpu
 
 
-def _tells_of(sample: PassSample, asked: Asked) -> bool:
+def _is_comparable(sample: PassSample, asked: PlacedModel) -> bool:
     """A small model lies in the caches: it tells of small ones only."""
     if sample.on_gpu != asked.on_gpu:
         return False
     return sample.weights.num_bytes >= LEAST_BYTES or asked.weights.num_bytes < LEAST_BYTES
 
 
-def _distance(sample: PassSample, asked: Asked) -> tuple[float, ...]:
+def _distance(sample: PassSample, asked: PlacedModel) -> tuple[float, ...]:
     """Threads first, then how far the sizes are apart, then the kind of cache."""
     sizes = sorted((sample.weights.num_bytes, max(asked.weights.num_bytes, 1)))
     return (

@@ -92,12 +92,12 @@ class GrammarState:
         asked = np.asarray(ids, dtype=np.int64)
         grammar, begun = self._grammar, self._begun
         allowed = grammar.apply(self._handle, asked)
-        beginnings = grammar.vocab.beginnings if len(asked) >= _LARGE else None
-        if beginnings is not None and not begun:
-            allowed &= beginnings.fits_alone[asked]
+        token_prefixes = grammar.vocab.token_prefixes if len(asked) >= _LARGE else None
+        if token_prefixes is not None and not begun:
+            allowed &= token_prefixes.fits_alone[asked]
             return allowed
-        if beginnings is not None:
-            first = beginnings.first[asked]
+        if token_prefixes is not None:
+            first = token_prefixes.first[asked]
             allowed &= (first >= _CONTINUATION[0]) & (first <= _CONTINUATION[1])
         for place in allowed.nonzero()[0].tolist():
             token_id = int(asked[place])
@@ -111,10 +111,10 @@ class GrammarState:
         A character at a time is asked about first: what cannot begin here need not be read. Of 152k tokens that takes
         a millisecond where few characters may follow, and 50 where most may.
         """
-        beginnings = self._grammar.vocab.beginnings
-        single = np.fromiter(beginnings.single, dtype=np.int64, count=len(beginnings.single))
-        refused = [beginnings.single[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
-        may_begin = ~np.isin(beginnings.first, refused)
+        token_prefixes = self._grammar.vocab.token_prefixes
+        single = np.fromiter(token_prefixes.single, dtype=np.int64, count=len(token_prefixes.single))
+        refused = [token_prefixes.single[int(i)] for i in single[~self._grammar.apply(self._handle, single)]]
+        may_begin = ~np.isin(token_prefixes.first, refused)
         may_begin[list(self._grammar.vocab.eog_ids)] = True  # they write nothing
         ids = may_begin.nonzero()[0]
         return ids[self.allows(ids)]

@@ -45,7 +45,7 @@ class _Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginnings:
+class TokenPrefixes:
     """How tokens begin, control tokens by their names: the ``first`` byte [n_vocab] of each; `NO_BYTE`: it has none.
 
     ``single`` are the tokens of one byte, and that byte. ``fits_alone`` [n_vocab] says which write text that is UTF-8
@@ -143,7 +143,7 @@ class Vocab:
         return frozenset(i for i in ids if i not in self.eog_ids and not self.piece(i))
 
     @cached_property
-    def beginnings(self) -> Beginnings:
+    def token_prefixes(self) -> TokenPrefixes:
         """How all tokens begin; to find out takes about 3 microseconds for each."""
         to_piece, handle, buffer = self._lib.llama_token_to_piece, self._handle, self._buffer
         first, single = np.full(self._n_vocab, NO_BYTE, dtype=np.int16), dict[int, int]()
@@ -159,7 +159,7 @@ class Vocab:
                 single[token_id] = piece[0]
         fits_alone[list(self.textless_ids)] = False
         fits_alone[list(self.eog_ids)] = True
-        return Beginnings(first, single, fits_alone)
+        return TokenPrefixes(first, single, fits_alone)
 
     @property
     def fill_ids(self) -> tuple[int, int, int] | None:

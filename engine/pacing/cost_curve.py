@@ -36,7 +36,7 @@ _LEAST = 0.5  # of the straight line between its neighbours: what a size costs b
 
 
 @dataclass(slots=True)
-class _Tried:
+class _ObservedPasses:
     """Passes of a size that was not measured."""
 
     least_ms: float
@@ -87,17 +87,17 @@ class CostCurve:
         if measured_ms.get(1, 0.0) <= 0.0:
             raise ValueError("a cost curve needs the cost of one token")
         measured = {n: ms for n, ms in measured_ms.items() if 1 <= n <= MAX_PASS and ms > 0.0}
-        doubtful = {n: _Tried(ms) for n, ms in measured.items() if n > 1} if doubted else {}
+        doubtful = {n: _ObservedPasses(ms) for n, ms in measured.items() if n > 1} if doubted else {}
         measured = {n: ms for n, ms in measured.items() if n not in doubtful}
         learnt = {n: self._known[n] * measured[1] / self._known[1] for n in self._learnt - measured.keys()}
         self._known, self._learnt = measured | learnt, set(learnt)
         self._measured = dict(measured)
-        self._tried = {n: tried for n, tried in doubtful.items() if n not in learnt}
+        self._observed_passes = {n: tried for n, tried in doubtful.items() if n not in learnt}
         self._num_plain = 0
         self._refresh()
 
     @property
-    def doubts_plain(self) -> bool:
+    def is_plain_uncertain(self) -> bool:
         """Whether a few plain passes should say what one takes, before anything else is tried.
 
         A look that had no time for larger ones may have met another program: whatever is kept would seem to pay.
@@ -148,7 +148,7 @@ class CostCurve:
         self._seen[num_tokens] = self._seen.get(num_tokens, 0) + 1
         if num_tokens not in self._known:
             self._try(num_tokens, milliseconds)
-        elif num_tokens == 1 and self.doubts_plain:
+        elif num_tokens == 1 and self.is_plain_uncertain:
             self._num_plain += 1
             self._lower_measured(milliseconds)
             self._refresh()
@@ -165,7 +165,7 @@ class CostCurve:
         self._known[num_tokens] *= (ratio / level) ** SIZE_RATE
         self._scale(level)
         if self._since_refresh >= REFRESH_EVERY:
-            self._follow_seen()
+            self._follow_observed()
             self._refresh()
         else:
             self._ms = [ms * level for ms in self._ms]
@@ -182,7 +182,7 @@ class CostCurve:
         if factor < 1.0:
             self._known.update({n: self._known[n] * factor for n in self._measured})
 
-    def _follow_seen(self) -> None:
+    def _follow_observed(self) -> None:
         """Where all sizes that were seen lately cost far less than measured, the machine was busy: the rest follows.
 
         Else nobody would try what seems dear, a plain pass among them. What seems cheap is soon found out.
@@ -198,14 +198,14 @@ class CostCurve:
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
         """Learn from a pass of a size that was not measured; it never takes less time than a plain one."""
-        tried = self._tried.setdefault(num_tokens, _Tried(milliseconds))
+        tried = self._observed_passes.setdefault(num_tokens, _ObservedPasses(milliseconds))
         tried.least_ms = min(tried.least_ms, milliseconds)
         tried.count += 1
         self._lower_measured(tried.least_ms)
         if tried.count >= ENOUGH_TRIES:
             self._known[num_tokens] = tried.least_ms
             self._learnt.add(num_tokens)
-            del self._tried[num_tokens]
+            del self._observed_passes[num_tokens]
         self._refresh()
 
     def _believed(self) -> dict[int, float]:
@@ -214,7 +214,7 @@ class CostCurve:
         Of an unknown size the first try counts at once where it is cheaper than the shape says.
         """
         believed = dict(self._known)
-        for n, tried in sorted(self._tried.items()):
+        for n, tried in sorted(self._observed_passes.items()):
             hoped_ms = _follow_shape(believed, self._shape)[n]
             share = tried.count / ENOUGH_TRIES if tried.least_ms > hoped_ms else 1.0
             believed[n] = hoped_ms * pow(tried.least_ms / hoped_ms, share)

@@ -108,7 +108,7 @@ class DraftCosts:
         if self._control.reason != before:
             self._notice = said("draft model: {why}", why=self._control.reason)
 
-    def take_notice(self) -> str:
+    def pop_notice(self) -> str:
         """A sentence where its threads changed for good since the last time, else nothing."""
         news, self._notice = self._notice, ""
         return news

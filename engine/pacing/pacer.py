@@ -237,7 +237,7 @@ class Pacer:
             may_pause: without it drafting was asked for by name: then a token is drafted where one can be.
             num_unread: tokens that the draft model has to read before it drafts.
         """
-        tries_plain = may_pause and self.curve.doubts_plain
+        tries_plain = may_pause and self.curve.is_plain_uncertain
         text_gain, text_depth = (0.0, 0) if tries_plain else self.text_gain(text[:limit])
         can_draft = has_model and limit > 0 and not tries_plain
         draft_gain = self._draft_gain(num_unread) if can_draft else None
@@ -419,12 +419,15 @@ class Pacer:
     ) -> None:
         """A pass with the draft model, so sure of its tokens, took so long with drafting, without ``reading_ms``.
 
-        Reading what the draft had missed is paid once; it says nothing of what drafting on costs.
+        Reading what the draft had missed is paid once; it says nothing of what drafting on costs. Nor does a stall: who
+        believed one would not draft for many answers, and only drafting shows that it is over.
         """
         experience = self.experience
         experience.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
         experience.drafted.observe([0] * len(confidences), num_kept)
-        tokens, cost = 1.0 + num_kept, milliseconds / self.plain_ms
+        num_drafted = max(len(confidences), 1)
+        usual_ms = self._pass_ms(num_drafted) + num_drafted * self.draft_step_ms + self._risk_ms(num_drafted, 0.0)
+        tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / self.plain_ms
         before = self._drafting_average()
         if experience.in_answer is None:
             experience.in_answer = _DraftAverage(before.tokens, before.cost)

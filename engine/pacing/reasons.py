@@ -95,11 +95,11 @@ def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool)
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
     """What nobody has seen yet is not told as seen."""
     if is_observed:
-        return said("{percent:.0f}% accepted at depth 1", percent=share * 100)
-    return said("{percent:.0f}% expected at depth 1", percent=share * 100)
+        return said("{percent:.0f}% of its first tokens are accepted", percent=share * 100)
+    return said("{percent:.0f}% of its first tokens are expected to be accepted", percent=share * 100)
 
 
 def _needs(acceptance: float | None) -> Sentence:
     if acceptance is None:
-        return said("and cannot pay off here at any acceptance rate")
-    return said("needs {percent:.0f}% here", percent=acceptance * 100)
+        return said("no acceptance rate pays off here")
+    return said("{percent:.0f}% needed here", percent=acceptance * 100)

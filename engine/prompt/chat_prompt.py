@@ -102,8 +102,8 @@ class PromptBuilder:
         mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools)])
         variables = {name: self._protected(value, mark) for name, value in variables.items()}
         if tools or any(message.role == "tool" or message.tool_calls for message in messages):
-            told = {**variables, **_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
-            text = self._render([self._told(message, mark) for message in messages], told)
+            all_variables = {**variables, **_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
+            text = self._render([self._fields_for_template(message, mark) for message in messages], all_variables)
         else:
             given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
             forms = [given, _plainest(given)]
@@ -225,20 +225,20 @@ class PromptBuilder:
         refusals: list[TemplateRefusedError] = []
         for messages, tools in product(forms, (_NO_TOOLS, _empty_tools())):
             try:
-                told = [{"role": m.role, "content": self._content(m.content)} for m in messages]
-                return self._render(told, {**variables, **tools})
+                fields = [{"role": m.role, "content": self._content(m.content)} for m in messages]
+                return self._render(fields, {**variables, **tools})
             except TemplateRefusedError as refusal:
                 refusals.append(refusal)
         raise refusals[0]
 
-    def _told(self, message: Message, mark: str) -> dict[str, Any]:
+    def _fields_for_template(self, message: Message, mark: str) -> dict[str, Any]:
         """A message of a conversation with tools, as templates expect it."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "role": message.role,
             "content": self._content(self._typed.protect(message.content, mark)),
         }
         if message.tool_calls:
-            told["tool_calls"] = [
+            fields["tool_calls"] = [
                 {
                     "id": self._protected(call.call_id, mark),
                     "type": "function",
@@ -250,9 +250,9 @@ class PromptBuilder:
                 for call in message.tool_calls
             ]
         if message.role == "tool":
-            told["tool_call_id"] = self._protected(message.tool_call_id, mark)
-            told["name"] = self._protected(message.name, mark)
-        return told
+            fields["tool_call_id"] = self._protected(message.tool_call_id, mark)
+            fields["name"] = self._protected(message.name, mark)
+        return fields
 
     def _protected(self, value: Any, mark: str) -> Any:  # noqa: ANN401  (JSON)
         """The same with no control token in any of its texts."""

@@ -61,7 +61,7 @@ def check_gpus(
     if not sample.is_file() or not library.supports_gpu():
         return gpu_verdict.current()
     file = JsonStore(cache_dir / CACHE_FILE, "verdicts", _FORMAT) if cache_dir is not None else None
-    key, kept = trial_key(), file.read(GpuVerdict) if file is not None else {}
+    key, kept = check_key(), file.read(GpuVerdict) if file is not None else {}
     if key in kept:
         gpu_verdict.set_current(kept[key])
         return kept[key]
@@ -119,11 +119,11 @@ def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:
 
 def kept_verdict(cache_dir: Path) -> tuple[GpuVerdict | None, Sentence | None]:
     """What an earlier start found for this machine as it is now, and the sentence on it; None where there is none."""
-    verdict = JsonStore(cache_dir / CACHE_FILE, "verdicts", _FORMAT).read(GpuVerdict).get(trial_key())
+    verdict = JsonStore(cache_dir / CACHE_FILE, "verdicts", _FORMAT).read(GpuVerdict).get(check_key())
     return verdict, None if verdict is None else _SENTENCES.get(verdict)
 
 
-def trial_key() -> str:
+def check_key() -> str:
     """What changes the verdict: the compiled files, the devices, and their drivers."""
     devices = [(gpu.name, gpu.description, gpu.total_bytes) for gpu in find_gpus()]
     facts = (*library.build_facts(), *devices, *library.driver_facts())

@@ -29,7 +29,7 @@ from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from app.controllers.controller import Controller  # noqa: E402
-from app.controllers.reports import Reports  # noqa: E402
+from app.controllers.reports import ThreadReports  # noqa: E402
 from app.domain.conversations import SearchHit  # noqa: E402
 from app.domain.settings.table import FIELDS  # noqa: E402
 from app.paths import assets_dir, find_paths  # noqa: E402
@@ -155,7 +155,7 @@ def measure_start() -> tuple[float, MainWindow, Controller]:
     """Seconds from nothing to a shown window with its list and the last conversation."""
     started = time.perf_counter()
     window = MainWindow(assets_dir(), FIELDS)
-    controller = assemble(window, find_paths(), Reports(), IdleWorker)
+    controller = assemble(window, find_paths(), ThreadReports(), IdleWorker)
     window.models.leave()  # not a first run
     window.show()
     QApplication.processEvents()

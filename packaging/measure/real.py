@@ -51,7 +51,7 @@ from engine.records import EngineReady, LoadRequest, Mode, Problem, SamplingPara
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "assets" / "workloads"
 STATES = ROOT / "build" / "bench-real"
-MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID)
+MODES = (Mode.AUTO, Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HEAD, Mode.HYBRID)
 DEPTHS = (None, 1, 3, 7, 15)
 TEXT_CONFIGS = ("plain", "ngram-simple", "ngram-mod", "ngram-map-k")  # of the server
 DRAFT_CONFIGS = ("draft-1", "draft-3", "draft-7", "draft-3+ngram-simple")
@@ -158,7 +158,7 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
     minutes = max(bench.deadline - time.monotonic(), 0.0) / 60.0
     plan = replace(stage.plan, max_minutes=minutes)
     with ExitStack() as stack:
-        runner = Runner(bench.own, late_peers(bench, stage.configs, stack), stage.prompts, plan, journal=bench.journal)
+        runner = Runner(bench.own, lazy_peers(bench, stage.configs, stack), stage.prompts, plan, journal=bench.journal)
         total = runner.runs_per_round * plan.repeat
         progress = Progress(runner.runs_per_round)
         runner.on_run = progress.on_run
@@ -176,18 +176,18 @@ def run_stage(bench: Bench, stage: Stage) -> Done:
     return Done(make_report(bench.ready, settings, runner.runs), runner.runs, status)
 
 
-def late_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[LazyPeer]:
+def lazy_peers(bench: Bench, configs: tuple[str, ...], stack: ExitStack) -> list[LazyPeer]:
     """The server with these configurations, and `auto` without the draft; started when the first of them is asked."""
 
-    def late(variants: Sequence[Variant], peer: PeerRequest) -> LazyPeer:
+    def lazy(variants: Sequence[Variant], peer: PeerRequest) -> LazyPeer:
         return LazyPeer(variants, lambda: open_peers([peer], bench.load, bench.ready, stack)[0])
 
     peers = []
     if bench.server is not None and configs:
         variants = [Variant(config, None, llama_server.ENGINE) for config in configs]
-        peers.append(late(variants, replace(bench.server, configs=configs)))
+        peers.append(lazy(variants, replace(bench.server, configs=configs)))
     if bench.ready.draft is not None:
-        peers.append(late([NO_DRAFT_AUTO], PeerRequest(NO_DRAFT)))
+        peers.append(lazy([NO_DRAFT_AUTO], PeerRequest(NO_DRAFT)))
     return peers
 
 

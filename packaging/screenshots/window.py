@@ -21,7 +21,7 @@ from files import THEMES, at_each_scale, ending, picture, save
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineState
 from app.domain.settings.table import FIELDS
 from app.paths import assets_dir, find_paths
@@ -46,7 +46,7 @@ class AppWindow:
         self.application = application
         paths = find_paths()
         self.window = MainWindow(assets_dir(), FIELDS)
-        self.controller = assemble(self.window, paths, Reports(), real_engine(paths))
+        self.controller = assemble(self.window, paths, ThreadReports(), real_engine(paths))
         self.window.resize(1280, 800)
         self.window.show()
 

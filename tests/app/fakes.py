@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.controller import Controller
 from app.controllers.engine_router import EngineRouter
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineView
 from app.domain.messages import MessageView
 from app.domain.settings.fields import SettingValue
@@ -38,7 +38,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -86,8 +86,11 @@ class PuppetWorker:
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)
 
-    def run_job(self, job: Job) -> None:
-        self.jobs.append(job)
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        if in_background:
+            job.failed(Problem("No session", "There is no model.", "Use a real one."))
+        else:
+            self.jobs.append(job)
 
     def stop_jobs(self) -> None:
         self.num_job_stops += 1
@@ -107,9 +110,6 @@ class PuppetWorker:
         if self.counts_at_once:
             counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
             self.tell(TokensCounted(request.request_id, counts))
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
-        on_failure()
 
     def stop(self) -> None:
         self.num_stops += 1
@@ -209,7 +209,7 @@ class Desk:
     controller: Controller
     paths: Paths
     engine: Any
-    reports: Reports
+    reports: ThreadReports
 
     @property
     def store(self) -> ChatStore:
@@ -242,7 +242,7 @@ def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
 def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> Desk:
     """Put the app together as `app.startup.window` does, without running its loop."""
     assert QApplication.instance() is not None
-    window, paths, reports = SpyWindow(), find_paths(), Reports()
+    window, paths, reports = SpyWindow(), find_paths(), ThreadReports()
     controller = assemble(window, paths, reports, make_worker)
     window.show()
     router = controller._bridge.worker

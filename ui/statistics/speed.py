@@ -14,6 +14,7 @@ from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import INSET_PX, baseline
 
 BAR_PX, GAP_PX = 6, 3
+FIRST_S = 1.0  # of an answer in the making, whose few passes say nothing yet about its speed
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -153,13 +154,17 @@ class SpeedPart:
         """Whether the answer can be compared with plain decoding."""
         return self._speedup is not None
 
-    def compare(self, stats: RunStats) -> None:
-        """Take counters. Where nothing was drafted the answer was plain, and is not compared with itself."""
-        self._speedup = shown_speedup(stats) if stats.proposed else None
+    def compare(self, stats: RunStats, *, live: bool = False) -> None:
+        """Take counters, ``live`` while the answer is made.
 
-    def show(self, stats: RunStats) -> None:
+        Where nothing was drafted the answer was plain, and is not compared with itself.
+        """
+        is_telling = stats.proposed and not (live and stats.decode_s < FIRST_S)
+        self._speedup = shown_speedup(stats) if is_telling else None
+
+    def show(self, stats: RunStats, *, live: bool = False) -> None:
         """Show counters."""
-        self.compare(stats)
+        self.compare(stats, live=live)
         now, speedup = stats.tokens_per_second, self._speedup
         plain = now / speedup if now is not None and speedup else None
         most = max(now or 0.0, plain or 0.0)

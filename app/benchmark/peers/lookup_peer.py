@@ -17,7 +17,7 @@ from typing import Any
 
 import engine
 from app.benchmark.peers.process import PeerProcess
-from app.benchmark.runs import Answered, Question, Variant
+from app.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
 from engine.records import EngineReady, LoadRequest, Mode, RunStats
 
@@ -127,7 +127,7 @@ class LookupPeer:
     def prepare(self, question: Question) -> None:
         """Nothing: the child reads the prompt before its clock starts."""
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         """Ask the process of this configuration.
 
         Raises:
@@ -160,7 +160,7 @@ class LookupPeer:
             accepted=len(ids) - passes,
             decode_s=float(answer["seconds"]),
         )
-        return Answered(stats, ids, stats.decode_s)
+        return MeasuredAnswer(stats, ids, stats.decode_s)
 
     def close(self) -> None:
         """End every process."""

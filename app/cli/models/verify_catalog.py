@@ -42,8 +42,8 @@ def command(options: argparse.Namespace) -> int:
     except CatalogError as error:
         return fail(Problem("The catalog cannot be read", f"{error}.", "Reinstall Paceline."), as_json=False)
     except OSError as error:
-        told = Problem("The disk refused", f"{options.json}: {error.strerror or error}.", "Choose another file.")
-        return fail(told, as_json=False)
+        problem = Problem("The disk refused", f"{options.json}: {error.strerror or error}.", "Choose another file.")
+        return fail(problem, as_json=False)
     num_confirmed = sum(one.is_confirmed for one in found)
     print(f"\n{num_confirmed} of {len(found)} confirmed.")
     return 0 if num_confirmed == len(found) else 1

@@ -12,7 +12,7 @@ from engine.session.summarising import with_summary
 
 
 @dataclass(frozen=True, slots=True)
-class Condensed:
+class CondensedMessages:
     """Messages without a system prompt, and for each the id of the last stored message that is in it.
 
     ``summary_at`` is the last stored message that a summary stands for; None where none does.
@@ -24,7 +24,7 @@ class Condensed:
     summary: str = ""
 
 
-def condensed(views: Sequence[MessageView], summaries: Mapping[int, str]) -> Condensed:
+def condensed_messages(views: Sequence[MessageView], summaries: Mapping[int, str]) -> CondensedMessages:
     """Put the latest summary on the path of ``views`` in the place of what it stands for.
 
     ``summaries`` may hold those of other branches: they end with messages that are not on this path.
@@ -34,5 +34,5 @@ def condensed(views: Sequence[MessageView], summaries: Mapping[int, str]) -> Con
     for place in range(len(parts) - 2, -1, -1):
         if ids[place] in summaries and messages[place + 1].role == "user":
             text = summaries[ids[place]]
-            return Condensed(with_summary(messages, place + 1, text), ids[place + 1 :], ids[place], text)
-    return Condensed(messages, ids)
+            return CondensedMessages(with_summary(messages, place + 1, text), ids[place + 1 :], ids[place], text)
+    return CondensedMessages(messages, ids)

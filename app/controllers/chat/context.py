@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from app.controllers.chat.condensing import Condensed, condensed
+from app.controllers.chat.condensing import CondensedMessages, condensed_messages
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts
 from app.domain.context import ContextParts, SummaryView
@@ -106,8 +106,8 @@ class ContextController:
         """Put a stored summary in the place of what it stands for, and name the conversation."""
         conversation_id = turn.conversation_id
         stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
-        short = condensed(turn.history, stored or {})
-        num_before = len(condensed(turn.history, {}).messages)
+        short = condensed_messages(turn.history, stored or {})
+        num_before = len(condensed_messages(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])
         self._asked = _Question(request.request_id, conversation_id, short.last_ids, turn.answer.id)
@@ -212,13 +212,13 @@ class ContextController:
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
 
-    def _show_lines(self, views: tuple[MessageView, ...]) -> Condensed:
+    def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
         conversation_id = self._conversations.current_id
         stored: dict[int, str] = {}
         if conversation_id is not None:
             read = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
             stored = read or {}
-        short = condensed(views, stored)
+        short = condensed_messages(views, stored)
         lines = {} if short.summary_at is None else {short.summary_at: SummaryView(short.summary)}
         if self._writing is not None and self._writing[0] == conversation_id:
             lines[self._writing[1]] = self._writing[2]

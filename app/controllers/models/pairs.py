@@ -19,7 +19,7 @@ from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
-    from app.controllers.models.recommendations import Opened, Recommendations
+    from app.controllers.models.recommendations import OpenedPair, Recommendations
 
 CATALOG_FILE = "catalog.toml"
 
@@ -93,7 +93,7 @@ class HubPairsController:
         self._panel.recommended.set_rows(list(self._rows.values()))
 
     def _open(self, key: str) -> None:
-        def done(opened: Opened) -> None:
+        def done(opened: OpenedPair) -> None:
             self._opened[key] = opened.row
             self._rows[key] = opened.row
             self._panel.recommended.set_rows(list(self._rows.values()))

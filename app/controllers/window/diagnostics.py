@@ -22,7 +22,7 @@ from engine.records import Device, ModelInfo
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
 PRIVATE_KEYS = frozenset({"system_prompt"})
-_SERVER = re.compile(r"rpc:[^,\s]+")  # the address of another computer
+_SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
@@ -89,15 +89,15 @@ def _model(role: str, info: ModelInfo | None) -> str:
 def _places(info: ModelInfo) -> str:
     """What each device has of a model, where it has more than the processor."""
     devices = info.memory.devices if info.memory else ()
-    told = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
+    placed = "".join(f", {one.num_layers} layers and {one.all_bytes:,} bytes on {one.name}" for one in devices[:-1])
     experts = info.placement.cpu_moe_layers
-    return told + (f", experts of {experts} layers in main memory" if told and experts else "")
+    return placed + (f", experts of {experts} layers in main memory" if placed and experts else "")
 
 
 def _setting(key: str, value: object) -> str:
     if key in PRIVATE_KEYS:
         return f"{key}=({len(str(value))} characters)"
-    written = _SERVER.sub("rpc:(a server)", value) if isinstance(value, str) else value
+    written = _SERVER.sub(r"\1:(a server)", value) if isinstance(value, str) else value
     return f"{key}={'automatic' if written is None else written}"
 
 

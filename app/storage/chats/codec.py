@@ -1,10 +1,10 @@
 """The columns `spans` and `stats` of an answer: compact JSON, and back. What cannot be read is left out and logged.
 
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
-from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the odds of
-the pass that the token ended: the characters of each rejected token (0 where there is one at most), the token's own
-chance in percent, then p and q of each proposed token that was looked at. ``[0,"","greedy"]`` says that from here on
-passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they did so no longer.
+from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the
+probabilities of the pass that the token ended: the characters of each rejected token (0 where there is at most one),
+the token's own in percent, then p and q of each proposed token that was looked at. ``[0,"","greedy"]`` says that from
+here on passes chose the most likely token, which needs no numbers, ``[0,"","drawn"]`` that they did so no longer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.intervals import checked_counts
-from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
+from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
@@ -42,16 +42,20 @@ def spans_to_text(spans: Iterable[TokenSpan]) -> str:
     items: list[str | int | list[Any]] = []
     source, greedy = None, False
     for span in spans:
-        odds = span.odds
-        if (odds is not None and odds.greedy) is not greedy and (odds is not None or span.source in _AFTER_OTHERS):
+        probabilities = span.probabilities
+        if (probabilities is not None and probabilities.greedy) is not greedy and (
+            probabilities is not None or span.source in _AFTER_OTHERS
+        ):
             greedy = not greedy
             items.append([0, "", _GREEDY if greedy else _DRAWN])
         if span.source is not source:
             source = span.source
             items.append(source.value)
         rejected = span.rejected[:MAX_REJECTED_CHARS]
-        if odds is not None and (not odds.greedy or odds.rejected_chars or span.source not in _AFTER_OTHERS):
-            items.append([span.num_chars, rejected, *_odds_to_list(odds)])
+        if probabilities is not None and (
+            not probabilities.greedy or probabilities.rejected_chars or span.source not in _AFTER_OTHERS
+        ):
+            items.append([span.num_chars, rejected, *_probabilities_to_list(probabilities)])
         else:
             items.append([span.num_chars, rejected] if rejected else span.num_chars)
     return json.dumps(items, separators=(",", ":"))
@@ -62,7 +66,7 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
     if not text:
         return ()
     spans: list[TokenSpan] = []
-    source, every = Source.TARGET, None  # the odds of every pass, where they are the same
+    source, every = Source.TARGET, None  # the probabilities of every pass, where they are the same
     try:
         for item in json.loads(text):
             if isinstance(item, str):
@@ -73,38 +77,38 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
                 every = GREEDY if item[2] == _GREEDY else None
             else:
                 same = every if source in _AFTER_OTHERS else None
-                odds = _odds_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
-                spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], odds))
+                probabilities = _probabilities_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
+                spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], probabilities))
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()
     return tuple(spans)
 
 
-def _odds_to_list(odds: PassOdds) -> list[Any]:
+def _probabilities_to_list(probabilities: PassProbabilities) -> list[Any]:
     lengths, room = [], MAX_REJECTED_CHARS
-    for length in odds.rejected_chars:
+    for length in probabilities.rejected_chars:
         room -= length
         if room < 0:
             break
         lengths.append(length)
-    if odds.greedy:
+    if probabilities.greedy:
         return [lengths or 0]
-    chances = [_percent(chance) for pair in odds.probs for chance in pair]
-    return [lengths or 0, _percent(odds.last), *chances]
+    chances = [_percent(chance) for pair in probabilities.probs for chance in pair]
+    return [lengths or 0, _percent(probabilities.last), *chances]
 
 
-def _odds_from_list(values: list[Any], *, greedy: bool) -> PassOdds:
+def _probabilities_from_list(values: list[Any], *, greedy: bool) -> PassProbabilities:
     lengths = tuple(int(length) for length in values[0]) if values[0] else ()
     if any(length < 0 for length in lengths):
         raise ValueError("no length")
     if len(values) == 1:
-        return PassOdds(greedy=greedy, rejected_chars=lengths)
+        return PassProbabilities(greedy=greedy, rejected_chars=lengths)
     chances = [_SHARES[value] for value in values[1:]]
     if None in chances[1::2] or len(chances) % 2 == 0:
         raise ValueError("no chance")
     probs: Any = tuple(zip(chances[1::2], chances[2::2], strict=True))  # no p is None any more
-    return PassOdds(probs, chances[0], rejected_chars=lengths)
+    return PassProbabilities(probs, chances[0], rejected_chars=lengths)
 
 
 def _percent(share: float | None) -> float | None:

@@ -16,7 +16,7 @@ _JOINERS = "\u200c\u200d"  # of Persian words and of emoji; everything else that
 
 def file_name(title: str, ending: str) -> str:
     """Make a file's name of a title, for every system: one part of a path, with nothing in it that is not seen."""
-    seen = "".join(char if _is_seen(char) else " " for char in title[: 10 * MAX_NAME_CHARS])
+    seen = "".join(char if _is_visible(char) else " " for char in title[: 10 * MAX_NAME_CHARS])
     words = " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")[:MAX_NAME_CHARS]
     words = words.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip(" .")
     if _RESERVED.fullmatch(words.split(".", 1)[0].strip()):
@@ -24,6 +24,6 @@ def file_name(title: str, ending: str) -> str:
     return f"{words or 'Chat'}.{ending}"
 
 
-def _is_seen(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     """Whether a character is no control, no mark of direction, no half of one and no separator of lines."""
     return char in _JOINERS or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}

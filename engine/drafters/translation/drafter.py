@@ -81,7 +81,7 @@ class TranslatedDrafter(DraftModelDrafter):
         model, text = self._translated, _Text(self._translated, limit)
         try:
             while True:
-                found = self._likeliest(row)
+                found = self._most_likely(row)
                 if found is None:
                     return
                 own_id, confidence = found
@@ -101,7 +101,7 @@ class TranslatedDrafter(DraftModelDrafter):
             if draft.scores is not None:
                 draft.scores.extend(scores)
 
-    def _likeliest(self, row: Row | Candidates) -> tuple[int, float] | None:
+    def _most_likely(self, row: Row | Candidates) -> tuple[int, float] | None:
         """The likeliest of the draft's tokens of text, and how sure it is; None where the answer is likelier to end."""
         if isinstance(row, Candidates):
             ids, logits = row.ids, row.logits

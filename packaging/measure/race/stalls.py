@@ -23,7 +23,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.benchmark.lanes import read_lanes
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineState
 from app.domain.settings.table import FIELDS
 from app.domain.speed.races import LaneChoice, RaceSetup
@@ -70,7 +70,7 @@ def measure(options: argparse.Namespace) -> None:
     paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
     write_settings(paths.settings_file, read_settings(paths.settings_file).settings.changed(changes)[0])
     window = MainWindow(assets_dir(), FIELDS)
-    controller = assemble(window, paths, Reports(), real_engine(paths))
+    controller = assemble(window, paths, ThreadReports(), real_engine(paths))
     window.show()
     wait_for(lambda: window.engine_view.state is EngineState.READY)
     window.race.open()

@@ -30,7 +30,7 @@ from ui.window.main_window import MainWindow
 PAUSE_MS, RETRY_MS = 1_000, 200
 
 
-class Chatter(QObject):
+class ChatDriver(QObject):
     """Asks in new chats, one after another, and tells of each answer.
 
     Signals:
@@ -60,15 +60,15 @@ class Chatter(QObject):
         self._window = window
         show = window.finish_answer
 
-        def finish_and_tell(view: MessageView) -> None:
+        def finish_and_report(view: MessageView) -> None:
             show(view)
-            self._tell(view)
+            self._report(view)
 
-        window.finish_answer = finish_and_tell  # type: ignore[method-assign]
+        window.finish_answer = finish_and_report  # type: ignore[method-assign]
         window.models.leave()
         self._ask()
 
-    def _tell(self, view: MessageView) -> None:
+    def _report(self, view: MessageView) -> None:
         took_s = time.monotonic() - self._asked_at
         told = {"asked": self._text, "text": view.text, "state": view.state.value, "seconds": took_s}
         sys.stdout.write(json.dumps(told) + "\n")
@@ -99,7 +99,7 @@ def main(port: int, seed: int) -> int:
     values |= {"kept_caches": 0, "learn_past": False, "language": "en"}
     write_settings(paths.settings_file, Settings().changed(values)[0])
     application = QApplication(["paceline"])
-    chatter = Chatter(questions(seed))
+    chatter = ChatDriver(questions(seed))
     threading.Thread(target=chatter.read_words, daemon=True).start()
     status = open_window([])
     del application

@@ -4,7 +4,7 @@
 
 Answers of the same question are alternated, all by the same engine thread: once streamed into the real window, once
 told to nobody. (Two engines would have measured other costs, and so would draft otherwise.) Reported is the ratio of
-their tokens per second, with a 95 % interval; then, of a few more answers, the longest turn of the event loop while
+their tokens per second, with a 95% interval; then, of a few more answers, the longest turn of the event loop while
 they streamed: to notice every turn takes the interpreter a thousand times a second, which the engine would wait for.
 Answers go on past their end, so that all have the same length.
 """
@@ -27,7 +27,7 @@ import numpy as np
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.reports import Reports
+from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.table import FIELDS
 from app.paths import assets_dir, find_paths
@@ -108,13 +108,13 @@ def wait_for(condition: Callable[[], bool], every_ms: int = 20) -> None:
         raise SystemExit("It took too long.")
 
 
-def compared(ask: Callable[[], float], ask_unseen: Callable[[], float], repeat: int) -> Iterator[float]:
+def compared(ask: Callable[[], float], ask_in_background: Callable[[], float], repeat: int) -> Iterator[float]:
     """Ask both in turn, each first every other time; shown over unseen, without the first pair, which warms up."""
     for number in range(repeat + 1):
         if number % 2:
-            shown, unseen = ask(), ask_unseen()
+            shown, unseen = ask(), ask_in_background()
         else:
-            unseen, shown = ask_unseen(), ask()
+            unseen, shown = ask_in_background(), ask()
         print(f"window {shown:.1f} tok/s, without {unseen:.1f} tok/s", flush=True)
         if number:
             yield shown / unseen
@@ -141,7 +141,7 @@ def measure(options: argparse.Namespace) -> None:
         show(view)
 
     window.set_engine = note_and_show  # type: ignore[method-assign]
-    controller = assemble(window, paths, Reports(), make_worker)
+    controller = assemble(window, paths, ThreadReports(), make_worker)
     window.show()
     wait_for(lambda: bool(states) and states[-1] is EngineState.READY)
     worker = workers[0]
@@ -155,7 +155,7 @@ def measure(options: argparse.Namespace) -> None:
         wait_for(worker.done.is_set, SELDOM_MS)
         return worker.tokens_per_second
 
-    def ask_unseen() -> float:
+    def ask_in_background() -> float:
         wait_for(lambda: states[-1] is EngineState.READY)
         worker.is_reported = False
         worker.generate(request)
@@ -163,7 +163,7 @@ def measure(options: argparse.Namespace) -> None:
         worker.is_reported = True
         return worker.tokens_per_second
 
-    ratios = list(compared(ask, ask_unseen, options.repeat))
+    ratios = list(compared(ask, ask_in_background, options.repeat))
     heartbeat, stalls = Heartbeat(), []
     for _ in range(WATCHED):
         heartbeat.start()

@@ -22,29 +22,29 @@ def main() -> int:
 
     from app.__main__ import main as run_app  # noqa: PLC0415  (which imports the window's code itself)
 
-    def tell() -> None:
+    def report() -> None:
         took_s, processor_s = time.time() - float(os.environ[STARTED]), time.process_time()
         import json  # noqa: PLC0415  (the clock was read)
 
         window = next(each for each in QApplication.topLevelWidgets() if each.inherits("QMainWindow"))
-        told = {
+        figures = {
             "start_s": took_s,
             "processor_s": processor_s,
             "listed": window.sidebar.list.rows.rowCount(),
             "shown": len(window.transcript.cards),
             "usable": window.isVisible() and window.composer.isEnabled(),
         }
-        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.write(json.dumps(figures) + "\n")
         sys.stdout.flush()
         window.close()
 
     run = QApplication.exec
 
-    def painted_then_tell(*_application: object) -> int:
-        QTimer.singleShot(0, tell)
+    def report_after_paint(*_application: object) -> int:
+        QTimer.singleShot(0, report)
         return int(run())
 
-    QApplication.exec = painted_then_tell
+    QApplication.exec = report_after_paint
     return run_app([])
 
 

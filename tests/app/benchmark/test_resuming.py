@@ -11,7 +11,7 @@ import pytest
 
 from app.benchmark.journal import Journal
 from app.benchmark.runner import Plan, Runner
-from app.benchmark.runs import AUTO, PLAIN, Answered, Question, Variant
+from app.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import SamplingParams
 from tests.app.benchmark.made_runs import DRAFT
 from tests.app.benchmark.test_runner import PEER, Scripted, prompt, steady
@@ -27,7 +27,7 @@ class Stopping(Scripted):
         super().__init__(variants, (0.1 * number for number in count(1)))
         self._after = after
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         if len(self.asked) == self._after:
             raise KeyboardInterrupt
         return super().answer(variant, question)

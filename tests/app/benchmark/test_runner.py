@@ -10,7 +10,7 @@ import pytest
 from app.benchmark.own_engine import make_variants
 from app.benchmark.prompts import Prompt
 from app.benchmark.runner import Plan, Runner, interleaved, turns
-from app.benchmark.runs import AUTO, PLAIN, Answered, Question, Variant
+from app.benchmark.runs import AUTO, PLAIN, MeasuredAnswer, Question, Variant
 from engine.records import Message, Mode, RunStats, SamplingParams
 from tests.app.benchmark.made_runs import DRAFT
 
@@ -39,10 +39,10 @@ class Scripted:
     def prepare(self, question: Question) -> None:
         """Nothing to prepare."""
 
-    def answer(self, variant: Variant, question: Question) -> Answered:
+    def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         self.asked.append((variant, question))
         seconds = next(self._seconds)
-        return Answered(RunStats(tokens=100, passes=100, decode_s=seconds), (1,), seconds)
+        return MeasuredAnswer(RunStats(tokens=100, passes=100, decode_s=seconds), (1,), seconds)
 
 
 def runner_of(

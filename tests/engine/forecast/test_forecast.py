@@ -7,7 +7,7 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine.forecast.forecast import forecast, pair_kind
 from engine.forecast.gain import PairKind
-from engine.forecast.passes import Asked, Machine
+from engine.forecast.passes import Machine, PlacedModel
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.token_weights import TokenWeights
 
@@ -35,9 +35,13 @@ def test_the_built_in_draft_was_trained_on_its_target() -> None:
     assert pair_kind(read_header(builtin_target()), read_header(builtin_draft())) is PairKind.DISTILLED
 
 
+def test_a_head_is_no_model_of_a_family() -> None:
+    assert pair_kind(header("llama", "smollm2"), header("eagle3", "smollm2")) is PairKind.HEAD
+
+
 def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
     machine = Machine((), 40e9, 2)
-    target, draft = (Asked(TokenWeights({"Q4_K": size}, 28), 2) for size in (4_000_000_000, 300_000_000))
+    target, draft = (PlacedModel(TokenWeights({"Q4_K": size}, 28), 2) for size in (4_000_000_000, 300_000_000))
     pair = forecast(machine, target, draft, PairKind.FAMILY, 0.0)
     alone = forecast(machine, target, None, PairKind.FAMILY, 0.0)
     assert pair is not None

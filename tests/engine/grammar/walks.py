@@ -23,7 +23,7 @@ def model() -> LlamaModel:
 @cache
 def byte_tokens() -> dict[int, int]:
     """A token for each byte."""
-    return {byte: token_id for token_id, byte in model().vocab.beginnings.single.items()}
+    return {byte: token_id for token_id, byte in model().vocab.token_prefixes.single.items()}
 
 
 def grammar_of_text(text: str) -> LlamaGrammar:

@@ -179,17 +179,17 @@ def test_sizes_beyond_what_was_measured_say_nothing_of_the_others() -> None:
 
 def test_plain_passes_correct_a_hurried_look_at_once_and_only_a_hurried_one() -> None:
     hurried = CostCurve({1: 60.0, 2: 100.0})
-    assert hurried.doubts_plain
+    assert hurried.is_plain_uncertain
     hurried.observe(1, 15.0)
     assert hurried.cost_ms(1) == pytest.approx(15.0)
     assert hurried.cost_ms(2) == pytest.approx(25.0)  # as much too dear
     hurried.observe(1, 30.0)
     assert hurried.cost_ms(1) == pytest.approx(15.0)  # the least of the first few
-    assert not hurried.doubts_plain
+    assert not hurried.is_plain_uncertain
     hurried.observe(1, 5.0)  # from here on slowly
     assert hurried.cost_ms(1) > 12.0
     thorough = CostCurve({1: 60.0, 4: 120.0})
-    assert not thorough.doubts_plain
+    assert not thorough.is_plain_uncertain
     thorough.observe(1, 15.0)
     assert thorough.cost_ms(1) > 50.0
 
@@ -266,7 +266,7 @@ def test_what_a_plain_pass_is_of_another_is_told_as_measured_and_of_no_other_siz
 def test_larger_passes_that_were_measured_beside_another_program_are_hoped_to_be_cheap_until_they_are_tried() -> None:
     curve = CostCurve({1: 10.0})
     curve.replace({1: 10.0, 4: 200.0, 8: 300.0}, doubted=True)
-    assert curve.doubts_plain
+    assert curve.is_plain_uncertain
     assert curve.cost_ms(4) <= 10.0 * UNKNOWN_SHAPE[4]
     assert curve.known_ms == {1: 10.0}
     for _ in range(3):

@@ -64,7 +64,7 @@ class Draft:
         for _ in range(count):
             slow = self.taken and self.threads > 1
             self.costs.observe_draft_step(SLOW_MS if slow else STEP_MS * 2 / self.threads)
-            told.append(self.costs.take_notice())
+            told.append(self.costs.pop_notice())
         return [news for news in told if news]
 
 

@@ -118,7 +118,7 @@ def test_a_useless_draft_is_paused_with_the_reason() -> None:
     simulation.run(400)
     assert simulation.choices[-50:].count(Choice.PLAIN) > 45
     assert "draft paused" in simulation.pacer.reason
-    assert "needs" in simulation.pacer.reason
+    assert "needed" in simulation.pacer.reason
 
 
 def test_a_try_of_a_draft_that_does_not_pay_draws_a_few_tokens() -> None:
@@ -148,6 +148,18 @@ def test_tries_lose_a_hundredth_of_the_time_at_most() -> None:
     tries = [i for i, choice in enumerate(simulation.choices) if choice is Choice.DRAFT]
     assert len(tries) >= 10
     assert (np.diff(tries[-3:]) > 50).all()
+
+
+def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
+    """The process was stopped for a while, or another program had all cores: such a pass took 40 plain ones."""
+    simulation = Simulation(FLAT, acceptance=0.8, step_ms=1.0)
+    pacer = simulation.pacer
+    pacer.begin()
+    pacer.choose([], has_model=True, limit=MAX_DEPTH)
+    pacer.observe_draft([CONFIDENCE] * 8, 8, 40.0 * pacer.plain_ms)
+    pacer.begin()
+    simulation.run(20)
+    assert simulation.choices.count(Choice.DRAFT) >= 18
 
 
 def test_depths_follow_the_stairs() -> None:
@@ -248,19 +260,19 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
-    assert "expected at depth 1" in pacer.reason
-    assert "accepted" not in pacer.reason
+    assert "expected to be accepted" in pacer.reason
+    assert "are accepted" not in pacer.reason
     pacer.experience.drafted.observe([0] * 4, 1)
     pacer.explanation.state = ""
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
-    assert "accepted at depth 1" in pacer.reason
+    assert "of its first tokens are accepted" in pacer.reason
 
 
 def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
-    found = re.fullmatch(r"text lookup paused: (\d+)% accepted, needs (\d+)% here", looked_up.pacer.reason)
+    found = re.fullmatch(r"text lookup paused: (\d+)% accepted, (\d+)% needed here", looked_up.pacer.reason)
     assert found is not None
     accepted, needed = map(int, found.groups())
     assert accepted < needed < 80
@@ -293,7 +305,7 @@ def test_text_that_did_not_pay_beside_a_draft_model_is_not_told_of_in_an_answer_
 def test_text_that_cannot_pay_at_any_acceptance_is_told_so() -> None:
     looked_up = TextOnly(0.9, {n: 1.0 if n == 1 else 40.0 + n for n in range(1, 34)})
     looked_up.run(5)
-    assert looked_up.pacer.reason.endswith("and cannot pay off here at any acceptance rate")
+    assert looked_up.pacer.reason.endswith("no acceptance rate pays off here")
 
 
 def test_beside_a_draft_model_the_reason_is_the_drafts() -> None:

@@ -140,7 +140,7 @@ def test_a_damaged_file_of_verdicts_is_as_good_as_none(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = answering(monkeypatch, WORKS)
-    key = gpu_check.trial_key()
+    key = gpu_check.check_key()
     (tmp_path / CACHE_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
     assert check_gpus(sample, tmp_path) is GpuVerdict.FINE
     assert asked == ["auto"]

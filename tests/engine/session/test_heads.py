@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from engine.decoding import tie_safe
 from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import (
@@ -63,6 +64,26 @@ def test_tie_safe_gives_the_plain_tokens(loaded: Session) -> None:
         for depth in (2, 5):
             end = answer(loaded, Mode.HEAD, prompt, depth=depth, tie_safe=True)
             assert end.token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("kind", ["eagle3", "three layers"])
+def test_tie_safe_gives_the_plain_tokens_of_many_prompts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the cache of such a small model rounding is rare, and then large: the bound must have seen it before."""
+    monkeypatch.setattr(tie_safe, "BUDGET_S", 120.0)  # beside other programs a look may take long
+    target, head = KINDS[kind]
+    session, _ready = load(tmp_path, target(), head() if head is not None else None)
+    dice, proposed = np.random.default_rng(5), 0
+    words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")
+    for number in range(30):
+        prompt = " ".join(dice.choice(words, int(dice.integers(1, 30))))
+        plain = answer(session, Mode.OFF, prompt, tie_safe=True)
+        end = answer(session, Mode.HEAD, prompt, depth=2 + number % 4, tie_safe=True)
+        assert end.token_ids == plain.token_ids
+        proposed += end.stats.proposed
+    assert proposed > 1000
+    session.close()
 
 
 def test_another_turn_and_an_edited_one_give_the_plain_tokens(loaded: Session) -> None:

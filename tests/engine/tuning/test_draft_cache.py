@@ -24,7 +24,7 @@ USUAL = LoadOptions(1024, threads=1)
 SLOW_AND_FAST = [0.4, 0.1]
 
 
-class Opened:
+class OpenedPair:
     """Opens the built-in draft and says how, and which were closed."""
 
     def __init__(self, cache: DraftCache) -> None:
@@ -64,14 +64,14 @@ def test_small_keys_are_used_where_they_are_faster_and_from_the_first_opening_on
     tmp_path: Path, times: Callable[[list[float]], list[int]]
 ) -> None:
     fills = times(SLOW_AND_FAST)
-    first = Opened(DraftCache(CostStore(tmp_path)))
+    first = OpenedPair(DraftCache(CostStore(tmp_path)))
     draft = first.settled()
     assert not draft.context.threads_change_numbers  # attention is not fused
     draft.close()
     assert [options.key_type for options in first.options] == [None, KEY_TYPE]
     assert first.models[-1].info.key_type is KEY_TYPE
     assert fills == [512, 512]
-    again = Opened(DraftCache(CostStore(tmp_path)))
+    again = OpenedPair(DraftCache(CostStore(tmp_path)))
     again.settled().close()
     assert [options.key_type for options in again.options] == [KEY_TYPE]
     assert fills == [512, 512]  # nothing was measured anew
@@ -82,7 +82,7 @@ def test_the_cache_stays_as_usual_where_small_keys_gain_nothing_which_is_kept(
 ) -> None:
     fills = times([0.1, 0.099])
     for _ in range(2):
-        opened = Opened(DraftCache(CostStore(tmp_path)))
+        opened = OpenedPair(DraftCache(CostStore(tmp_path)))
         draft = opened.settled()
         assert draft.info.key_type is None
         assert draft.sequence.num_past == 0  # what was tried on is gone
@@ -103,7 +103,7 @@ def test_what_a_person_asked_for_stays(
     tmp_path: Path, times: Callable[[list[float]], list[int]], options: LoadOptions
 ) -> None:
     fills = times(SLOW_AND_FAST)
-    opened = Opened(DraftCache(CostStore(tmp_path)))
+    opened = OpenedPair(DraftCache(CostStore(tmp_path)))
     opened.settled(options).close()
     assert opened.options == [options]
     assert fills == []
@@ -114,7 +114,7 @@ def test_scores_too_large_to_be_held_at_once_leave_it_as_usual(
 ) -> None:
     monkeypatch.setattr(draft_cache, "_MOST_SCORES_BYTES", 3 * 1024 * 128 * 4 - 1)  # the draft has 3 heads
     fills = times(SLOW_AND_FAST)
-    Opened(DraftCache(CostStore(tmp_path))).settled().close()
+    OpenedPair(DraftCache(CostStore(tmp_path))).settled().close()
     assert fills == []
 
 
@@ -158,7 +158,7 @@ def test_a_draft_that_reads_slowly_is_not_tried_for_long_and_once_only(
     fills = times(SLOW_AND_FAST)
     monkeypatch.setattr(draft_cache, "_BUDGET_S", 0.0)
     for _ in range(2):
-        opened = Opened(DraftCache(CostStore(tmp_path)))
+        opened = OpenedPair(DraftCache(CostStore(tmp_path)))
         draft = opened.settled()
         assert len(opened.options) == 1
         assert draft.sequence.num_past == 0
@@ -174,7 +174,7 @@ def test_a_pass_that_fails_closes_the_draft_and_is_told(tmp_path: Path, monkeypa
         raise DecodeError("A pass failed.")
 
     monkeypatch.setattr(draft_cache, "_fill", fail)
-    opened = Opened(DraftCache(CostStore(tmp_path)))
+    opened = OpenedPair(DraftCache(CostStore(tmp_path)))
     with pytest.raises(DecodeError, match="A pass failed"):
         opened.settled()
     assert closed == opened.models

@@ -47,6 +47,34 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.context_bar.description == "used 29%, free 71%"
 
 
+def named(panel: StatsPanel) -> set[Source]:
+    return {source for source, row in panel.now.sources.items() if not row.isHidden()}
+
+
+def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPanel) -> None:
+    always = {Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET}
+    panel.end(RunStats(tokens=3, passes=3, provenance={Source.TARGET: 3, Source.HEAD: 0}))
+    for view, offered in (
+        (NO_DRAFT, always),
+        (READY, always | {Source.DRAFT}),
+        (replace(READY, draft=model("head", head="EAGLE-3")), always | {Source.HEAD}),
+        (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP")), always | {Source.HEAD}),
+        (replace(NO_DRAFT, unavailable=dict.fromkeys(set(Mode) - {Mode.OFF}, "Plain.")), {Source.TARGET}),
+    ):
+        panel.set_engine(view)
+        assert named(panel) == offered
+    panel.set_engine(NO_DRAFT)
+    panel.end(replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1}))
+    assert named(panel) == always | {Source.HEAD}, "it gave tokens, though it is not loaded any more"
+    assert panel.now.origin.description == "Head 80%, Target 20%"
+
+
+def test_where_tokens_came_from_is_a_dash_where_an_engine_does_not_tell(panel: StatsPanel) -> None:
+    panel.show_stats(replace(STATS, provenance={}))
+    assert {row.value for row in panel.now.sources.values()} == {UNKNOWN}
+    assert panel.now.acceptance.rate.value == "68% of 210"
+
+
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     speed = panel.now.speed
@@ -182,6 +210,17 @@ def test_the_headline_says_in_words_what_drafting_gained(
     assert shown.now.speed.plain.isVisible() is (plain_ms not in (None, 1.5))
 
 
+def test_the_first_passes_of_an_answer_are_not_compared_yet(qtbot: QtBot, shown: StatsPanel) -> None:
+    first = replace(STATS, plain_ms=39.3, tokens=20, decode_s=0.5)
+    speed = shown.now.speed
+    shown.begin()
+    shown.show_stats(first)
+    qtbot.waitUntil(lambda: not shown.now.is_filling, timeout=30_000)
+    assert (speed.headline.value, speed.plain.value) == ("40.0 tok/s", UNKNOWN)
+    shown.end(first)  # a short answer is compared once it has ended
+    assert speed.headline.value == "1.57\N{MULTIPLICATION SIGN} faster"
+
+
 def test_the_longer_bar_is_full_and_the_other_its_share(shown: StatsPanel, theme: Theme) -> None:
     shown.end(replace(STATS, plain_ms=39.3))
     lengths = {}
@@ -268,8 +307,10 @@ def test_many_depths_are_shown_by_some_that_stand_for_all(panel: StatsPanel) -> 
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
-    panel.show_stats(RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% accepted at depth 1")))
-    assert panel.now.why.text() == "Draft paused: 31% accepted at depth 1."
+    panel.show_stats(
+        RunStats(decisions=("auto, paced by measured costs", "draft paused: 31% of its first tokens are accepted"))
+    )
+    assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
     assert "Auto, paced by measured costs." in panel.now.why.toolTip()
 
 

@@ -57,14 +57,14 @@ def _heading(view: PassView) -> str:
     proposed = len(view.accepted) + num_refused
     if view.source not in _LAST:
         return translate("PassTip", "One pass of the target, in which the answer ended.")
-    if not proposed or (num_refused and view.odds is None):  # once it was not noted how many were refused
+    if not proposed or (num_refused and view.probabilities is None):  # once it was not noted how many were refused
         return translate("PassTip", "One pass of the target.")
     words = translate("PassTip", "One pass of the target: {accepted} of %n proposed tokens accepted.", None, proposed)
     return words.format(accepted=len(view.accepted))
 
 
 def _note(view: PassView) -> str:
-    if view.odds is None or not view.odds.probs:
+    if view.probabilities is None or not view.probabilities.probs:
         return ""
     return translate("PassTip", "Probabilities after temperature, top-k, top-p and min-p.")
 
@@ -72,10 +72,10 @@ def _note(view: PassView) -> str:
 def _lines(view: PassView) -> list[TokenLine]:
     kept = translate("PassTip", "accepted")
     lines = [TokenLine(text, kept, _chances(view, i)) for i, text in enumerate(view.accepted)]
-    refused = view.refused or (("",) if view.source is Source.RECOVERED and view.odds is not None else ())
+    refused = view.refused or (("",) if view.source is Source.RECOVERED and view.probabilities is not None else ())
     for i, text in enumerate(refused, len(view.accepted)):
         chances = _chances(view, i)
-        unseen = view.odds is not None and not chances
+        unseen = view.probabilities is not None and not chances
         fate = translate("PassTip", "not checked") if unseen else translate("PassTip", "rejected")
         lines.append(TokenLine(text, fate, chances, refused=True))
     if view.source in _LAST:
@@ -86,30 +86,30 @@ def _lines(view: PassView) -> list[TokenLine]:
 def _last_fate(view: PassView) -> str:
     if view.source is Source.TARGET and view.accepted:
         return translate("PassTip", "decided again by the target alone, because two tokens were nearly tied")
-    if view.source is Source.RECOVERED and not view.rejected and view.odds is None:
+    if view.source is Source.RECOVERED and not view.rejected and view.probabilities is None:
         return translate("PassTip", "sampled in place of a rejected one")
     return translate("PassTip", _LAST[view.source])
 
 
 def _last_chance(view: PassView) -> tuple[str, ...]:
-    odds = view.odds
-    if odds is None:
+    probabilities = view.probabilities
+    if probabilities is None:
         return ()
-    if odds.greedy:
+    if probabilities.greedy:
         return (translate("PassTip", "the most likely"),)
-    return () if odds.last is None else (_target(odds.last),)
+    return () if probabilities.last is None else (_target(probabilities.last),)
 
 
 def _chances(view: PassView, place: int) -> tuple[str, ...]:
     """What is known of the proposed token at ``place``."""
-    odds, num_accepted = view.odds, len(view.accepted)
-    if odds is None or (odds.greedy and place > num_accepted):
+    probabilities, num_accepted = view.probabilities, len(view.accepted)
+    if probabilities is None or (probabilities.greedy and place > num_accepted):
         return ()
-    if odds.greedy:
+    if probabilities.greedy:
         likely = place < num_accepted
         words = translate("PassTip", "the most likely") if likely else translate("PassTip", "not the most likely")
         return (words,)
-    return _look(odds.probs[place]) if place < len(odds.probs) else ()
+    return _look(probabilities.probs[place]) if place < len(probabilities.probs) else ()
 
 
 def _look(look: TokenProbs) -> tuple[str, ...]:

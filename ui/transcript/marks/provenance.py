@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
-from engine.records import LAST_SOURCES, PassOdds, Source, TokenSpan
+from engine.records import LAST_SOURCES, PassProbabilities, Source, TokenSpan
 from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
@@ -39,12 +39,12 @@ class PassView:
     rejected: str
     last: str
     source: Source
-    odds: PassOdds | None = None
+    probabilities: PassProbabilities | None = None
 
     @property
     def refused(self) -> tuple[str, ...]:
         """What was rejected, token by token as far as their lengths are known."""
-        lengths = self.odds.rejected_chars if self.odds is not None else ()
+        lengths = self.probabilities.rejected_chars if self.probabilities is not None else ()
         if not lengths:
             return (self.rejected,) if self.rejected else ()
         ends = list(accumulate(lengths))
@@ -78,7 +78,7 @@ class SourceRuns:
         begin, end, first = 0, 0, 0
         for number, span in enumerate(self.spans):
             end += span.num_chars
-            if span.odds is not None or span.source in LAST_SOURCES or number == len(self.spans) - 1:
+            if span.probabilities is not None or span.source in LAST_SOURCES or number == len(self.spans) - 1:
                 if place < end:
                     return self._pass(raw, begin, self.spans[first : number + 1])
                 begin, first = end, number + 1
@@ -92,8 +92,8 @@ class SourceRuns:
             begin += span.num_chars
         last = spans[-1]
         if last.source in LAST_SOURCES:
-            return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.odds)
-        return PassView(tuple(texts), "", "", last.source, last.odds)  # the answer ended within the pass
+            return PassView(tuple(texts[:-1]), last.rejected, texts[-1], last.source, last.probabilities)
+        return PassView(tuple(texts), "", "", last.source, last.probabilities)  # the answer ended within the pass
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges of one source each in a shown text; none where the spans do not reach that far."""

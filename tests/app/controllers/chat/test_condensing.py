@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.controllers.chat.condensing import condensed
+from app.controllers.chat.condensing import condensed_messages
 from app.domain.messages import MessageState, MessageView
 from app.storage.chats import summaries
 from app.storage.chats.library import duplicate
@@ -39,25 +39,25 @@ PATH = (
 
 
 def test_without_a_summary_everything_is_sent() -> None:
-    whole = condensed(PATH, {})
+    whole = condensed_messages(PATH, {})
     assert [message.content for message in whole.messages] == ["One?", "One.", "Two?\n\nAgain?", "Two.", "Three?"]
     assert whole.last_ids == (1, 2, 5, 6, 7)
     assert whole.summary_at is None
 
 
 def test_the_latest_summary_on_the_path_stands_for_what_is_before_it() -> None:
-    short = condensed(PATH, {2: "Early.", 6: "Late.", 99: "Of another branch."})
+    short = condensed_messages(PATH, {2: "Early.", 6: "Late.", 99: "Of another branch."})
     assert short.messages == (Message("user", in_front("Late.", "Three?")),)
     assert (short.last_ids, short.summary_at, short.summary) == ((7,), 6, "Late.")
 
 
 def test_above_its_message_a_summary_does_not_count() -> None:
-    assert condensed(PATH[:5], {2: "Early.", 6: "Late."}).summary_at == 2
-    assert condensed(PATH[:1], {2: "Early.", 6: "Late."}).summary_at is None
+    assert condensed_messages(PATH[:5], {2: "Early.", 6: "Late."}).summary_at == 2
+    assert condensed_messages(PATH[:1], {2: "Early.", 6: "Late."}).summary_at is None
 
 
 def test_the_summary_stands_before_the_words_of_a_message_without_an_answer() -> None:
-    short = condensed(PATH, {2: "Early."})
+    short = condensed_messages(PATH, {2: "Early."})
     assert short.messages[0].content == in_front("Early.", "Two?\n\nAgain?")
     assert short.last_ids == (5, 6, 7)
 

@@ -13,14 +13,18 @@ from app.storage.chats.codec import (
     stats_from_text,
     stats_to_text,
 )
-from engine.records import GREEDY, PassOdds, RunStats, Source, TokenSpan
+from engine.records import GREEDY, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import Sentence, said
 
 PERCENT = st.integers(0, 100).map(lambda whole: whole / 100) | st.sampled_from([0.004, 0.996])
 LENGTHS = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 ODDS = st.builds(
-    PassOdds, st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple), PERCENT, st.just(False), LENGTHS
-) | LENGTHS.map(lambda lengths: PassOdds(greedy=True, rejected_chars=lengths))
+    PassProbabilities,
+    st.lists(st.tuples(PERCENT, st.none() | PERCENT), max_size=5).map(tuple),
+    PERCENT,
+    st.just(False),
+    LENGTHS,
+) | LENGTHS.map(lambda lengths: PassProbabilities(greedy=True, rejected_chars=lengths))
 SPANS = st.lists(
     st.builds(
         TokenSpan,
@@ -40,9 +44,11 @@ def test_provenance_is_read_back_as_written(spans: list[TokenSpan]) -> None:
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
-    (span,) = spans_from_text(spans_to_text([TokenSpan(3, Source.BONUS, odds=PassOdds(((p, q), (q, None)), last=p))]))
-    assert span.odds is not None
-    (first, second), last = span.odds.probs, span.odds.last
+    (span,) = spans_from_text(
+        spans_to_text([TokenSpan(3, Source.BONUS, probabilities=PassProbabilities(((p, q), (q, None)), last=p))])
+    )
+    assert span.probabilities is not None
+    (first, second), last = span.probabilities.probs, span.probabilities.last
     assert first == pytest.approx((p, q), abs=0.0061)
     assert (second[1], last) == (None, first[0])
     for told, given_share in zip(first, (p, q), strict=True):  # never rounded to nothing or to certainty
@@ -51,14 +57,14 @@ def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
 
 def test_choosing_the_most_likely_takes_no_room() -> None:
     proposed = (Source.RECOVERED, Source.BONUS)
-    spans = [TokenSpan(4, source, odds=GREEDY if source in proposed else None) for source in Source]
+    spans = [TokenSpan(4, source, probabilities=GREEDY if source in proposed else None) for source in Source]
     plain = [TokenSpan(4, source) for source in Source]
     assert len(spans_to_text(spans * 50)) == len(spans_to_text(plain * 50)) + len('[0,"","greedy"],')
 
 
 def test_the_odds_are_written_shortly() -> None:
-    odds = PassOdds(((0.62, 0.71), (0.0831, None)), 0.3, rejected_chars=(3, 2))
-    assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", odds)]) == (
+    probabilities = PassProbabilities(((0.62, 0.71), (0.0831, None)), 0.3, rejected_chars=(3, 2))
+    assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", probabilities)]) == (
         '["draft",4,"recovered",[2," cat.",[3,2],30,62,71,8,null]]'
     )
 

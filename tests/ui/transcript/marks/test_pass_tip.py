@@ -11,21 +11,21 @@ from PySide6.QtWidgets import QTextBrowser, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
-from engine.records import GREEDY, Mode, PassOdds, RunStats, Source, TokenSpan
+from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from ui.transcript.cards import pass_hover
 from ui.transcript.marks.pass_tip import MOST_ROWS, pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView, SourceRuns
 from ui.window.main_window import MainWindow
 
 STATS = RunStats(mode=Mode.DRAFT, tokens=5, passes=2)
-DRAWN = PassOdds(((0.62, 0.71), (0.9149, None), (0.08, 0.55)), 0.34, rejected_chars=(4, 3))
+DRAWN = PassProbabilities(((0.62, 0.71), (0.9149, None), (0.08, 0.55)), 0.34, rejected_chars=(4, 3))
 RAW = "The cat lay down."
 SPANS = (
     TokenSpan(3, Source.DRAFT),
     TokenSpan(4, Source.NGRAM),
     TokenSpan(4, Source.RECOVERED, " sat on", DRAWN),
     TokenSpan(5, Source.TARGET),
-    TokenSpan(1, Source.DRAFT, odds=PassOdds(((0.5, 0.004), (1.0, 1.0)), 0.7)),
+    TokenSpan(1, Source.DRAFT, probabilities=PassProbabilities(((0.5, 0.004), (1.0, 1.0)), 0.7)),
 )
 
 
@@ -69,7 +69,7 @@ def test_a_pass_in_which_the_answer_ended_tells_what_was_kept() -> None:
 
 
 def test_at_temperature_0_it_says_which_was_the_most_likely() -> None:
-    greedy = PassOdds(greedy=True, rejected_chars=(4, 3))
+    greedy = PassProbabilities(greedy=True, rejected_chars=(4, 3))
     words = pass_words(PassView(("The",), " sat on", " lay", Source.RECOVERED, greedy))
     assert "The: accepted, the most likely." in words
     assert "␣sat: rejected, not the most likely. ␣on: not checked." in words
@@ -110,14 +110,16 @@ def test_rejected_tokens_are_struck_through_and_said() -> None:
 
 
 def test_a_long_pass_is_cut() -> None:
-    odds = PassOdds(((1.0, None),) * 31, 1.0)
-    tip = pass_tip(PassView(("a",) * 31, "", "b", Source.BONUS, odds))
+    probabilities = PassProbabilities(((1.0, None),) * 31, 1.0)
+    tip = pass_tip(PassView(("a",) * 31, "", "b", Source.BONUS, probabilities))
     assert tip.count("<tr>") == MOST_ROWS
     assert "and 16 more tokens" in tip
 
 
 def test_rejected_characters_that_only_together_are_one_are_told_apart() -> None:
-    view = PassView((), "é", "x", Source.RECOVERED, PassOdds(((0.1, 0.2), (0.0, 0.2)), 0.5, rejected_chars=(0, 1)))
+    view = PassView(
+        (), "é", "x", Source.RECOVERED, PassProbabilities(((0.1, 0.2), (0.0, 0.2)), 0.5, rejected_chars=(0, 1))
+    )
     assert "(part of a character): rejected, target 10%, draft 20%. é: rejected, target 0%" in pass_words(view)
 
 

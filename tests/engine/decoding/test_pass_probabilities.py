@@ -9,7 +9,7 @@ from engine.decoding.detokenizer import Detokenizer
 from engine.decoding.loop import StepOutput
 from engine.drafters.base import Draft, NoDrafter
 from engine.drafters.prompt_lookup import PromptLookupDrafter
-from engine.records import GREEDY, PassOdds, SamplingParams, Source
+from engine.records import GREEDY, PassProbabilities, SamplingParams, Source
 from engine.sampling.distribution import point_mass
 from engine.sampling.sampler import History, Sampler
 from engine.session.answer import Answer
@@ -38,26 +38,26 @@ def test_a_drawn_draft_tells_p_and_q(depth: int) -> None:
     run = Run(draft_model(Q_LOGITS), OPEN, [3, 1, 4, 1], n_ctx=512)
     num_refused = 0
     for before, block in blocks(run, depth):
-        odds = block.odds
-        assert odds is not None
+        probabilities = block.probabilities
+        assert probabilities is not None
         proposed = [*block.ids[:-1], *block.rejected]
-        for place, (p, q) in enumerate(odds.probs):
+        for place, (p, q) in enumerate(probabilities.probs):
             last = before if place == 0 else proposed[place - 1]
             assert p == pytest.approx(share(P_LOGITS, last, proposed[place]), rel=1e-5)
             assert q == pytest.approx(share(Q_LOGITS, last, proposed[place]), rel=1e-5)
         after = block.ids[-2] if len(block.ids) > 1 else before
-        assert odds.last == pytest.approx(share(P_LOGITS, after, block.ids[-1]), rel=1e-5)
-        assert not odds.greedy
+        assert probabilities.last == pytest.approx(share(P_LOGITS, after, block.ids[-1]), rel=1e-5)
+        assert not probabilities.greedy
         num_refused += bool(block.rejected)
     assert 0 < num_refused < 60
 
 
 def test_text_has_no_chance_of_its_own() -> None:
     run = Run(PromptLookupDrafter(), OPEN, [1, 2, 3, 1, 2, 3, 1, 2], n_ctx=512)
-    seen = [block.odds for _, block in blocks(run, 3)]
-    told = [odds for odds in seen if odds is not None]
+    seen = [block.probabilities for _, block in blocks(run, 3)]
+    told = [probabilities for probabilities in seen if probabilities is not None]
     assert told
-    assert all(q is None and 0.0 <= p <= 1.0 for odds in told for p, q in odds.probs)
+    assert all(q is None and 0.0 <= p <= 1.0 for probabilities in told for p, q in probabilities.probs)
 
 
 def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
@@ -69,7 +69,7 @@ def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
             return Draft([2, 3], Source.DRAFT, [point_mass(2), self.q], sources=[Source.NGRAM, Source.DRAFT])
 
     run = Run(Mixed(), OPEN, [1, 1], n_ctx=512)
-    looks = [block.odds.probs for _, block in blocks(run, 2) if block.odds is not None]
+    looks = [block.probabilities.probs for _, block in blocks(run, 2) if block.probabilities is not None]
     assert all(look[0][1] is None for look in looks)
     assert any(len(look) == 2 and look[1][1] == pytest.approx(share(Q_LOGITS, 2, 3), rel=1e-5) for look in looks)
 
@@ -77,23 +77,23 @@ def test_in_a_mixed_draft_only_the_models_tokens_have_a_chance() -> None:
 @pytest.mark.parametrize("depth", [0, 3])
 def test_the_most_likely_needs_no_numbers(depth: int) -> None:
     run = Run(draft_model(Q_LOGITS), COLD, [3, 1, 4, 1])
-    assert {block.odds for _, block in blocks(run, depth, 20)} == {GREEDY if depth else None}
+    assert {block.probabilities for _, block in blocks(run, depth, 20)} == {GREEDY if depth else None}
 
 
 def test_where_nothing_was_proposed_nothing_is_told() -> None:
-    assert {block.odds for _, block in blocks(Run(NoDrafter(), OPEN, [3, 1, 4, 1]), 3, 20)} == {None}
+    assert {block.probabilities for _, block in blocks(Run(NoDrafter(), OPEN, [3, 1, 4, 1]), 3, 20)} == {None}
 
 
 def test_the_last_token_that_is_shown_carries_the_odds() -> None:
     detokenizer = Detokenizer(TinyTokenizer(words=[b"The", b" cat", b" sat", b"\xe2\x82", b"\xac"]))
-    odds = PassOdds(((0.5, 0.25),), 0.125)
-    piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259, 260], odds)
-    assert [span.odds for span in piece.spans] == [None, odds._replace(rejected_chars=(4, 0, 1))]
+    probabilities = PassProbabilities(((0.5, 0.25),), 0.125)
+    piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259, 260], probabilities)
+    assert [span.probabilities for span in piece.spans] == [None, probabilities._replace(rejected_chars=(4, 0, 1))]
     assert piece.spans[1].rejected == " sat\N{EURO SIGN}"
-    (span,) = detokenizer.feed([256], [Source.BONUS], (), odds).spans
-    assert span.odds == odds
+    (span,) = detokenizer.feed([256], [Source.BONUS], (), probabilities).spans
+    assert span.probabilities == probabilities
     (cut,) = detokenizer.feed([256], [Source.DRAFT], (), GREEDY).spans
-    assert cut.odds is GREEDY
+    assert cut.probabilities is GREEDY
 
 
 def test_an_answer_hands_them_on() -> None:
@@ -104,7 +104,7 @@ def test_an_answer_hands_them_on() -> None:
     answer._ids, answer._logprobs = [], []
     answer.stats = Run(NoDrafter(), OPEN, [1, 2]).stats
     answer.stats.count_pass(1, 1, 0.1)
-    odds = PassOdds(((0.5, None),), 0.125)
-    answer._take(StepOutput([65, 66], [Source.NGRAM, Source.BONUS], [], 1, odds))
-    fed += [span.odds for span in answer._piece.spans]
-    assert fed == [None, odds]
+    probabilities = PassProbabilities(((0.5, None),), 0.125)
+    answer._take(StepOutput([65, 66], [Source.NGRAM, Source.BONUS], [], 1, probabilities))
+    fed += [span.probabilities for span in answer._piece.spans]
+    assert fed == [None, probabilities]
