@@ -58,6 +58,32 @@ def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
     assert proposed > 200
 
 
+def test_a_prompt_that_was_read_without_rows_is_read_again_where_that_is_soon_done(tmp_path: Path) -> None:
+    """A head without the beginning drafts worse than one that read it all."""
+    target, own_head = KINDS["eagle3"]
+    assert own_head is not None
+    session, _ready = load(tmp_path, target(), own_head())
+    prompt = "Once upon a time there was a lake, and a cat sat on a mat. " * 2
+    head = session._draft
+    assert isinstance(head, LoadedHead)
+    fresh = answer(session, Mode.HEAD, prompt, depth=1)
+    head.target.clear()
+    head.sequence.clear()
+    plain = answer(session, Mode.OFF, prompt)
+    again = answer(session, Mode.HEAD, prompt, depth=1)
+    assert again.stats.prompt_cached_tokens == 0
+    assert not head.reader.has_lost_beginning
+    assert again.token_ids == plain.token_ids
+    assert again.stats.accepted == fresh.stats.accepted
+    assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
+    answer(session, Mode.OFF, prompt)
+    head.target.prompt_speed = 1.0  # the target would take too long: the head begins behind what it lost
+    late = answer(session, Mode.HEAD, prompt, depth=1)
+    assert late.stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
+    assert late.token_ids == plain.token_ids
+    session.close()
+
+
 def test_tie_safe_gives_the_plain_tokens(loaded: Session) -> None:
     for prompt in (PROMPT, "b a b", "The end."):
         plain = answer(loaded, Mode.OFF, prompt, tie_safe=True)
