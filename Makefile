@@ -33,7 +33,7 @@ test-documents: ## 2,000 random Markdown documents of each kind, cut at random p
 	@$(SETUP) test
 	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/markdown/test_random_documents.py
 
-test-training: ## the tests of the built-in pair's training (installs PyTorch)
+test-training: ## the tests of the trainings: built-in pair, heads (installs PyTorch)
 	@$(SETUP) test train
 	@$(CHECK) training
 
@@ -55,7 +55,7 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 
 screenshots: ## draw the pictures of the README
 	@$(SETUP) run screenshots
-	@for script in window race models parts; do \
+	@for script in window race models parts engines; do \
 		$(VENV)/bin/python packaging/screenshots/$$script.py || exit 1; done
 
 translations: ## bring the German and English catalogues up to the code, and compile them

@@ -1,3 +1,16 @@
 """Composition: command line, settings, paths, logs, stored chats, controller. Knows both the engine and the window."""
 
-__version__ = "0.1.0"
+from importlib import import_module
+
+VERSION_IN_CODE = "0.1.0"  # that is being worked on; packaging/version.py makes the version of a build of it
+
+
+def _version() -> str:
+    """The version of this build; a checkout's is the one in the code."""
+    try:
+        return str(import_module("app._version").VERSION)
+    except ImportError:
+        return VERSION_IN_CODE
+
+
+__version__ = _version()

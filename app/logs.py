@@ -30,7 +30,7 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 # Their messages speak of files, names and types, not of what a person wrote.
 _SPEAKING = (OSError, sqlite3.Error, ImportError, AttributeError, NameError, MemoryError, AppError)
-_SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|(?i:bearer)\s+\S+")
+_SECRETS = re.compile(r"hf_[A-Za-z0-9]{6,}|\bsk-[\w-]{8,}|(?i:bearer)\s+\S+")
 
 log = logging.getLogger(__name__)
 

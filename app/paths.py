@@ -108,6 +108,11 @@ class Paths:
         """The built-in target padded to the cost of a real one: made here, removable."""
         return self.cache / "paceline-padded-target.gguf"
 
+    @property
+    def self_drafts(self) -> Path:
+        """The folder of copies of models without some of their layers, which draft for them."""
+        return self.cache / "self-drafts"
+
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
     """Find the folders of this user and platform, or all of them under ``PACELINE_HOME``."""

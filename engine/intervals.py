@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 
 GROWTH = 1.04
-ERROR = math.sqrt(GROWTH) - 1.0  # under 2 %, of times from a microsecond on
+ERROR = math.sqrt(GROWTH) - 1.0  # under 2%, of times from a microsecond on
 LAST_BUCKET = 700  # nine days
 _LOG_GROWTH = math.log(GROWTH)
 

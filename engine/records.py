@@ -412,6 +412,11 @@ class RunStats:
     decisions: tuple[str, ...] = ()
 
     @property
+    def sources(self) -> frozenset[Source]:
+        """Where its tokens came from."""
+        return frozenset(source for source, tokens in self.provenance.items() if tokens)
+
+    @property
     def tokens_per_second(self) -> float | None:
         """From the end of prefill to the last token, the first included; None before it is known."""
         return self.tokens / self.decode_s if self.tokens and self.decode_s > 0 else None
@@ -447,7 +452,7 @@ class RunStats:
         return tuple(kept / tried if tried else None for kept, tried in pairs)
 
     def interval_ms(self, percent: float) -> float | None:
-        """A percentile of the time per token out of the counted ones, to within 2 %."""
+        """A percentile of the time per token out of the counted ones, to within 2%."""
         return percentile_ms(self.interval_counts, percent)
 
     @property
@@ -478,6 +483,7 @@ class EngineReady:
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
     own_head: ModelInfo | None = None  # in the target's file, and in use
+    has_heads: bool = False  # whether the target's file has heads of its own, or had them; they may not be usable
     library_notices: tuple[str, ...] = ()  # what a person should know of llama.cpp itself
 
 

@@ -56,6 +56,13 @@ def phrase(context: str, text: str) -> Sentence:
     return sentence
 
 
+def size_of(num_bytes: float) -> Sentence:
+    """Give a size of a file or of memory, in decimal units, to be a field of a sentence."""
+    if num_bytes >= 1e9:
+        return said("{number:.1f} GB", number=num_bytes / 1e9)
+    return said("{number:.0f} MB", number=num_bytes / 1e6)
+
+
 def with_other(text: str, old: str, new: str) -> str:
     """Give ``text`` with ``new`` in every field that is ``old``; a text without fields as it is."""
     if not isinstance(text, Sentence):

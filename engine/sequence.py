@@ -59,6 +59,7 @@ class CachedSequence:
         self.num_replayed = 0
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None  # for who reads along
+        self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
         self._canonical = 0  # tokens that `prefill` read in the chunks that it would read them in again
 
@@ -187,7 +188,11 @@ class CachedSequence:
         """
         if self.before_reuse is not None:
             self.before_reuse(ids, canonical)
-        if not self._go_back(shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)):
+        shared = shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)
+        if self.limit_reuse is not None:
+            shared = self.limit_reuse(shared)
+            shared -= shared % CANONICAL_CHUNK if canonical else 0
+        if not self._go_back(shared):
             self.clear()
         return self.num_past
 

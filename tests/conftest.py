@@ -28,7 +28,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ.setdefault("PACELINE_ENGINE", "thread")  # a process takes a second to start; its tests ask for it
+os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
 def pytest_unconfigure() -> None:

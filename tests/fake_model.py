@@ -32,7 +32,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
 from tests.scripted_pair import MarkovModel
 
 
@@ -124,9 +124,11 @@ class ScriptedWorker:
         self._stop.clear()
         self._requests.put(request)
 
-    def run_job(self, job: Job) -> None:
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
         """There is no session that a job could run on."""
-        self._on_event(job.failed(Problem("No session", "There is no model.", "Use a real one.")))
+        event = job.failed(Problem("No session", "There is no model.", "Use a real one."))
+        if event is not None:
+            self._on_event(event)
 
     def stop_jobs(self) -> None:
         """None runs."""
@@ -143,10 +145,6 @@ class ScriptedWorker:
     def count(self, request: CountRequest) -> None:
         """Count words: they are this script's tokens."""
         self._on_event(TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts)))
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
-        """There is no session."""
-        on_failure()
 
     def stop(self) -> None:
         """End the current answer."""

@@ -6,6 +6,7 @@ Owns what is allowed where. Knows the tree only as text and syntax: nothing of i
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ MIN_SHARED_PREFIX = 3  # modules of one folder
 SMALL_LINES = 60
 
 # What each room may import of the others, of Qt and of the window's three text libraries; a name stands for all below.
-QT_IN_APP = ("app/controllers/", "app/startup/")
+QT_IN_APP = ("app/controllers/", "app/startup/")  # and who may import ui
 APP_MAY = {
     "app.domain": {"app.domain"},
     "app.storage": {"app.domain", "app.storage"},
@@ -53,11 +54,23 @@ APP_MAY = {
         "app.cli",
         "app.startup",
     },
+    "app.startup": {
+        "app.domain",
+        "app.storage",
+        "app.hub",
+        "app.remote",
+        "app.attachments",
+        "app.benchmark",
+        "app.server",
+        "app.controllers",
+        "app.startup",
+    },
+    "app": {"app.domain"},  # its own modules, such as app/logs.py
 }
-APP_ROOT = {"app.paths", "app.logs", "app.__version__"}  # for every room of app but the domain
+START = "app/__main__.py"  # hands over to commands and helper processes
+APP_ROOT = {"app.paths", "app.logs", "app.__version__", "app._version"}  # for every room of app but the domain
 DOMAIN_MAY = {"app.domain", "engine.records", "engine.sentences", "engine.errors"} | set(sys.stdlib_module_names)
-# Neither ui nor Qt.
-NO_WINDOW = ("app/domain/", "app/storage/", "app/hub/", "app/remote/", "app/benchmark/", "app/server/", "app/cli/")
+WINDOW = {"ui", "PySide6", "shiboken6"}
 UI_MAY = {
     "ui",
     "app.domain",
@@ -69,7 +82,12 @@ UI_MAY = {
     "pygments",
     "ziamath",
 } | set(sys.stdlib_module_names)
-ENGINE_MAY_NOT = {"app", "ui", "PySide6", "shiboken6"}
+ENGINE_MAY_NOT = {"app", *WINDOW}
+# Where sentences are English for good: a terminal, a report, an answer over HTTP.
+ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/")
+SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
+USE_TESTS = ("tests/", "packaging/screenshots/")  # the pictures show the windows that the tests fill
+NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
 LLAMA_DOOR = "engine/llama/"
 KEYRING_DOOR = "app/hub/tokens.py"
 SERVER_DOOR = "app/server/"
@@ -152,13 +170,36 @@ def wrong_directions(root: Path) -> list[str]:
 
 def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
     """Imports against the directions between the rooms of app: domain <- storage, hub <- controllers <- startup."""
-    room = ".".join(place.split("/")[:2])
-    if place.startswith(NO_WINDOW) and within(name, {"ui", "PySide6", "shiboken6"}):
+    room = ".".join(place.split("/")[:-1][:2])
+    if not place.startswith(QT_IN_APP) and within(name, WINDOW):
         yield f"{place}:{line} {room} may not import {name}"
     elif room == "app.domain" and not within(name, DOMAIN_MAY):
         yield f"{place}:{line} app.domain may not import {name}"
-    elif room in APP_MAY and within(name, {"app"}) and not within(name, APP_MAY[room] | APP_ROOT) and name != "app":
+    elif room not in APP_MAY and room != "app.domain":
+        yield f"{place}:{line} {room} is no room that the rules know: say what it may import"
+    elif place != START and name != "app" and within(name, {"app"}) and not within(name, APP_MAY[room] | APP_ROOT):
         yield f"{place}:{line} {room} may not import {name}"
+
+
+def imports_of_tests(root: Path) -> list[str]:
+    """Imports of the tests from the product or from a measurement."""
+    return [
+        f"{place}:{line} only {' and '.join(USE_TESTS)} may import {name}"
+        for path in python_files(root)
+        if not (place := path.relative_to(root).as_posix()).startswith(USE_TESTS)
+        for line, name in imports(path)
+        if within(name, {"tests"})
+    ]
+
+
+def stray_tests(root: Path) -> list[str]:
+    """Folders of tests that mirror no folder of the source."""
+    folders = {path.parent.relative_to(root).as_posix() for path in python_files(root, ("tests",))} - {"tests"}
+    return [
+        f"{folder} mirrors no folder of the source"
+        for folder in sorted(folders - set(NO_SOURCE))
+        if not (root / folder.removeprefix("tests/")).is_dir()
+    ]
 
 
 def mutual_imports(root: Path) -> list[str]:
@@ -206,6 +247,31 @@ def wrong_doors(root: Path) -> list[str]:
     if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):
         found.append(f"huggingface_hub is imported in one file of app only, not in {', '.join(sorted(hub_files))}")
     return found
+
+
+def english_f_strings(root: Path) -> list[str]:
+    """Failures and problems with words that are put together before the window can say them in its language."""
+    found = []
+    for path in python_files(root, ("engine", "app")):
+        place = path.relative_to(root).as_posix()
+        if place.startswith(ENGLISH_ONLY):
+            continue
+        for call in (node for node in ast.walk(syntax(path)) if isinstance(node, ast.Call)):
+            name = ast.unparse(call.func).rpartition(".")[2]
+            values = [*call.args, *(keyword.value for keyword in call.keywords)]
+            has_words = any(_has_words(node) for value in values for node in ast.walk(value))
+            if has_words and SENTENCE_TAKERS.fullmatch(name) and not hasattr(builtins, name):
+                found.append(f"{place}:{call.lineno} {name} is given an f-string: use engine.sentences.said")
+    return found
+
+
+def _has_words(node: ast.AST) -> bool:
+    words = (
+        [part.value for part in node.values if isinstance(part, ast.Constant)]
+        if isinstance(node, ast.JoinedStr)
+        else []
+    )
+    return re.search(r"[A-Za-z]{2}", " ".join(map(str, words))) is not None
 
 
 def relative_imports(root: Path) -> list[str]:
@@ -275,13 +341,13 @@ def satellites(root: Path) -> list[str]:
         for _, name in imports(path):
             for module in (name, name.rpartition(".")[0]):
                 users.setdefault(module, set()).add(path.relative_to(root).as_posix())
-    tests = {path.stem for path in python_files(root, ("tests",))}
     found = []
     for path in python_files(root, ROOMS):
         place = path.relative_to(root).as_posix()
         by = users.get(_dotted(root, path), set())
         own = sorted(user for user in by if user.startswith(tuple(f"{room}/" for room in ROOMS)))
-        is_tested = f"test_{path.stem}" in tests or any(user.startswith("tests/") for user in by)
+        own_test = root / "tests" / path.relative_to(root).parent / f"test_{path.stem}.py"
+        is_tested = own_test.exists() or any(user.startswith("tests/") for user in by)
         if path.name != "__init__.py" and len(own) == 1 and not is_tested:
             num_lines = len(path.read_text("utf-8").splitlines())
             if num_lines < SMALL_LINES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
@@ -104,6 +105,26 @@ def test_what_is_named_in_a_file_is_there(name: str) -> None:
 
 def test_the_walk_of_a_message_names_functions() -> None:
     assert len(NAMED.findall(text_of("ARCHITECTURE.md"))) >= 20
+
+
+def members_by_class() -> dict[str, set[str]]:
+    """Methods and attributes of all classes of the product, by the class's name."""
+    found: dict[str, set[str]] = {}
+    for room in ("app", "ui", "engine"):
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    functions = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+                    fields = {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
+                    found.setdefault(node.name, set()).update(functions | fields)
+    return found
+
+
+def test_methods_in_the_walk_exist_where_no_file_is_named_with_them() -> None:
+    members = members_by_class()
+    named = re.findall(r"`([A-Z]\w+)\.(\w+)`", text_of("ARCHITECTURE.md"))
+    assert len(named) >= 20
+    assert [f"{owner}.{member}" for owner, member in named if member not in members.get(owner, ())] == []
 
 
 def test_the_changelog_knows_the_version_or_what_comes_next() -> None:

@@ -15,8 +15,7 @@ from app.domain.attachment_errors import FileTooLargeError, FileUnreadableError,
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.file_kinds import kind_of, shown_name
 from app.domain.text_decoding import decode
-from engine.sentences import said
-from ui.text.formatting import size
+from engine.sentences import said, size_of
 
 MAX_TEXT_BYTES = 16_000_000
 MAX_CHARS = 4_000_000  # about a million tokens; as long as a message of an export may be
@@ -129,7 +128,7 @@ def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
         said(
             "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
             name=name,
-            num_bytes=size(num_bytes),
-            limit=size(limit),
+            num_bytes=size_of(num_bytes),
+            limit=size_of(limit),
         )
     )

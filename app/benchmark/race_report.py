@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 
 from app.benchmark.markdown import figure, percent, setting_lines
 from app.benchmark.race import base_of
@@ -41,7 +42,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One lane against what it is compared with. ``ratio`` is None where one of them has no token."""
+    """One lane against what it is compared with. ``ratio`` is None where one of them has no token.
+
+    ``alike`` is False where the two have other targets, whose answers are not compared.
+    """
 
     variant: Variant
     base: Variant
@@ -50,6 +54,7 @@ class Verdict:
     difference: Difference | None
     temperature: float
     complete: bool = True
+    alike: bool = True
 
     @property
     def sentence(self) -> str:
@@ -73,6 +78,8 @@ class Verdict:
 
     @property
     def _answers(self) -> str:
+        if not self.alike:
+            return "other models, so the answers are not compared"
         found = self.difference
         if found is None:
             return "same answer token for token" if self.complete else "same answer as far as both came"
@@ -95,31 +102,37 @@ class Verdict:
             "ratio": asdict(self.ratio) if self.ratio is not None else None,
             "rounds": self.rounds,
             "complete": self.complete,
+            "same_target": self.alike,
             "difference": asdict(self.difference) if self.difference is not None else None,
             "sentence": self.sentence,
         }
 
 
-def judge(runs: Sequence[Run], gap: Gap | None = None, *, complete: bool = True) -> list[Verdict]:
-    """A verdict for each lane but the one that the others are compared with; ``gap`` where margins are wanted."""
+def judge(
+    runs: Sequence[Run],
+    gap: Gap | None = None,
+    *,
+    complete: bool = True,
+    targets: Mapping[Variant, str] = MappingProxyType({}),
+) -> list[Verdict]:
+    """A verdict for each lane but the one that the others are compared with; ``gap`` where margins are wanted.
+
+    ``targets`` names the targets of lanes that have one of their own.
+    """
     variants = list(dict.fromkeys(run.variant for run in runs))
     if not variants:
         return []
     base = base_of(variants)
     rounds = len({run.round for run in runs})
-    return [
-        Verdict(
-            variant,
-            base,
-            ratio_of(runs, variant, base),
-            rounds,
-            find_difference(runs, variant, base, gap),
-            runs[0].temperature,
-            complete,
-        )
-        for variant in variants
-        if variant != base
-    ]
+    verdicts = []
+    for variant in variants:
+        if variant == base:
+            continue
+        alike = targets.get(variant) == targets.get(base)
+        difference = find_difference(runs, variant, base, gap) if alike else None
+        ratio = ratio_of(runs, variant, base)
+        verdicts.append(Verdict(variant, base, ratio, rounds, difference, runs[0].temperature, complete, alike))
+    return verdicts
 
 
 def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: Gap | None = None) -> Difference | None:

@@ -1,4 +1,4 @@
-"""How much faster one variant is than another: a ratio of throughputs and two 95 % intervals.
+"""How much faster one variant is than another: a ratio of throughputs and two 95% intervals.
 
 The first interval is a bootstrap over prompts (Efron 1979, https://doi.org/10.1214/aos/1176344552): what other prompts
 of the same kind would give. The second is for these very prompts, from how the rounds differ within each prompt
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from app.benchmark.runs import Run, Variant
 
 _RESAMPLES = 2000
-_Z = 1.959964  # the 97.5 % point of the normal distribution
-_FEW = {1: 12.7062, 2: 4.3027}  # that of Student's t where the series below is too far off: by 24 and 3 %
+_Z = 1.959964  # the 97.5% point of the normal distribution
+_FEW = {1: 12.7062, 2: 4.3027}  # that of Student's t where the series below is too far off: by 24 and 3%
 Choice = Variant | Callable[[str], Variant]  # a variant, or one for each prompt
 Table = NDArray[np.float64]  # a row for each prompt and round: own tokens, own seconds, other tokens, other seconds
 
@@ -60,7 +60,7 @@ def ratio_of(runs: Sequence[Run], own: Choice, other: Choice) -> Ratio | None:
 
 
 def student_quantile(df: int) -> float:
-    """The 97.5 % point of Student's t (Abramowitz and Stegun 26.7.5), within 1 %."""
+    """The 97.5% point of Student's t (Abramowitz and Stegun 26.7.5), within 1%."""
     if df in _FEW:
         return _FEW[df]
     z = _Z
@@ -104,7 +104,7 @@ def _quotient(sums: Table) -> NDArray[np.float64]:
 
 
 def _spread(owners: NDArray[np.int64], table: Table) -> float | None:
-    """Half of the 95 % interval of the ratio's logarithm, from the differences between rounds of the same prompt."""
+    """Half of the 95% interval of the ratio's logarithm, from the differences between rounds of the same prompt."""
     shares = table / table.sum(axis=0)
     terms = shares[:, 0] - shares[:, 1] - shares[:, 2] + shares[:, 3]
     variance, df = 0.0, 0

@@ -17,7 +17,7 @@ ALL = "all"
 class Row:
     """One category (or ``all``) at one temperature, engine, mode and depth; ``depth`` None is paced, or a peer's own.
 
-    ``speedup_low`` and ``speedup_high`` are the 95 % interval over prompts, ``measured_*`` the one over rounds.
+    ``speedup_low`` and ``speedup_high`` are the 95% interval over prompts, ``measured_*`` the one over rounds.
     ``same_answers`` is the share of answers that equal plain decoding's token for token, at temperature 0 only.
     Times between tokens and the split of the time are our own engine's only.
     """

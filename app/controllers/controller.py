@@ -1,4 +1,4 @@
-"""Connects the window's intentions and the engine's events with the controllers. Decides nothing itself."""
+"""Connects the window's requests and the engine's events with the controllers. Decides nothing itself."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from app.controllers.window.layout import LayoutController
 from app.controllers.window.local_server import LocalServerController
 from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
+from app.controllers.window.updates import UpdatesController
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
@@ -103,16 +104,19 @@ class Controller(QObject):
         self.races = RaceController(parts, self.conversations, self.models, self.answers)
         self.races.on_changed = self._show_engine
         self.races.find_drafts = self._find_drafts
+        self.races.find_targets = self._find_targets
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)
         self.help = HelpMenuController(parts, lambda: self.models.view(self.answers.state))
+        self._updates = UpdatesController(parts.window)
         self._notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
-        self.engines = EnginesController(parts, self._then_show_engine(self.models.load_pair))
+        chat = self._then_show_engine(self.models.load_pair)
+        self.engines = EnginesController(parts, chat, lambda: self.models.target_path)
         self.regenerating = RegenerateController(
             parts, self.conversations, self.answers, self.models, self._targets_on_disk
         )
@@ -169,6 +173,7 @@ class Controller(QObject):
         self.conversations.unsent.keep()
         self.conversations.edits.keep()
         self.space.close()
+        self._updates.close()
         if self.hub is not None:
             self.hub.close()
         self.engines.close()
@@ -233,18 +238,18 @@ class Controller(QObject):
         self.server.show_waiting()
         self._background.look()
 
-    def _then_show_engine(self, intention: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
+    def _then_show_engine(self, request: Callable[..., object], *, of_models: bool = True) -> Callable[..., None]:
         def act(*arguments: object) -> None:
             if of_models and self.answers.state is not None:
                 self._window.show_notice(translate("Controller", AFTER_THE_ANSWER))
             elif of_models and self.server.is_answering:
                 self._window.show_notice(translate("Controller", AFTER_THE_PROGRAM))
-            intention(*arguments)
+            request(*arguments)
             self._show_engine()
 
         return act
 
-    # ---- intentions that concern several ----------------------------------------------------------------------------
+    # ---- requests that concern several ------------------------------------------------------------------------------
 
     def _on_submitted(self, text: str) -> None:
         if not self.models.usable:
@@ -264,8 +269,7 @@ class Controller(QObject):
         """Path and name of every model that can be loaded: those of the library, and the built-in one."""
         found = [] if self.hub is None else self.hub.service.targets()
         found += self.engines.targets()
-        builtin = builtin_target()
-        return [*found, (str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else found
+        return [*found, *_builtin()]
 
     def _find_drafts(self, target: str, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
         """Look for drafts of a target in the library, beside the window."""
@@ -276,6 +280,17 @@ class Controller(QObject):
                 lambda should_stop: [(row.path, row.name) for row in hub.service.drafts_here(target, should_stop)],
                 show,
                 lambda problem: log.info("drafts for a race could not be looked for: %s", problem.message),
+            )
+
+    def _find_targets(self, show: Callable[[Sequence[tuple[str, str]]], None]) -> None:
+        """Read which models of the library can answer, beside the window."""
+        if self.hub is not None:
+            hub = self.hub
+            hub.jobs.run(
+                "models of a race",
+                lambda _should_stop: [*((row.path, row.name) for row in hub.service.picker_rows()), *_builtin()],
+                show,
+                lambda problem: log.info("models for a race could not be listed: %s", problem.message),
             )
 
     def _on_settings(self, changes: Mapping[str, SettingValue]) -> None:
@@ -354,3 +369,9 @@ class Controller(QObject):
             self.server.models_changed()
         self.server.show_waiting()
         self._background.look()
+
+
+def _builtin() -> list[tuple[str, str]]:
+    """Path and name of the built-in target, where it is."""
+    builtin = builtin_target()
+    return [(str(builtin), translate("Controller", "Built-in model"))] if builtin.exists() else []

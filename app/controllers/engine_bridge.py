@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
@@ -28,9 +28,6 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.worker import Job
-
-if TYPE_CHECKING:  # a window without a server needs none of it
-    from app.server.scheduler import Turn
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
@@ -55,8 +52,8 @@ class Worker(Protocol):
     def generate(self, request: ChatRequest) -> None:
         """Make an answer; ends with `Finished` or `EngineFailed`."""
 
-    def run_job(self, job: Job) -> None:
-        """Do somebody's work on the engine's thread; it tells its own events."""
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """Do somebody's work on the engine's thread; in the background: once the app's own requests are answered."""
 
     def stop_jobs(self) -> None:
         """Stop every job asked for so far."""
@@ -72,9 +69,6 @@ class Worker(Protocol):
 
     def count(self, request: CountRequest) -> None:
         """Count tokens; answers with `TokensCounted`."""
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session, on some thread, once the app's own requests are answered."""
 
     def stop(self) -> None:
         """Stop every answer asked for so far."""

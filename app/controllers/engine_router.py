@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from app.controllers.engine_bridge import MakeWorker, Worker
 from app.domain.engines import is_remote
-from app.remote.worker import RemoteWorker
+from app.domain.lazy import Lazy
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -32,12 +32,12 @@ from engine.records import (
 )
 from engine.session.worker import Job
 
-if TYPE_CHECKING:  # as in the bridge
-    from app.server.scheduler import Turn
+if TYPE_CHECKING:  # a start waits for no engine of others
+    from app.remote.worker import RemoteWorker
 
 log = logging.getLogger(__name__)
 
-MakeRemote = Callable[[Callable[[Event], None]], RemoteWorker]
+MakeRemote = Callable[[Callable[[Event], None]], "RemoteWorker"]
 
 CANCELLED = Problem("Loading was cancelled", "Another model was chosen.", "Load it again if you need it.")
 NO_DRAFT = Problem(
@@ -84,7 +84,7 @@ class EngineRouter:
         self._on_event = on_event
         self._lock = threading.RLock()
         self._local = make_local(lambda event: self._on_worker_event(event, remote=False))
-        self._remote = make_remote(lambda event: self._on_worker_event(event, remote=True))
+        self._remote = Lazy(lambda: make_remote(lambda event: self._on_worker_event(event, remote=True)))
         self._uses_remote = False  # whose model is in use
         self._unanswered: deque[bool] = deque()  # loads and drafts that a side was asked for: the one of others?
         self._waiting: deque[_Command] = deque()
@@ -104,7 +104,10 @@ class EngineRouter:
         """Load models here, or use one of an engine of others; ends what is being loaded on the other side."""
         command = _Load(request)
         with self._lock:
-            (self._local if command.remote else self._remote).stop_loading()
+            if command.remote:
+                self._local.stop_loading()
+            elif self._remote.made:
+                self._remote.made.stop_loading()
             self._waiting.append(command)
             self._pass_on()
 
@@ -121,7 +124,8 @@ class EngineRouter:
                 if not isinstance(command, _Generate):
                     command.cancelled = True
             self._local.stop_loading()
-            self._remote.stop_loading()
+            if self._remote.made:
+                self._remote.made.stop_loading()
             self._pass_on()
 
     def generate(self, request: ChatRequest) -> None:
@@ -138,7 +142,8 @@ class EngineRouter:
             for command in stopped:
                 self._on_event(Finished(command.request.request_id, FinishReason.CANCELLED, RunStats()))
         self._local.stop()
-        self._remote.stop()
+        if self._remote.made:
+            self._remote.made.stop()
 
     def _pass_on(self) -> None:
         """Give what waits to its side, as far as the order of the answers allows, with the lock held."""
@@ -155,7 +160,7 @@ class EngineRouter:
                 if isinstance(command, _SetDraft):
                     self._local.set_draft(command.path)
                 elif command.remote:
-                    self._remote.load(command.request.target)
+                    self._remote().load(command.request.target)
                 else:
                     self._local.load(command.request)
 
@@ -168,7 +173,7 @@ class EngineRouter:
         return not command.cancelled and all(side == command.remote for side in self._unanswered)
 
     def _give(self, request: ChatRequest) -> None:
-        (self._remote if self._uses_remote else self._local).generate(request)
+        (self._remote() if self._uses_remote else self._local).generate(request)
 
     def _on_worker_event(self, event: Event, *, remote: bool) -> None:
         if isinstance(event, EngineEnded) and self._uses_remote:
@@ -195,12 +200,16 @@ class EngineRouter:
         else:
             self._local.count(request)
 
-    def run_job(self, job: Job) -> None:
-        """Do somebody's work on the engine's thread; it fails where the model in use is of an engine of others."""
-        if self._uses_remote:
-            self._on_event(job.failed(NO_RACE))
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """Do somebody's work on the thread of the engine here.
+
+        A job that is not in the background fails where the model in use is of an engine of others.
+        """
+        if self._uses_remote and not in_background:
+            if (event := job.failed(NO_RACE)) is not None:
+                self._on_event(event)
         else:
-            self._local.run_job(job)
+            self._local.run_job(job, in_background=in_background)
 
     def stop_jobs(self) -> None:
         """Stop every job asked for so far."""
@@ -218,15 +227,11 @@ class EngineRouter:
         """Lose what is kept here of the cache of a conversation; answers nothing."""
         self._local.forget_state(conversation_id)
 
-    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called with the session of the engine here."""
-        self._local.lend(turn, on_failure)
-
     def skip_summary(self) -> None:
         """Give up the summary that an answer is waiting for, not the answer."""
         self._local.skip_summary()
 
     def shutdown(self, timeout_s: float) -> bool:
         """End both threads; False if one did not end in time."""
-        ended = self._remote.shutdown(timeout_s)
+        ended = self._remote.made is None or self._remote.made.shutdown(timeout_s)
         return self._local.shutdown(timeout_s) and ended

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.records import Device, Mode, ModelInfo
+from engine.records import LAST_SOURCES, Device, Mode, ModelInfo, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,28 @@ class EngineView:
     progress: float | None = None
     devices: tuple[Device, ...] = ()  # beside the processor
     own_head: ModelInfo | None = None  # of the target's file, where it drafts
+    has_heads: bool = False  # whether that file has heads, or had them; they may not be usable
 
     @property
     def drafter(self) -> ModelInfo | None:
         """What drafts: the draft that is chosen, or the target's own head."""
         return self.draft or self.own_head
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """Those that this model can be spoken of with: no head where it has none and none is chosen."""
+        has_head = self.has_heads or (self.drafter is not None and bool(self.drafter.head))
+        return frozenset(Mode) if has_head else frozenset(Mode) - {Mode.HEAD}
+
+    @property
+    def sources(self) -> frozenset[Source]:
+        """Where tokens of the next answer may come from."""
+        if all(mode in self.unavailable for mode in Mode if mode is not Mode.OFF):
+            return frozenset({Source.TARGET})
+        found = {Source.NGRAM, *LAST_SOURCES}
+        if self.drafter is not None:
+            found.add(Source.HEAD if self.drafter.head else Source.DRAFT)
+        return frozenset(found)
 
     @property
     def lacks_draft(self) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
+UNNAMED_DRAFTING = "spec_decode"  # of an engine that counts drafted tokens, and does not tell how it drafts
 AT = " @ "  # between a model's name and the host that has it: the name that its figures are kept under
 
 
@@ -110,9 +111,13 @@ def host_in(url: str) -> str:
 def stays_here(url: str) -> bool:
     """Whether an address is this computer itself."""
     try:
-        host = urlsplit(url).hostname or ""
+        return is_this_machine(urlsplit(url).hostname or "")
     except ValueError:
         return False
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this computer itself, by its name or number alone."""
     if host == "localhost":
         return True
     try:

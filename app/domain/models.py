@@ -10,6 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from app.domain.speed.outlook import Outlook, SpeedRange
+from engine.records import Problem
 
 
 class FitLevel(StrEnum):
@@ -100,16 +101,17 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """One model file, on the hub (``repo`` and ``file``) or here (``path``)."""
+    """One model file: on the hub (``repo`` and ``file``), here (``path``), or behind a link (``url``)."""
 
     repo: str = ""
     file: str = ""
     path: str = ""
+    url: str = ""
 
     @property
     def name(self) -> str:
         """The file's own name."""
-        return (self.path or self.file).replace("\\", "/").rsplit("/", 1)[-1]
+        return (self.path or self.file or self.url.partition("?")[0]).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +211,9 @@ class PairView:
     match: Match = Match.UNCHECKED
     match_words: str = ""  # what differs, or how much of it a draft with another vocabulary can say
     fit: FitTable | None = None
-    note: str = ""
-    outlook: Outlook | None = None  # what it will gain here; ``note`` says it
+    gain_words: str = ""  # what it gave here, or may give
+    note: str = ""  # what that rests on
+    outlook: Outlook | None = None  # which both tell
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False where the hub no longer has it as listed
 
@@ -324,6 +327,37 @@ class OfferRow:
     name: str
     size_bytes: int
     owner: str
+    runs_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """How far the scan of a folder is, or what came of it. ``is_running``: it can be stopped."""
+
+    folder: str
+    is_running: bool
+    num_files: int = 0
+    num_found: int = 0
+    num_unreadable: int = 0
+    is_complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """What is behind a link. While it is looked at, and where ``problem`` says why it cannot be used, nothing else.
+
+    ``hosts``: the servers that the bytes come from, in order.
+    """
+
+    url: str
+    is_looking: bool = False
+    problem: Problem | None = None
+    name: str = ""
+    facts: str = ""
+    size_bytes: int = 0
+    num_parts: int = 1
+    hosts: tuple[str, ...] = ()
+    fit: FitLevel = FitLevel.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,3 +401,28 @@ class FirstModelView:
     def fraction(self) -> float | None:
         """How much has come; None where nothing has yet."""
         return self.done_bytes / self.total_bytes if self.done_bytes and self.total_bytes else None
+
+
+class SelfDraftState(StrEnum):
+    """How making a draft of a model itself stands."""
+
+    OFFERED = "offered"
+    WORKING = "working"
+    ENDED = "ended"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SelfDraftView:
+    """A draft made of a model itself. ``size_bytes`` are the model's.
+
+    ``words`` say what is done now, or what was measured, a sentence each, or why it failed; ``draft`` is the file of
+    the copy that can pay, empty where none can.
+    """
+
+    name: str
+    size_bytes: int
+    state: SelfDraftState = SelfDraftState.OFFERED
+    words: tuple[str, ...] = ()
+    fraction: float = 0.0
+    draft: str = ""

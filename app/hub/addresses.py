@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import urllib.parse
 
+from app.domain.engines import is_this_machine
 from app.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
 from engine.sentences import said
 
@@ -106,14 +106,4 @@ def _is_host(host: str) -> bool:
     try:
         return bool(host) and (":" in host or bool(host.encode("idna")))
     except UnicodeError:
-        return False
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether a host is this computer itself, by its name or number alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
         return False

@@ -8,7 +8,9 @@ AppError
 │   ├── HubAccessError        a token, or the publisher's consent, is needed
 │   ├── HubNotFoundError      no such repository or file
 │   ├── HubRangeError         the file has no such bytes
-│   └── HubAnswerError        the answer makes no sense
+│   ├── HubAnswerError        the answer makes no sense
+│   ├── LinkRefusedError      an address that may not be used, or leads to nothing that could be
+│   └── LinkUnreachableError, LinkBusyError, LinkAnswerError: as above, of a link's server
 ├── DownloadError             a download could not be completed
 │   ├── DiskFullError         no space; what is here is kept
 │   ├── ChecksumError         the bytes are not those that the hub promised
@@ -81,6 +83,33 @@ class HubAnswerError(HubError):
 
     title = "The hub's answer could not be understood"
     default_advice = "Try again later; if HF_ENDPOINT names a mirror, check that it is one."
+
+
+class LinkRefusedError(HubError):
+    """An address that may not be used, or leads to nothing that could be: another attempt is no use."""
+
+    title = "This link cannot be used"
+    default_advice = "Check the link."
+
+
+class LinkUnreachableError(HubUnreachableError):
+    """No connection to a link's server, or it broke."""
+
+    title = "The server of the link cannot be reached"
+    default_advice = "Check the link, the network and the proxy; a download that began can go on later."
+
+
+class LinkBusyError(HubBusyError):
+    """A link's server is out of order."""
+
+    title = "The server of the link is busy"
+
+
+class LinkAnswerError(HubAnswerError):
+    """The answer of a link's server makes no sense."""
+
+    title = "The server's answer could not be understood"
+    default_advice = "Try again later, or look for another place that has the file."
 
 
 class DownloadError(AppError):

@@ -34,7 +34,8 @@ _KINDS: tuple[tuple[FileKind, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         (FileKind.IMATRIX, r"i-?matrix"),
         (FileKind.MMPROJ, r"mm-?proj(?:ector)?|[\w-]*mmproj[\w-]*"),
-        (FileKind.MTP, r"mtp|nextn|mtp-?heads?"),
+        # As llama.cpp looks for side files; "-MTP-" in the middle is how models are called that have the heads inside.
+        (FileKind.MTP, r"(?-i:mtp(?=-))|nextn|mtp-?heads?"),
         (FileKind.EAGLE, r"eagle-?[123]?(?:\.\d)?"),
         (FileKind.DFLASH, r"d-?flash"),
         (FileKind.ADAPTER, r"q?lora|adapter"),

@@ -145,13 +145,17 @@ class DownloadStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DownloadRequest:
-    """What to fetch. ``draft_of`` names the target in the library to pair this model with when it is here."""
+    """What to fetch. ``draft_of`` names the target in the library to pair this model with when it is here.
+
+    ``url``: the address of the first file where it is of no hub; ``repo_id`` then only names a folder of the library.
+    """
 
     repo_id: str
     model: RemoteModel
     revision: str = "main"
     draft_of: str = ""
     licence: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,22 @@ def read_remote_header(
         ModelFileError: it is no model that writes text, or damaged; or it was asked to stop.
     """
     location = client.locate(repo_id, model.files[0].path, revision)
+    return read_located_header(client, location, model, should_stop, may_be_head=may_be_head)
+
+
+def read_located_header(
+    client: RangeClient,
+    location: RemoteLocation,
+    model: RemoteModel,
+    should_stop: Callable[[], bool] = lambda: False,
+    *,
+    may_be_head: bool = False,
+) -> KnownModel:
+    """The same of a file that was located already.
+
+    Raises:
+        HubError, ModelFileError: as above.
+    """
     size = model.size_bytes if model.size_bytes is not None and len(model.files) > 1 else location.size_bytes
     source = RangeSource(_Ranges(client, location).fetch, location.size_bytes, MAX_FETCHED_BYTES, should_stop)
     return _read(source, location.size_bytes, KnownFile(model.name, max(size, 1), len(model.files)), may_be_head)
@@ -174,14 +190,12 @@ class _Ranges:
         data = bytearray()
         with self._client.open(self._location, start, end) as stream:
             if stream.start not in (0, start) or (self._etag and stream.etag != self._etag):
-                raise HubAnswerError(
-                    said("{path} changed on the hub while its header was read.", path=self._location.path)
-                )
+                raise HubAnswerError(said("{path} changed while its header was read.", path=self._location.path))
             self._etag = stream.etag
             skipped = start - stream.start  # a server that knows no ranges begins at the beginning
             self._spent_bytes += skipped + end - start
             if self._spent_bytes > MAX_FETCHED_BYTES and skipped:
-                raise HubAnswerError("The hub cannot send parts of files, so the header cannot be read on its own.")
+                raise HubAnswerError("The server cannot send parts of files, so the header cannot be read on its own.")
             try:
                 for chunk in stream.chunks():
                     data += chunk

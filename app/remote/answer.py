@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from app.domain.engines import KIND_NAMES, EngineKind
@@ -29,11 +30,13 @@ from engine.sentences import said
 
 STATS_EVERY_S = 0.5
 THINK, END_THINK = "<think>\n", "\n</think>\n\n"
-_REASONS = {"length": FinishReason.LENGTH}
 
 
 class RemoteAnswer:
-    """An answer in the making. ``n_ctx`` is 0 where the engine does not tell the size of its context."""
+    """An answer in the making.
+
+    ``n_ctx`` is 0 where the engine does not tell the size of its context. ``thinks``: see `path_and_body`.
+    """
 
     def __init__(
         self,
@@ -42,11 +45,11 @@ class RemoteAnswer:
         model: str,
         kind: EngineKind,
         n_ctx: int = 0,
-        now: Callable[[], float] = time.monotonic,
+        thinks: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self._client, self._request, self._kind = client, request, kind
-        self._path, self._body = path_and_body(request, model, kind)
-        self._n_ctx, self._now = n_ctx, now
+        self._path, self._body = path_and_body(request, model, kind, thinks)
+        self._n_ctx = n_ctx
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
         self._told = 0  # tokens that the engine says it made
@@ -67,7 +70,7 @@ class RemoteAnswer:
         """
         request_id = self._request.request_id
         before = self._counters()
-        self._begun_at = self._now()
+        self._begun_at = time.monotonic()
         told_at = self._begun_at
         try:
             with self._client.answer(self._path, self._body) as objects:
@@ -78,8 +81,8 @@ class RemoteAnswer:
                         yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),))
                     if should_stop():
                         break
-                    if self._now() - told_at >= STATS_EVERY_S:
-                        told_at = self._now()
+                    if time.monotonic() - told_at >= STATS_EVERY_S:
+                        told_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError:
             if not should_stop():
@@ -88,7 +91,7 @@ class RemoteAnswer:
             yield TextChunk(request_id, END_THINK, (TokenSpan(len(END_THINK), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
-        elif before is not None:
+        elif before is not None and self._drafted is None:
             self._count_shared(before)
         yield Finished(request_id, self._reason, self.stats())
 
@@ -109,11 +112,17 @@ class RemoteAnswer:
             return ""
         reason = choice.get("finish_reason")
         if isinstance(reason, str):
-            self._reason = _REASONS.get(reason, FinishReason.END)
+            self._reason = self._cut() if reason == "length" else FinishReason.END
         text = self._text_of(choice)
         if text:
             self._time_piece()
         return text
+
+    def _cut(self) -> FinishReason:
+        """Engines have one word for two ends: as many tokens as were asked for, or a full context."""
+        most = self._request.max_tokens
+        made = self._told or self._num_pieces
+        return FinishReason.LENGTH if most is not None and made >= most else FinishReason.CONTEXT
 
     def _text_of(self, choice: Mapping[str, Any]) -> str:
         """Words and reasoning, which gets its tags back: that is how the app has both in one text."""
@@ -132,7 +141,7 @@ class RemoteAnswer:
 
     def _time_piece(self) -> None:
         """Count the time of a piece, shared among its tokens where the engine tells how many these are."""
-        now = self._now()
+        now = time.monotonic()
         self._num_pieces += 1
         if self._num_pieces == 1:
             self._first_at = now
@@ -171,7 +180,6 @@ class RemoteAnswer:
             accepted=drafted.accepted,
             proposed_by_depth=(drafted.passes,) * len(by_depth),
             accepted_by_depth=by_depth,
-            provenance={Source.TARGET: tokens},
             decode_s=self._decode_s(tokens),
             inter_token_ms_p50=percentile_ms(self._intervals, 50),
             inter_token_ms_p95=percentile_ms(self._intervals, 95),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from app.domain.engines import EngineKind
 from app.remote.errors import EngineRefusedError
+from app.remote.thinking import EFFORT, fields_of
 from engine.records import ChatRequest, Message, SamplingParams
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
@@ -14,8 +16,10 @@ _OWN_TEMPLATE = (EngineKind.VLLM, EngineKind.SGLANG, EngineKind.LLAMA_SERVER)
 _MOST_TEMPERATURE = 2.0  # of OpenAI's API, which those that are none of the known programs may hold to
 
 
-def path_and_body(request: ChatRequest, model: str, kind: EngineKind) -> tuple[str, dict[str, object]]:
-    """Where to send a request, and what.
+def path_and_body(
+    request: ChatRequest, model: str, kind: EngineKind, thinks: Mapping[str, object] = MappingProxyType({})
+) -> tuple[str, dict[str, object]]:
+    """Where to send a request, and what; ``thinks`` are the fields of the `WayToThink` that it asks for.
 
     Raises:
         EngineRefusedError: this kind of engine cannot do what is asked.
@@ -29,11 +33,19 @@ def path_and_body(request: ChatRequest, model: str, kind: EngineKind) -> tuple[s
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
     body["messages"] = [_message(message) for message in request.messages]
-    if request.template_variables and kind in _OWN_TEMPLATE:
-        body["chat_template_kwargs"] = dict(request.template_variables)
+    body |= _template(request, kind, thinks)
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
     return CHAT, body
+
+
+def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:
+    """What the chat template is told; others than those that render it themselves take an effort alone."""
+    given = dict(request.template_variables)
+    if kind not in _OWN_TEMPLATE:
+        return {**thinks, **({EFFORT: given[EFFORT]} if EFFORT in given else {})}
+    kept = thinks.get("chat_template_kwargs")
+    return {**thinks, **fields_of({**(kept if isinstance(kept, dict) else {}), **given})}
 
 
 def _told(kind: EngineKind) -> dict[str, object]:

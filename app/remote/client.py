@@ -27,6 +27,7 @@ from app.remote.errors import (
     EngineAnswerError,
     EngineSlowError,
     EngineUnreachableError,
+    KeyRefusedError,
     PlainAddressError,
 )
 from app.remote.refusals import refusal
@@ -38,6 +39,9 @@ SILENCE_S = 600.0  # a long prompt on a slow engine, or a model that it loads fi
 MAX_BYTES = 16 << 20
 MAX_ERROR_BYTES = 64 << 10
 MAX_LINE_BYTES = 4 << 20
+MAX_KEY_CHARS = 512
+ODD = frozenset('?#%<>"\\^`{|}')  # in an address: what one program may read in another way than the next
+LEAST_SECRET_CHARS = 6  # a shorter key is a word that an answer may have, too
 
 
 def normal_url(text: str) -> str:
@@ -54,7 +58,7 @@ def normal_url(text: str) -> str:
         parts = urlsplit(text)
     except (HubAnswerError, ValueError) as error:
         raise EngineAddressError("This is no http or https address.") from error
-    has_odd = any(char.isspace() or not char.isprintable() or char in "?#" for char in text)
+    has_odd = any(char.isspace() or not char.isprintable() or char in ODD for char in text)
     if parts.query or parts.fragment or has_odd or len(text) > MAX_ADDRESS_CHARS:
         raise EngineAddressError("The address of an engine ends with its host, its port or a folder.")
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
@@ -72,6 +76,17 @@ def check_plain(url: str, *, allowed: bool) -> None:
         raise PlainAddressError(message)
 
 
+def _check_key(key: str) -> None:
+    """See that a key can stand in a header.
+
+    Raises:
+        KeyRefusedError: it cannot; the sentence does not quote it.
+    """
+    if len(key) > MAX_KEY_CHARS or not all("!" <= char <= "~" for char in key):
+        message = said("This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.")
+        raise KeyRefusedError(message, "Copy it again, without anything around it. Nothing was sent.")
+
+
 def key_store(url: str) -> TokenStore:
     """The key of an engine: in the system's keyring, under scheme, host and port, so another address has none."""
     scheme, host, port = origin(url)
@@ -86,9 +101,11 @@ class EngineClient:
 
         Raises:
             EngineAddressError: the address may not be used.
+            KeyRefusedError: this can be no key.
         """
         self.url = normal_url(url)
         check_plain(self.url, allowed=allows_plain)
+        _check_key(key)
         self._key = key
         self._silence_s = silence_s
         self._lock = threading.Lock()
@@ -106,11 +123,7 @@ class EngineClient:
         Raises:
             RemoteError: it could not be asked, or refused.
         """
-        with self._sent("GET", path, None, ASK_S) as answer:
-            if answer.status_code in (400, 404, 405, 422, 501):
-                return None
-            self._check(answer)
-            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
+        return self._small("GET", path, None)
 
     def json(self, path: str) -> Any:  # noqa: ANN401 (JSON)
         """A small answer as JSON; None where the engine has nothing there, or no JSON.
@@ -118,11 +131,22 @@ class EngineClient:
         Raises:
             RemoteError: it could not be asked, or refused.
         """
-        text = self.text(path)
-        try:
-            return None if text is None else json.loads(text)
-        except (ValueError, RecursionError):
-            return None
+        return _json(self._small("GET", path, None))
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 (JSON)
+        """The small answer to a question that is posted, as `json`.
+
+        Raises:
+            RemoteError: it could not be asked, or refused.
+        """
+        return _json(self._small("POST", path, body))
+
+    def _small(self, method: str, path: str, body: Mapping[str, object] | None) -> str | None:
+        with self._sent(method, path, body, ASK_S) as answer:
+            if answer.status_code in (400, 404, 405, 422, 501):
+                return None
+            self._check(answer)
+            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
@@ -162,7 +186,9 @@ class EngineClient:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         # A client for each request: none is ever sent over a connection that a stop has ended.
-        with self._sentences(), http_client(timeout, use_proxy=not stays_here(self.url)) as client:
+        # A proxy is another host: it may carry what is encrypted, and nothing else.
+        use_proxy = self.url.startswith("https:") and not stays_here(self.url)
+        with self._sentences(), http_client(timeout, use_proxy=use_proxy) as client:
             extensions = {"trace": self._on_trace}
             request = client.build_request(method, self.url + path, headers=headers, json=body, extensions=extensions)
             answer = client.send(request, stream=True, follow_redirects=False)
@@ -216,7 +242,11 @@ class EngineClient:
                 if cut:
                     break
                 raise EngineAnswerError(said("The answer of {host} is far too long.", host=self.host))
-        return bytes(body[:most])
+        return self._without_key(bytes(body[:most]))
+
+    def _without_key(self, text: bytes) -> bytes:
+        """What came without the key: some servers quote it in their refusals, which are shown, kept and exported."""
+        return text.replace(self._key.encode(), b"[key]") if len(self._key) >= LEAST_SECRET_CHARS else text
 
     def _events(self, answer: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a response)
         """The objects of a stream of server-sent events, until it says that it is done.
@@ -225,7 +255,7 @@ class EngineClient:
             RemoteError: the engine reports a failure, sends no JSON, or ends without saying so.
         """
         for line in _lines(answer.iter_bytes(), self.host):
-            field, _, value = line.partition(b":")
+            field, _, value = self._without_key(line).partition(b":")
             value = value.strip()
             if field == b"error":
                 raise refusal(500, value, self.host, had_key=bool(self._key))
@@ -249,6 +279,13 @@ def _lines(pieces: Iterator[bytes], host: str) -> Iterator[bytes]:
             raise EngineAnswerError(said("A line of the answer of {host} is far too long.", host=host))
     if rest:
         yield rest
+
+
+def _json(text: str | None) -> Any:  # noqa: ANN401 (JSON)
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _object(text: bytes) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 llama-server tells it for the answer, in ``timings``. SGLang does in ``sglext.spec_tokens_details`` (asked for by
 ``return_spec_tokens_details``), and in ``meta_info``. vLLM counts for all requests together, in ``/metrics``: there the
-difference over an answer has in it what it did for others meanwhile.
+difference over an answer has in it what it did for others meanwhile. Started with ``--per-request-spec-decode-metrics
+summary`` (0.32), vLLM tells it for the answer, too, in ``metrics.speculative_decoding`` beside the usage.
 """
 
 from __future__ import annotations
@@ -74,12 +75,25 @@ def of_event(event: Mapping[str, Any]) -> Drafted | None:
     if isinstance(timings, dict) and "draft_n" in timings:
         proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
         return Drafted(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
+    metrics = event.get("metrics")
+    told = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
+    if isinstance(told, dict):
+        return _of_vllm(told)
     for details in _sglang_places(event):
         if "spec_verify_ct" in details:
             proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
             accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
             return Drafted(proposed, accepted, count(details["spec_verify_ct"]))
     return None
+
+
+def _of_vllm(told: Mapping[str, Any]) -> Drafted:
+    """Place j of the histogram counts the passes that kept exactly j drafted tokens."""
+    histogram = told.get("acceptance_histogram")
+    kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
+    by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
+    proposed, accepted = count(told.get("num_draft_tokens")), count(told.get("num_accepted_draft_tokens"))
+    return Drafted(proposed, accepted, count(told.get("num_spec_steps")), by_depth)
 
 
 def _sglang_places(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:

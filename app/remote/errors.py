@@ -70,11 +70,18 @@ class ModelGoneError(RemoteError):
 
 
 class RemotePromptError(RemoteError):
-    """The conversation is too long for it; it would have taken ``num_tokens``, 0 where that was not told."""
+    """The conversation is too long for it.
+
+    It would have taken ``num_tokens``, and there is room for ``n_ctx``; 0 where that was not told.
+    """
 
     title = "The conversation is too long for the engine"
-    default_advice = "Start a new chat, shorten the message, or have the engine started with a larger context."
+    default_advice = (
+        "Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine "
+        "started with a larger context."
+    )
     num_tokens = 0
+    n_ctx = 0
 
 
 class EngineBusyError(RemoteError):

@@ -1,7 +1,7 @@
 """What an engine is, found out by asking: each program has a page of its own beside OpenAI's.
 
 Sources: vLLM's and SGLang's API servers (``/version``, ``/get_server_info``), llama-server's README (``/props``), LM
-Studio's REST API (``/api/v0/models``), Ollama's API (``/api/version``).
+Studio's REST API (``/api/v0/models``), Ollama's API (``/api/version``, ``/api/ps``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.domain.engines import EngineFacts, EngineKind, RemoteModel
+from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, RemoteModel
 from app.remote.client import EngineClient
 from app.remote.counters import has_counters
 from app.remote.errors import EngineAnswerError
@@ -82,7 +82,10 @@ def _lm_studio(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineF
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("id"), str)
     }
-    sized = tuple(RemoteModel(model.name, sizes.get(model.name, model.n_ctx)) for model in models)
+    others = {entry.get("id") for entry in entries if isinstance(entry, dict) and entry.get("type") == "embeddings"}
+    sized = tuple(
+        RemoteModel(model.name, sizes.get(model.name, model.n_ctx)) for model in models if model.name not in others
+    )
     return EngineFacts(EngineKind.LM_STUDIO, "", sized)
 
 
@@ -90,7 +93,15 @@ def _ollama(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFact
     version = client.json("/api/version")
     if not isinstance(version, dict) or not isinstance(version.get("version"), str):
         return None
-    return EngineFacts(EngineKind.OLLAMA, _told(version["version"]), models)
+    running = client.json("/api/ps")  # only what is in memory has a context of a size
+    entries = running.get("models") if isinstance(running, dict) else None
+    sizes = {
+        entry.get("name"): _count(entry.get("context_length"))
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str)
+    }
+    sized = tuple(RemoteModel(model.name, sizes.get(model.name, 0)) for model in models)
+    return EngineFacts(EngineKind.OLLAMA, _told(version["version"]), sized)
 
 
 def _vllm(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
@@ -100,7 +111,7 @@ def _vllm(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts 
     metrics = client.text("/metrics") or ""
     if "vllm:" not in metrics and not any(model.n_ctx for model in models):
         return None
-    told = "spec_decode" if has_counters(metrics) else ""
+    told = UNNAMED_DRAFTING if has_counters(metrics) else ""
     return EngineFacts(EngineKind.VLLM, _told(version["version"]), models, told)
 
 

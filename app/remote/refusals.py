@@ -19,16 +19,30 @@ from app.remote.errors import (
 from engine.sentences import said
 
 MAX_REASON_CHARS = 300
-# vLLM: "maximum context length is 4096 tokens. However, you requested 5000 tokens"; SGLang: "is longer than the model's
-# context length"; llama-server: "exceed_context_size_error", "exceeds the available context size"; OpenAI:
-# "context_length_exceeded".
+# OpenAI: "context_length_exceeded"; llama-server: "exceed_context_size_error", "exceeds the available context size";
+# vLLM: "maximum context length is ...", "max_tokens=... cannot be greater than max_model_len=..."; SGLang: "is longer
+# than the model's context length"; LM Studio: "Trying to keep the first ... tokens when context the overflows",
+# "n_keep: ...", "Context size has been exceeded"; Ollama: "the input length exceeds the context length"; others that
+# speak this API: "prompt is too long: ... tokens > ... maximum".
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)|"
-    r"longer than the maximum model length|maximum allowed length",
+    r"context_length_exceeded|exceed_context_size|context (?:length|size|window)|prompt is too long|n_keep|"
+    r"longer than the maximum model length|maximum allowed length|input tokens exceed|max_model_len|"
+    r"keep the first \d+ tokens",
     re.IGNORECASE,
 )
-_REQUESTED = re.compile(
-    r"(?:requested|request has|prompt contains(?: at least)?|input_tokens|input \(?|request \()\s*\(?(\d{1,9})", re.I
+# How many tokens the prompt has, without those of the answer where both are told. "at least 4097 tokens" is no count:
+# vLLM stops counting there.
+_PROMPT_TOKENS = re.compile(
+    r"(\d{1,9}) (?:in the messages|tokens from the input messages)|has (\d{1,9}) input tokens|"
+    r"resulted in (\d{1,9}) tokens|(?:input|request) \((\d{1,9}) tokens\)|"
+    r"keep the first (\d{1,9}) tokens|n_keep: (\d{1,9})|too long: (\d{1,9}) tokens|"
+    r"prompt contains (\d{1,9}) (?:input )?tokens|requested (\d{1,9}) tokens",
+    re.IGNORECASE,
+)
+_ROOM = re.compile(
+    r"maximum context length (?:is|of) (\d{1,9})|context (?:length|size) \((\d{1,9}) tokens\)|"
+    r"context length of only (\d{1,9})|n_ctx: (\d{1,9})|max_model_len=(\d{1,9})|> (\d{1,9}) maximum|limit of (\d{1,9})",
+    re.IGNORECASE,
 )
 _GONE = re.compile(r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE)
 
@@ -45,10 +59,25 @@ def refusal(status: int, body: bytes, host: str, *, had_key: bool) -> RemoteErro
     if status in (401, 403):
         return _of_key(host, had_key=had_key)
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
-        error = RemotePromptError(said("{host} has no room for this conversation.", host=host))
-        error.num_tokens = _tokens(found, reason)
-        return error
+        return _too_long(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _ROOM))
     return _other(status, host, reason, code, has_error=bool(found))
+
+
+def _too_long(host: str, num_tokens: int, n_ctx: int) -> RemotePromptError:
+    if num_tokens and n_ctx:
+        words = said(
+            "The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.",
+            num_tokens=num_tokens,
+            host=host,
+            n_ctx=n_ctx,
+        )
+    elif n_ctx:
+        words = said("{host} holds {n_ctx:,} tokens; the conversation has more.", host=host, n_ctx=n_ctx)
+    else:
+        words = said("{host} has no room for this conversation.", host=host)
+    error = RemotePromptError(words)
+    error.num_tokens, error.n_ctx = num_tokens, n_ctx
+    return error
 
 
 def _of_key(host: str, *, had_key: bool) -> RemoteError:
@@ -90,9 +119,10 @@ def _shown(text: str) -> str:
     return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…"
 
 
-def _tokens(found: dict[str, Any], reason: str) -> int:
-    told = found.get("n_prompt_tokens")
-    if isinstance(told, int) and 0 < told < 10**9:
+def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
+    """What an error tells in a field of its own or in its words; 0 where it tells nothing."""
+    told = found.get(field)
+    if isinstance(told, int) and not isinstance(told, bool) and 0 < told < 10**9:
         return told
-    match = _REQUESTED.search(reason)
-    return int(match[1]) if match else 0
+    match = pattern.search(str(found.get("message") or found.get("detail") or ""))
+    return next((int(each) for each in match.groups() if each is not None), 0) if match else 0

@@ -16,6 +16,8 @@ from app.remote.answer import RemoteAnswer
 from app.remote.client import EngineClient
 from app.remote.engines import Engines
 from app.remote.errors import ModelGoneError, RemoteError, RemotePromptError
+from app.remote.fitting import FittingAnswer
+from app.remote.thinking import WayToThink, ways_to_think
 from engine.errors import LoadCancelledError, PacelineError
 from engine.records import (
     FROM_MODEL,
@@ -29,6 +31,7 @@ from engine.records import (
     ModelInfo,
     Problem,
     RunStats,
+    ThinkingOption,
 )
 from engine.sentences import said
 
@@ -58,9 +61,12 @@ class _Generate:
 class _InUse:
     record: EngineRecord
     model: RemoteModel
+    ways: tuple[WayToThink, ...] = ()
 
 
-def model_info(record: EngineRecord, model: RemoteModel, path: str) -> ModelInfo:
+def model_info(
+    record: EngineRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
+) -> ModelInfo:
     """What the window shows of a model that an engine of others has: its sizes are not known."""
     return ModelInfo(
         path=path,
@@ -75,6 +81,8 @@ def model_info(record: EngineRecord, model: RemoteModel, path: str) -> ModelInfo
         gpu_layers=0,
         template_name=FROM_MODEL,
         engine_url=record.url,
+        opened_tag=thinking[0].opened_tag if thinking else "",
+        thinking=thinking,
     )
 
 
@@ -189,8 +197,8 @@ class RemoteWorker:
         try:
             if self._is_ended(command):
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name))
-            self._begin(command, engines.find(url), engines)
-            record = engines.ask_again(url, self._client)
+            client = self._begin(command, engines.find(url), engines)
+            record = engines.ask_again(url, client)
         except RemoteError:
             if self._is_ended(command):
                 raise LoadCancelledError(said("Loading {path} was cancelled.", path=name)) from None
@@ -198,9 +206,11 @@ class RemoteWorker:
         model = next((model for model in record.facts.models if model.name == name), None)
         if model is None:
             raise ModelGoneError(said("{host} does not offer the model.", host=record.host))
-        self._in_use = _InUse(record, model)
+        ways = ways_to_think(client, record.facts.kind, model.name)
+        self._in_use = _InUse(record, model, ways)
         unavailable: dict[Mode, str] = {mode: NOT_HERE for mode in Mode if mode is not Mode.OFF}
-        self._on_event(EngineReady(model_info(record, model, command.path), unavailable=unavailable))
+        info = model_info(record, model, command.path, tuple(way.option for way in ways))
+        self._on_event(EngineReady(info, unavailable=unavailable))
 
     def _answer(self, command: _Generate) -> None:
         """Make an answer.
@@ -213,7 +223,12 @@ class RemoteWorker:
             self._on_event(Finished(request.request_id, FinishReason.CANCELLED, RunStats()))
             return
         client = self._begin(command, used.record, self._open_engines())
-        answer = RemoteAnswer(client, request, used.model.name, used.record.facts.kind, used.model.n_ctx)
-        log.info("asking %s", KIND_NAMES[used.record.facts.kind])
-        for event in answer.events(lambda: self._is_ended(command)):
+        model, kind = used.model, used.record.facts.kind
+        thinks = next((way.fields for way in used.ways if way.option.name == request.thinking), {})
+
+        def answering(asked: ChatRequest) -> RemoteAnswer:
+            return RemoteAnswer(client, asked, model.name, kind, model.n_ctx, thinks)
+
+        log.info("asking %s", KIND_NAMES[kind])
+        for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: self._is_ended(command)):
             self._on_event(event)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,16 +19,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.server.errors import ApiError
 
 OPEN_PATHS = {"/health"}  # they need no key
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
     """The names that a request may give in its Host header: loopback, and the address that the server is bound to.
 
-    Where it is bound to all addresses, any address may stand there, but no name.
+    Where it is bound to all addresses, any address may stand there, but no name. ``origins`` are the sites whose pages
+    may ask beside the server's own, as ``https://app.example``.
     """
 
     bound: str
+    origins: frozenset[str] = frozenset()
 
     def allows(self, header: str) -> bool:
         """Whether a Host header names this server; its port counts for nothing."""
@@ -38,6 +42,21 @@ class AllowedHosts:
         if address is None or address.is_unspecified:
             return False
         return address.is_loopback or (bound is not None and bound.is_unspecified)
+
+    def allows_origin(self, origin: str, host: str) -> bool:
+        """Whether an Origin header, beside this Host header, names this server or one of the ``origins``."""
+        return origin.lower() == f"http://{host.lower()}" or origin.lower() in self.origins
+
+
+def origin_of(text: str) -> str:
+    """An origin as browsers write it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if _ORIGIN.fullmatch(text) is None:
+        raise ValueError("must be an origin, such as https://app.example")
+    return text.lower()
 
 
 def is_loopback(host: str) -> bool:
@@ -101,7 +120,7 @@ class AccessControl:
         if len(hosts) != 1 or not self._hosts.allows(hosts[0]):
             message = "The Host header must name this server: its address, or localhost."
             return ApiError(403, message, code="host_not_allowed")
-        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+        if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
         if path not in OPEN_PATHS and not self._has_key(headers.getlist("authorization")):
             message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`."

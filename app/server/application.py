@@ -1,4 +1,4 @@
-"""The endpoints: health, models, chat and text completions, metrics."""
+"""The endpoints: health, models, chat and text completions, responses, metrics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -16,24 +17,28 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
 from app.server.errors import UNEXPECTED, ApiError, api_error
-from app.server.library import ModelSwitch
+from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.server.request_body import CLIENT_GONE, read_object
-from app.server.responses import ResponseBuilder, sse
+from app.server.response_events import ItemBuilder
+from app.server.response_request import parse_response_request
+from app.server.responses import ResponseBuilder
 from app.server.scheduler import JobEvent, Scheduler
 from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
-CHAT, COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/models"
-HEALTH, METRICS = "/health", "/metrics"
-ENDPOINTS = frozenset({CHAT, COMPLETIONS, MODELS, HEALTH, METRICS})
+CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
+MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
+ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MODELS, HEALTH, METRICS})
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
+Builder = ResponseBuilder | ItemBuilder
+Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
 
@@ -48,16 +53,21 @@ def make_application(
     routes = [
         Route(HEALTH, endpoints.health, methods=["GET"]),
         Route(MODELS, endpoints.models, methods=["GET"]),
+        Route(f"{MODELS}/{{name:path}}", endpoints.model, methods=["GET"]),
         Route(METRICS, endpoints.metrics, methods=["GET"]),
         Route(CHAT, endpoints.chat, methods=["POST"]),
         Route(COMPLETIONS, endpoints.completions, methods=["POST"]),
+        Route(RESPONSES, endpoints.responses, methods=["POST"]),
     ]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return AccessControl(
+    guarded = AccessControl(
         app, key, hosts, lambda path, status: metrics.count_request(path if path in ENDPOINTS else "other", status)
     )
+    if not hosts.origins:
+        return guarded
+    return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
 
 
 class Endpoints:
@@ -75,23 +85,28 @@ class Endpoints:
 
     async def models(self, _request: Request) -> Response:
         """The model that is loaded, what drafts for it, and the names of others that a request may ask for; no path."""
+        return JSONResponse({"object": "list", "data": await self._listed()})
+
+    async def model(self, request: Request) -> Response:
+        """One of them."""
+        listed = await self._listed()
+        found = next((one for one in listed if one["id"] == request.path_params["name"]), None)
+        if found is None:
+            raise no_such_model(str(listed[0]["id"]))
+        return JSONResponse(found)
+
+    async def _listed(self) -> list[dict[str, object]]:
         model = self._current()
         ready = model.ready
-        one: dict[str, object] = {
-            "id": model.name,
-            "object": "model",
-            "created": 0,
-            "owned_by": "paceline",
+        facts = {
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
         others = [] if self._switch is None else await asyncio.to_thread(self._switch.names)
-        more = [
-            {"id": name, "object": "model", "created": 0, "owned_by": "paceline"}
-            for name in others
-            if name != model.name
-        ]
-        return JSONResponse({"object": "list", "data": [one, *more]})
+        names = [model.name, *(name for name in others if name != model.name)]
+        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "paceline"} for name in names]
+        listed[0] |= facts
+        return listed
 
     async def metrics(self, _request: Request) -> Response:
         """Counters for Prometheus."""
@@ -101,19 +116,27 @@ class Endpoints:
 
     async def chat(self, request: Request) -> Response:
         """The answer to a conversation."""
-        return await self._answer(request, chat=True)
+        return await self._answer(request, _read_chat)
 
     async def completions(self, request: Request) -> Response:
         """How a text goes on."""
-        return await self._answer(request, chat=False)
+        return await self._answer(request, _read_text)
 
-    async def _answer(self, request: Request, *, chat: bool) -> Response:
+    async def responses(self, request: Request) -> Response:
+        """The answer to a conversation, in items."""
+        try:
+            return await self._answer(request, _read_response)
+        except ApiError as error:
+            if error.param != "messages":  # as the engine's failures name what the prompt was made of
+                raise
+            raise ApiError(error.status, error.message, param="input", code=error.code) from error
+
+    async def _answer(self, request: Request, read: Read) -> Response:
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        asked = parse_request(body, model, chat=chat)
+        asked, builder = read(body, model)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        builder = ResponseBuilder(model.name, asked)
         events, post = _events_across_threads()
         job = self._scheduler.submit(asked.request, post, model.ready.target.path)
         is_handed_on = False
@@ -155,6 +178,21 @@ class Endpoints:
         return self._switch.known(name) or self._current()
 
 
+def _read_chat(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_request(body, model, chat=True)
+    return asked, ResponseBuilder(model.name, asked)
+
+
+def _read_text(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_request(body, model, chat=False)
+    return asked, ResponseBuilder(model.name, asked)
+
+
+def _read_response(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    made = parse_response_request(body, model)
+    return made.asked, ItemBuilder(model.name, made)
+
+
 def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
@@ -162,7 +200,7 @@ def _check_grammar(text: str) -> None:
         raise api_error(error, "grammar") from error
 
 
-async def _respond(asked: CompletionRequest, builder: ResponseBuilder, events: Events) -> Response:
+async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:
     """Wait for the whole answer, or for its first piece: until then a failure can have a status of its own."""
     if asked.stream:
         return AnswerStream(_chunks(builder, await _next(events), events))
@@ -172,7 +210,7 @@ async def _respond(asked: CompletionRequest, builder: ResponseBuilder, events: E
     return JSONResponse(builder.whole(chunks, event))
 
 
-async def _chunks(builder: ResponseBuilder, first: TextChunk | Finished, events: Events) -> AsyncIterator[bytes]:
+async def _chunks(builder: Builder, first: TextChunk | Finished, events: Events) -> AsyncIterator[bytes]:
     for chunk in builder.first_chunks():
         yield chunk
     event = first
@@ -182,7 +220,8 @@ async def _chunks(builder: ResponseBuilder, first: TextChunk | Finished, events:
                 yield chunk
             event = await _next(events)
     except ApiError as error:  # the status is sent already
-        yield sse(error.body)
+        for chunk in builder.failed_chunks(error):
+            yield chunk
         return
     for chunk in builder.last_chunks(event):
         yield chunk
@@ -273,9 +312,20 @@ async def _on_api_error(_request: Request, error: Exception) -> Response:
     return JSONResponse(error.body, error.status, error.headers)
 
 
-async def _on_http_error(_request: Request, error: Exception) -> Response:
+def _no_such_path(path: str) -> str:
+    if path.removeprefix("/v1") == "/embeddings":
+        return "This server makes no embeddings; it has chat and text completions, and responses."
+    if path.startswith(f"{RESPONSES}/"):
+        return "No answers are kept here: there is nothing to look up, to cancel or to delete."
+    if f"/v1{path}" in ENDPOINTS:
+        return f"There is no such path here, but /v1{path}: the base URL of this server ends in /v1."
+    return f"There is no such path here; this server has {', '.join(sorted(ENDPOINTS))}."
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  (for the type checker)
-    refusal = ApiError(error.status_code, f"{error.detail}.", headers=error.headers)
+    message = _no_such_path(request.url.path) if error.status_code == 404 else f"{error.detail}."
+    refusal = ApiError(error.status_code, message, headers=error.headers)
     return JSONResponse(refusal.body, refusal.status, refusal.headers)
 
 

@@ -129,6 +129,7 @@ def _tool(value: object, param: str) -> Tool:
     if kind != "function":
         raise unsupported(f"{param}.type", f"`{param}` is no function: this server knows tools of the type `function`.")
     function = fields.nested("function")
+    fields.take("cache_control")  # where a hosted model may cache
     fields.end()
     name = None if function is None else function.text("name")
     if function is None or not name:

@@ -14,6 +14,7 @@ from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.domain.errors import AppError, PortTakenError
 
@@ -21,6 +22,7 @@ BACKLOG = 128  # connections that nobody has accepted yet
 MAX_CONNECTIONS = 256  # more get a 503
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
+REQUEST_S = 30.0  # for the head of a request to arrive
 SHUTDOWN_S = 5  # for answers that were stopped to reach their clients
 _WINDOWS_IN_USE = 10048
 TERMINATED = 143  # as a shell reports a program that SIGTERM ended
@@ -50,13 +52,53 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class TimedProtocol(H11Protocol):
+    """A connection that is closed where no whole head of a request comes for `REQUEST_S`.
+
+    uvicorn alone waits for ever where nothing or a part came, so that a few idle connections could keep others out.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def handle_events(self) -> None:
+        """Take what came."""
+        super().handle_events()
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        self._stop_timer()
+
+    def _watch(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_timer()
+        elif self._timer is None and not self.transport.is_closing():
+            self._timer = self.loop.call_later(REQUEST_S, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 class Server(uvicorn.Server):
     """A uvicorn server that has its answers ended before it waits for them."""
 
     def __init__(self, app: ASGIApp, on_shutdown: Callable[[], None], shutdown_s: int = SHUTDOWN_S) -> None:
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=TimedProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -75,10 +117,24 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the answers, then wait for their clients to hear of it."""
         await asyncio.to_thread(self._on_shutdown)
+        await self._stop_accepting()
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):  # of who does not read, or came in the last moment
             connection.transport.abort()
         await asyncio.sleep(0)  # each is closed in a turn of the loop, which ends next
+
+    async def _stop_accepting(self) -> None:
+        """Take no more connections, and have those that were just taken known, so that they are closed with the others.
+
+        asyncio's server forgets a connection that it took in the very turn in which it is closed: nobody would ever
+        answer that client, or hang up.
+        """
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            for listener in server.sockets:
+                with contextlib.suppress(NotImplementedError):  # of Windows' loop, which has no readers
+                    loop.remove_reader(listener.fileno())
+        await asyncio.sleep(0)
 
 
 @contextlib.contextmanager

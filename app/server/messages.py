@@ -7,6 +7,8 @@ from app.server.fields import Fields, check_text, unsupported, wrong_type
 from engine.records import Message, ToolCall
 
 MAX_CALLS = 128  # of one message
+# What clients send along that says nothing to a model: where a hosted one may cache, what one thought before.
+_WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning")
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "function_call": (),
@@ -57,6 +59,8 @@ def _message(value: object, param: str) -> Message:
         names = ", ".join(_ROLES)
         raise ApiError(400, f"`{param}.role` must be one of {names}.", param=f"{param}.role")
     fields.refuse(_NEUTRAL)
+    for ignored in _WITHOUT_EFFECT:
+        fields.take(ignored)
     calls = _calls(fields.take("tool_calls"), f"{param}.tool_calls") if role == "assistant" else ()
     call_id = (fields.text("tool_call_id") or "") if role == "tool" else ""
     name = (fields.text("name") or "") if role == "tool" else ""
@@ -77,6 +81,7 @@ def _part(value: object, param: str) -> str:
     text = fields.text("text")
     if text is None:
         raise ApiError(400, f"`{param}.text` is missing.", param=f"{param}.text", code="missing_required_parameter")
+    fields.take("cache_control")
     fields.end()
     return text
 

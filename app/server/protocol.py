@@ -33,8 +33,18 @@ MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty", "repeat_penalty")
 _INTEGERS = ("top_k", "seed")
-# They name the user or the request to OpenAI, and would change no answer.
-_WITHOUT_EFFECT = ("user", "metadata", "safety_identifier", "prompt_cache_key")
+# They name the user or the request, or are about caches and figures: they would change no answer.
+_WITHOUT_EFFECT = (
+    "user",
+    "metadata",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "cache_prompt",
+    "timings_per_token",
+)
+# What LM Studio, llama.cpp's server and vLLM take for "as many as there is room for", "any" and "off".
+_UNSET = -1
 # What other values of these ask for is not there.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -45,7 +55,7 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "service_tier": ("auto", "default"),
     "store": (False,),
     "audio": (),
-    "verbosity": (),
+    "verbosity": ("medium",),
     "web_search_options": (),
 }
 
@@ -72,8 +82,9 @@ class ServedModel:
 class CompletionRequest:
     """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
 
-    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer. A grammar that was typed by
-    the client (``is_grammar_typed``) is to be checked before it is used.
+    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer, ``opened_tag`` the tag of
+    reasoning that the answer begins inside. A grammar that was typed by the client (``is_grammar_typed``) is to be
+    checked before it is used.
     """
 
     request: ChatRequest
@@ -83,6 +94,7 @@ class CompletionRequest:
     tool_names: frozenset[str] = frozenset()
     echo: str = ""
     is_grammar_typed: bool = False
+    opened_tag: str = ""
 
 
 def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) -> CompletionRequest:
@@ -129,7 +141,9 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     fields.refuse(_NEUTRAL)
     fields.end()
     text = (request.raw_prompt or "") if echo else ""
-    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed)
+    begins = chat and request.messages[-1].role != "assistant"
+    opened = model.ready.target.opened_tag_of(request.thinking) if begins else ""
+    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed, opened)
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: ServedModel) -> ChatRequest:
@@ -245,8 +259,12 @@ def _prompt(value: object) -> str:
 
 def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
     sampling = default
-    numbers = {name: fields.number(name) for name in _NUMBERS}
-    for name, value in {**numbers, **{name: fields.whole(name) for name in _INTEGERS}}.items():
+    wholes = {name: fields.whole(name) for name in _INTEGERS}
+    if wholes["top_k"] == _UNSET:
+        wholes["top_k"] = 0
+    if wholes["seed"] == _UNSET:
+        wholes["seed"], sampling = None, replace(sampling, seed=None)
+    for name, value in {**{name: fields.number(name) for name in _NUMBERS}, **wholes}.items():
         if value is None:
             continue
         try:
@@ -260,12 +278,13 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
     names = ("max_completion_tokens", "max_tokens") if chat else ("max_tokens",)
     given = [(name, value) for name in names if (value := fields.whole(name)) is not None]
     for name, value in given:
-        if value < 1:
+        if value < 1 and value != _UNSET:
             raise ApiError(400, f"`{name}` must be 1 or more.", param=name, code="invalid_value")
     if len({value for _, value in given}) > 1:
         message = "`max_tokens` and `max_completion_tokens` differ; give one of them."
         raise ApiError(400, message, param="max_tokens", code="invalid_value")
-    return given[0][1] if given else default
+    wanted = given[0][1] if given else default
+    return None if wanted == _UNSET else wanted
 
 
 def _stop(value: object) -> tuple[str, ...]:

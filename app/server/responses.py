@@ -8,8 +8,10 @@ import uuid
 from collections.abc import Iterable
 
 import app
+from app.server.answer_parts import AnswerParts, Part, Thought
+from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
-from app.server.tool_output import Called, ToolOutput
+from app.server.tool_output import Called
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
@@ -26,14 +28,15 @@ def sse(value: object) -> bytes:
     return f"data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
-def usage(stats: RunStats) -> dict[str, object]:
-    """Tokens, as OpenAI counts them."""
+def usage(stats: RunStats, num_reasoning: int = 0) -> dict[str, object]:
+    """Tokens, as OpenAI counts them; so many of them are of reasoning."""
     return {
         "prompt_tokens": stats.prompt_tokens,
         "completion_tokens": stats.tokens,
         "total_tokens": stats.prompt_tokens + stats.tokens,
         "prompt_tokens_details": {"cached_tokens": stats.prompt_cached_tokens},
         "completion_tokens_details": {
+            "reasoning_tokens": num_reasoning,
             "accepted_prediction_tokens": stats.predicted_accepted,
             "rejected_prediction_tokens": stats.predicted_proposed - stats.predicted_accepted,
         },
@@ -94,7 +97,7 @@ class ResponseBuilder:
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._echo = asked.echo
-        self._tools = ToolOutput(asked.tool_names) if asked.tool_names else None
+        self._parts = AnswerParts(asked.opened_tag, asked.tool_names) if asked.chat else None
         self._num_calls = 0
         self._num_chars = 0  # of a text so far
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
@@ -104,19 +107,15 @@ class ResponseBuilder:
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
         """The answer in one object."""
         chunks = list(texts)
-        text = self._echo + "".join(chunk.text for chunk in chunks)
         logprobs = self._told_logprobs([one for chunk in chunks for one in chunk.logprobs])
-        if self._chat:
-            content, calls = self._split(text)
-            message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
-            if calls:
-                message |= {"content": content or None, "tool_calls": calls}
-            said: dict[str, object] = {"message": message}
+        if self._parts is None:
+            said: dict[str, object] = {"text": self._echo + "".join(chunk.text for chunk in chunks)}
         else:
-            said = {"text": text}
+            parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
+            said = {"message": _message([*parts, *self._parts.flush()])}
         choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
         return {**self._head(is_chunk=False), "choices": [choice], **self._figures(finished.stats)} | {
-            "usage": usage(finished.stats)
+            "usage": self._usage(finished)
         }
 
     def first_chunks(self) -> list[bytes]:
@@ -128,37 +127,37 @@ class ResponseBuilder:
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         """A piece of the text, and the calls that it completes."""
         self._logprobs += chunk.logprobs
-        if self._tools is None:
-            return [self._text(chunk.text)]
-        return self._pieces(self._tools.feed(chunk.text))
+        return [self._text(chunk.text)] if self._parts is None else self._pieces(self._parts.feed(chunk))
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         """Why it ended, with the figures; the usage where it was asked for; the mark of the end."""
-        chunks = self._pieces(self._tools.flush()) if self._tools is not None else []
+        chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
         chunks.append(self._chunk(ending, self._reason(finished), self._figures(finished.stats)))
         if self._include_usage:
-            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": usage(finished.stats)}))
+            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage(finished)}))
         return [*chunks, DONE]
 
+    def failed_chunks(self, error: ApiError) -> list[bytes]:
+        """What ends a stream that was begun and cannot be finished."""
+        return [sse(error.body)]
+
+    def _usage(self, finished: Finished) -> dict[str, object]:
+        return usage(finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens)
+
     def _reason(self, finished: Finished) -> str:
-        if self._tools is not None and self._tools.num_calls and finished.reason is not FinishReason.LENGTH:
+        if self._parts is not None and self._parts.num_calls and finished.reason is not FinishReason.LENGTH:
             return "tool_calls"
         return _FINISH_REASONS[finished.reason]
 
-    def _split(self, text: str) -> tuple[str, list[dict[str, object]]]:
-        """What is said, and the calls."""
-        if self._tools is None:
-            return text, []
-        parts = [*self._tools.feed(text), *self._tools.flush()]
-        calls = [part for part in parts if isinstance(part, Called)]
-        return "".join(part for part in parts if isinstance(part, str)), [_as_call(call) for call in calls]
-
-    def _pieces(self, parts: Iterable[str | Called]) -> list[bytes]:
+    def _pieces(self, parts: Iterable[Part]) -> list[bytes]:
         chunks = list[bytes]()
         for part in parts:
             if isinstance(part, str):
                 chunks.append(self._text(part))
+                continue
+            if isinstance(part, Thought):
+                chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
                 continue
             index = self._num_calls
             self._num_calls += 1
@@ -168,14 +167,17 @@ class ResponseBuilder:
         return chunks
 
     def _text(self, text: str) -> bytes:
+        return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
+
+    def _delta(self, said: dict[str, object]) -> bytes:
         logprobs, self._logprobs = self._logprobs, []
-        return self._chunk({"delta": {"content": text}} if self._chat else {"text": text}, logprobs=logprobs)
+        return self._chunk(said, logprobs=logprobs)
 
     def _told_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
         if not self._wants_logprobs:
             return None
         if self._chat:
-            return {"content": [_logprob_of_chat(one) for one in logprobs], "refusal": None}
+            return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
         told, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
         return told
 
@@ -206,6 +208,17 @@ class ResponseBuilder:
         return {"timings": timings(stats), "speculation": speculation(stats)}
 
 
+def _message(parts: Iterable[Part]) -> dict[str, object]:
+    parts = list(parts)
+    content = "".join(part for part in parts if isinstance(part, str))
+    message: dict[str, object] = {"role": "assistant", "content": content, "refusal": None}
+    if thought := "".join(part.text for part in parts if isinstance(part, Thought)):
+        message["reasoning_content"] = thought
+    if calls := [_as_call(part) for part in parts if isinstance(part, Called)]:
+        message |= {"content": content or None, "tool_calls": calls}
+    return message
+
+
 def _as_call(call: Called, arguments: str | None = None) -> dict[str, object]:
     function = {"name": call.name, "arguments": call.arguments if arguments is None else arguments}
     return {"id": call.call_id, "type": "function", "function": function}
@@ -215,7 +228,8 @@ def _shown(piece: bytes) -> str:
     return piece.decode("utf-8", "replace")
 
 
-def _logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
+def logprob_of_chat(one: TokenLogprob) -> dict[str, object]:
+    """A token's probability, as chats and responses have it."""
     top = [{"token": _shown(piece), "logprob": logprob, "bytes": list(piece)} for piece, logprob in one.top]
     return {"token": _shown(one.piece), "logprob": one.logprob, "bytes": list(one.piece), "top_logprobs": top}
 

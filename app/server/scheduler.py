@@ -17,6 +17,7 @@ from engine.errors import EngineError, PromptTooLongError
 from engine.pacing.pass_trace import OnTrace
 from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
 from engine.session.answer import LEAST_ROOM
+from engine.session.worker import FunctionJob
 
 log = logging.getLogger(__name__)
 
@@ -70,15 +71,14 @@ class InferenceSession(Protocol):
         """Answer; `Finished` comes last, unless an `EngineError` is raised."""
 
 
-Turn = Callable[[InferenceSession, Callable[[], None]], None]
 Ensure = Callable[[InferenceSession, str, Callable[[], bool]], None]
 
 
 class Engine(Protocol):
     """What is needed of `engine.session.worker.EngineWorker`, which may do other things in between."""
 
-    def lend(self, turn: Turn, on_failure: Callable[[], None]) -> None:
-        """Have ``turn`` called on the engine's thread; it calls its second argument between two steps."""
+    def run_job(self, job: FunctionJob, *, in_background: bool) -> None:
+        """Do work on the engine's thread, with the session."""
 
 
 class Job:
@@ -140,7 +140,7 @@ class Scheduler:
             if len(self._waiting) >= self._max_waiting:
                 raise self._full()
             self._waiting.append(job)
-        self._engine.lend(self._take_turn, self._fail_next)
+        self._engine.run_job(FunctionJob(self._take_turn, self._fail_next), in_background=True)
         self.on_change()
         return job
 
@@ -170,7 +170,8 @@ class Scheduler:
         self.stop_running()
         for job in waiting:
             job.on_event(closing_error())
-        self._engine.lend(lambda session, _between: session.states.forget_guests(), lambda: None)
+        forget = FunctionJob(lambda session, _between_steps: session.states.forget_guests())
+        self._engine.run_job(forget, in_background=True)
         self.on_change()
 
     def _full(self) -> ApiError:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from app.controllers.controller import Controller
 from app.controllers.engine_bridge import EngineBridge, MakeWorker
@@ -16,15 +18,18 @@ from app.controllers.settings_keeper import SettingsKeeper
 from app.logs import RedactingFormatter
 from app.paths import Paths, builtin_target
 from app.remote.engines import Engines
-from app.remote.worker import RemoteWorker
 from app.startup.tasks import TASKS, Startup, run_tasks
-from engine.process.client import EngineClient
-from engine.records import Problem
+from engine.records import Event, Problem
 from engine.session.worker import EngineWorker, probing_session
 from ui.text.language import translate
 from ui.text.problem_words import in_words
 from ui.widgets.first_paint import FirstPaint
 from ui.window.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from app.remote.worker import RemoteWorker
+
+log = logging.getLogger(__name__)
 
 ENGINE_VARIABLE = "PACELINE_ENGINE"
 
@@ -38,7 +43,7 @@ def assemble(
         run_tasks(startup, TASKS)
     engines = Engines(paths.engines_file)
     bridge = EngineBridge(
-        lambda on_event: EngineRouter(on_event, make_worker, lambda tell: RemoteWorker(tell, lambda: engines))
+        lambda on_event: EngineRouter(on_event, make_worker, lambda on_remote: _remote_engine(on_remote, engines))
     )
     keeper = SettingsKeeper(paths.settings_file, startup.settings, window.show_problem)
     store = startup.opened_store()
@@ -58,14 +63,25 @@ def assemble(
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Give what makes the real engine; its libraries are loaded once ``painted`` is set, in a process of its own.
+    """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set.
 
-    `ENGINE_VARIABLE` as "thread" keeps it on a thread of this one, for who looks for a fault.
+    `ENGINE_VARIABLE` as "process" has it in a process of its own.
     """
     make_session = partial(probing_session, paths.cache, builtin_target())
-    if os.environ.get(ENGINE_VARIABLE) == "thread":
-        return lambda on_event: EngineWorker(on_event, make_session, painted)
-    return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
+    kind = os.environ.get(ENGINE_VARIABLE, "")
+    if kind == "process":
+        from engine.process.client import EngineClient  # noqa: PLC0415  (a start on a thread does not need it)
+
+        return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
+    if kind not in ("", "thread"):
+        log.warning("%s is %r, neither 'thread' nor 'process': the engine is on a thread", ENGINE_VARIABLE, kind)
+    return lambda on_event: EngineWorker(on_event, make_session, painted)
+
+
+def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:
+    from app.remote.worker import RemoteWorker  # noqa: PLC0415  (a start waits for no engine of others)
+
+    return RemoteWorker(on_event, lambda: engines)
 
 
 def _together(problems: Sequence[Problem]) -> Problem:

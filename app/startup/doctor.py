@@ -163,8 +163,20 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
     yield Finding("llama.cpp", Level.FINE, f"Version {build}: {names}.", facts=library)
     features = f"{library['processor']}, {library['cores']} cores. llama.cpp uses: {library['system_info']}."
     yield Finding("Processor", Level.FINE, features)
+    yield _heads(library.get("heads_lack", {}))
     for notice in library["notices"]:
         yield Finding("llama.cpp", Level.NOTE, notice)
+
+
+def _heads(lack: dict[str, list[str]]) -> Finding:
+    """Which methods of heads this build can run."""
+    facts = {"lacks": lack}
+    if not any(lack.values()):
+        message = f"This build can run heads of the kinds {' and '.join(lack)}; Medusa's no llama.cpp can."
+        return Finding("Heads", Level.FINE, message, facts=facts)
+    lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
+    message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."
+    return Finding("Heads", Level.NOTE, message, f"To have them: {_REINSTALL}", facts)
 
 
 def _advice(error: str) -> str:

@@ -248,7 +248,9 @@ def _summary_from(data: Mapping[str, Any]) -> RaceSummary:
 
 
 def _choice_from(data: Mapping[str, Any]) -> LaneChoice:
-    return LaneChoice(Mode(data["mode"]), None if data["depth"] is None else int(data["depth"]), str(data["draft"]))
+    depth = None if data["depth"] is None else int(data["depth"])
+    names = ("draft", "target", "draft_name", "target_name")  # older files have the first only
+    return LaneChoice(Mode(data["mode"]), depth, **{name: str(data.get(name, "")) for name in names})
 
 
 def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:
@@ -265,6 +267,7 @@ def _verdict_from(data: Mapping[str, Any], num_lanes: int) -> LaneVerdict:
         else Parting(int(parting["token"]), int(parting["num_rounds"]), _number(parting["margin"])),
         temperature=float(data["temperature"]),
         is_complete=bool(data["is_complete"]),
+        are_alike=bool(data.get("are_alike", True)),
         **numbers,
     )
 

@@ -47,7 +47,7 @@ def answer_row(answer: AnswerRecord) -> dict[str, Value]:
 
 
 def totals_row(row: PairSums) -> dict[str, Value]:
-    """A pair's sums in one mode. Rates are quotients of sums, percentiles are of all tokens, to within 2 %."""
+    """A pair's sums in one mode. Rates are quotients of sums, percentiles are of all tokens, to within 2%."""
     return {
         "target": row.target,
         "draft": row.draft,

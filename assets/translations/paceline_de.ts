@@ -1678,6 +1678,13 @@ vielen Dank für Ihren Brief vom</translation>
         <source>{host} was asked again.</source>
         <translation>{host} wurde neu gefragt.</translation>
     </message>
+    <message numerus="yes">
+        <source>{host} answers: %n models.</source>
+        <translation>
+            <numerusform>{host} antwortet: %n Modell.</numerusform>
+            <numerusform>{host} antwortet: %n Modelle.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>EnginesPage</name>
@@ -1764,6 +1771,25 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Engines</source>
         <translation>Engines</translation>
+    </message>
+    <message>
+        <source>Change key</source>
+        <translation>Schlüssel ändern</translation>
+    </message>
+    <message>
+        <source>Enter another key for {host}</source>
+        <translation>Einen anderen Schlüssel für {host} eingeben</translation>
+    </message>
+    <message>
+        <source>drafts, and does not tell how</source>
+        <translation>entwirft, ohne zu sagen, wie</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n Modell</numerusform>
+            <numerusform>%n Modelle</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2264,9 +2290,28 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>About Paceline</source>
         <translation>Über Paceline</translation>
     </message>
+    <message>
+        <source>Check for updates…</source>
+        <translation>Nach Aktualisierungen suchen…</translation>
+    </message>
 </context>
 <context>
     <name>HelpDesk</name>
+    <message>
+        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
+        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied. They contain nothing from your chats.</source>
+        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
+    </message>
+    <message>
+        <source>The logs are in {folder}.</source>
+        <translation>Die Protokolle liegen in {folder}.</translation>
+    </message>
+</context>
+<context>
+    <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
         <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
@@ -2368,6 +2413,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Not checked against the hub yet.</source>
         <translation>Noch nicht mit dem Hub abgeglichen.</translation>
+    </message>
+    <message>
+        <source>What its head adds is told once the header was read.</source>
+        <translation>Was ihr Kopf dazu beiträgt, steht hier, sobald der Dateikopf gelesen wurde.</translation>
     </message>
 </context>
 <context>
@@ -2503,6 +2552,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>In use as target</source>
         <translation>Als Zielmodell in Gebrauch</translation>
     </message>
+    <message>
+        <source>Make a draft of it itself…</source>
+        <translation>Ein Entwurfsmodell daraus machen…</translation>
+    </message>
 </context>
 <context>
     <name>LibraryPage</name>
@@ -2565,12 +2618,74 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>Model</source>
         <translation>Modell</translation>
     </message>
+    <message>
+        <source>Found on this computer</source>
+        <translation>Auf diesem Rechner gefunden</translation>
+    </message>
+    <message>
+        <source>Cannot be used:</source>
+        <translation>Nicht verwendbar:</translation>
+    </message>
+    <message>
+        <source>{name}: {reason}</source>
+        <translation>{name}: {reason}</translation>
+    </message>
 </context>
 <context>
     <name>LineRow</name>
     <message>
         <source>For example {example}</source>
         <translation>Zum Beispiel {example}</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message numerus="yes">
+        <source>%n parts, the first of {size}</source>
+        <translation>
+            <numerusform>%n Teil von {size}</numerusform>
+            <numerusform>%n Teile, der erste mit {size}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A model from a link</source>
+        <translation>Ein Modell über einen Link</translation>
+    </message>
+    <message>
+        <source>Address of the GGUF file</source>
+        <translation>Adresse der GGUF-Datei</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is downloaded when you say so. Nothing else of yours is sent there.</source>
+        <translation>Der Link der GGUF-Datei selbst, nicht einer Seite darüber. Zuerst wird ihr Kopf gelesen; die ganze Datei wird erst geladen, wenn Sie es sagen. Sonst wird nichts von Ihnen dorthin gesendet.</translation>
+    </message>
+    <message>
+        <source>Reading the file&apos;s header…</source>
+        <translation>Der Kopf der Datei wird gelesen…</translation>
+    </message>
+    <message>
+        <source>Download and chat</source>
+        <translation>Herunterladen und chatten</translation>
+    </message>
+    <message>
+        <source>Look</source>
+        <translation>Ansehen</translation>
+    </message>
+    <message>
+        <source>{size} to download</source>
+        <translation>{size} herunterzuladen</translation>
+    </message>
+    <message>
+        <source>{first} sends on to {last}, which has the file.</source>
+        <translation>{first} leitet weiter zu {last}; dort liegt die Datei.</translation>
+    </message>
+    <message>
+        <source>From {host}. No checksum vouches for the file.</source>
+        <translation>Von {host}. Keine Prüfsumme bürgt für die Datei.</translation>
     </message>
 </context>
 <context>
@@ -2702,6 +2817,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>More actions for this message</source>
         <translation>Weitere Aktionen für diese Nachricht</translation>
     </message>
+    <message>
+        <source>Interrupted: Paceline closed before the answer was complete.</source>
+        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
+    </message>
 </context>
 <context>
     <name>MessageEdit</name>
@@ -2735,6 +2854,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{deed}: the edited message</source>
         <translation>{deed}: die bearbeitete Nachricht</translation>
+    </message>
+    <message>
+        <source>{action}: the edited message</source>
+        <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
 </context>
 <context>
@@ -3160,6 +3283,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>auto</source>
         <translation>Auto</translation>
+    </message>
+    <message>
+        <source>Medusa&apos;s heads are not among them: llama.cpp cannot run them. Next-token layers (MTP), which come with the model, have taken their place.</source>
+        <translation>Medusas Köpfe sind nicht dabei: llama.cpp kann sie nicht ausführen. Vorhersageschichten (MTP), die mit dem Modell kommen, haben sie abgelöst.</translation>
     </message>
 </context>
 <context>
@@ -7005,6 +7132,338 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>no acceptance rate pays off here</source>
         <translation>keine Akzeptanz würde sich hier lohnen</translation>
     </message>
+    <message>
+        <source>No engine</source>
+        <translation>Keine Engine</translation>
+    </message>
+    <message>
+        <source>Restart Paceline.</source>
+        <translation>Starten Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>The engine has not started.</source>
+        <translation>Die Engine ist nicht gestartet.</translation>
+    </message>
+    <message>
+        <source>How often a head is right was not measured here: the range is what was published of others.</source>
+        <translation>Wie oft ein Kopf richtig liegt, wurde hier nicht gemessen: Der Bereich stammt aus Veröffentlichungen über andere.</translation>
+    </message>
+    <message>
+        <source>A token of the head costs {percent:.0f}% of a pass of the target, output layer included.</source>
+        <translation>Ein Token des Kopfs kostet {percent:.0f} % eines Durchlaufs des Zielmodells, die Ausgabeschicht eingerechnet.</translation>
+    </message>
+    <message>
+        <source>That does not pay off here; text that repeats is drafted without it.</source>
+        <translation>Das lohnt sich hier nicht. Text, der sich wiederholt, wird auch ohne ihn entworfen.</translation>
+    </message>
+    <message>
+        <source>Have the oldest messages left out (in the settings of the chat), shorten the message, or have the engine started with a larger context.</source>
+        <translation>Lassen Sie die ältesten Nachrichten weg (in den Einstellungen des Chats), kürzen Sie die Nachricht, oder lassen Sie die Engine mit einem größeren Kontext starten.</translation>
+    </message>
+    <message>
+        <source>Copy it again, without anything around it. Nothing was sent.</source>
+        <translation>Kopieren Sie ihn noch einmal, ohne etwas darum herum. Es wurde nichts gesendet.</translation>
+    </message>
+    <message>
+        <source>This is no key: it has spaces, line breaks or letters that no key has, or it is far too long.</source>
+        <translation>Das ist kein Schlüssel: Er enthält Leerzeichen, Zeilenumbrüche oder Zeichen, die kein Schlüssel hat, oder er ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>The engine has no room for this conversation.</source>
+        <translation>Die Engine hat keinen Platz für diese Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>The conversation has {num_tokens:,} tokens, but {host} holds {n_ctx:,}, and the answer needs room.</source>
+        <translation>Die Unterhaltung hat {num_tokens:,} Tokens, aber {host} fasst {n_ctx:,}, und die Antwort braucht Platz.</translation>
+    </message>
+    <message>
+        <source>{host} holds {n_ctx:,} tokens; the conversation has more.</source>
+        <translation>{host} fasst {n_ctx:,} Tokens; die Unterhaltung hat mehr.</translation>
+    </message>
+    <message>
+        <source>The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.</source>
+        <translation>Die {lanes} Bahnen brauchen zusammen etwa {needed:.1f} GB; {free:.1f} GB sind frei.</translation>
+    </message>
+    <message>
+        <source>What came was discarded. Check the link.</source>
+        <translation>Was ankam, wurde verworfen. Prüfen Sie den Link.</translation>
+    </message>
+    <message>
+        <source>The connection ended too early.</source>
+        <translation>Die Verbindung endete zu früh.</translation>
+    </message>
+    <message>
+        <source>More bytes came than were announced.</source>
+        <translation>Es kamen mehr Bytes als angekündigt.</translation>
+    </message>
+    <message>
+        <source>This link cannot be used</source>
+        <translation>Dieser Link ist nicht verwendbar</translation>
+    </message>
+    <message>
+        <source>Check the link.</source>
+        <translation>Prüfen Sie den Link.</translation>
+    </message>
+    <message>
+        <source>The server of the link cannot be reached</source>
+        <translation>Der Server des Links ist nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>Check the link, the network and the proxy; a download that began can go on later.</source>
+        <translation>Prüfen Sie Link, Netzwerk und Proxy; ein begonnener Download kann später weitergehen.</translation>
+    </message>
+    <message>
+        <source>The server of the link is busy</source>
+        <translation>Der Server des Links ist ausgelastet</translation>
+    </message>
+    <message>
+        <source>The server&apos;s answer could not be understood</source>
+        <translation>Die Antwort des Servers war nicht zu verstehen</translation>
+    </message>
+    <message>
+        <source>Try again later, or look for another place that has the file.</source>
+        <translation>Versuchen Sie es später noch einmal, oder suchen Sie die Datei an anderer Stelle.</translation>
+    </message>
+    <message>
+        <source>Choose a folder that you may read.</source>
+        <translation>Wählen Sie einen Ordner, den Sie lesen dürfen.</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be read: {reason}.</source>
+        <translation>{folder} kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>Its manifest lists no layers.</source>
+        <translation>Sein Manifest nennt keine Schichten.</translation>
+    </message>
+    <message>
+        <source>Its weights are not kept as a GGUF file, or it runs elsewhere.</source>
+        <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
+    </message>
+    <message>
+        <source>Its weights lie in {number} files; one is needed.</source>
+        <translation>Seine Gewichte liegen in {number} Dateien; nötig ist eine.</translation>
+    </message>
+    <message>
+        <source>It needs an adapter, which Paceline does not load.</source>
+        <translation>Es braucht einen Adapter, den Paceline nicht lädt.</translation>
+    </message>
+    <message>
+        <source>Its manifest names its weights by no SHA-256 digest.</source>
+        <translation>Sein Manifest nennt die Gewichte nicht mit einer SHA-256-Prüfsumme.</translation>
+    </message>
+    <message>
+        <source>Its weights are not complete: pull it again with Ollama.</source>
+        <translation>Seine Gewichte sind unvollständig: Laden Sie es mit Ollama noch einmal.</translation>
+    </message>
+    <message>
+        <source>Its weights are not a GGUF file, or may not be read.</source>
+        <translation>Seine Gewichte sind keine GGUF-Datei oder dürfen nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Its weights cannot be read: {reason}.</source>
+        <translation>Seine Gewichte können nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>Its manifest is not a file.</source>
+        <translation>Sein Manifest ist keine Datei.</translation>
+    </message>
+    <message>
+        <source>Its manifest is too long to be one.</source>
+        <translation>Sein Manifest ist zu lang, um eines zu sein.</translation>
+    </message>
+    <message>
+        <source>Its manifest cannot be read: {reason}.</source>
+        <translation>Sein Manifest kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>Its manifest is damaged.</source>
+        <translation>Sein Manifest ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>Use the https address. Plain http is for this computer only.</source>
+        <translation>Verwenden Sie die https-Adresse. Einfaches http gilt nur für diesen Rechner.</translation>
+    </message>
+    <message>
+        <source>Ask whoever gave you the link.</source>
+        <translation>Fragen Sie nach, von wem der Link stammt.</translation>
+    </message>
+    <message>
+        <source>Check the link; it may have expired.</source>
+        <translation>Prüfen Sie den Link; er ist vielleicht abgelaufen.</translation>
+    </message>
+    <message>
+        <source>Paceline sends no password with a link. Download the file with your browser and open it.</source>
+        <translation>Paceline sendet mit einem Link kein Passwort. Laden Sie die Datei mit Ihrem Browser herunter und öffnen Sie sie.</translation>
+    </message>
+    <message>
+        <source>The server sent the file compressed, although it was asked not to.</source>
+        <translation>Der Server hat die Datei komprimiert gesendet, obwohl er darum gebeten war, es nicht zu tun.</translation>
+    </message>
+    <message>
+        <source>The server sent a different number of bytes than announced.</source>
+        <translation>Der Server hat eine andere Zahl von Bytes gesendet als angekündigt.</translation>
+    </message>
+    <message>
+        <source>Copy the link of the file itself; it begins with https:// and names no user.</source>
+        <translation>Kopieren Sie den Link der Datei selbst; er beginnt mit https:// und nennt keinen Benutzer.</translation>
+    </message>
+    <message>
+        <source>Give the link of the first part; the others are fetched with it.</source>
+        <translation>Geben Sie den Link des ersten Teils an; die anderen werden mitgeladen.</translation>
+    </message>
+    <message>
+        <source>The server sent different bytes than requested.</source>
+        <translation>Der Server hat andere Bytes gesendet als verlangt.</translation>
+    </message>
+    <message>
+        <source>Copy the link of the download itself, not of the page around it.</source>
+        <translation>Kopieren Sie den Link des Downloads selbst, nicht der Seite darum herum.</translation>
+    </message>
+    <message>
+        <source>Look for another place that has it.</source>
+        <translation>Suchen Sie sie an anderer Stelle.</translation>
+    </message>
+    <message>
+        <source>Somebody may be listening in. Ask whoever runs the server, or the network.</source>
+        <translation>Vielleicht hört jemand mit. Fragen Sie, wer den Server oder das Netzwerk betreibt.</translation>
+    </message>
+    <message>
+        <source>The proxy that this system names cannot be used.</source>
+        <translation>Der Proxy, den dieses System nennt, ist nicht verwendbar.</translation>
+    </message>
+    <message>
+        <source>{host} answered with HTTP {status}.</source>
+        <translation>{host} hat mit HTTP {status} geantwortet.</translation>
+    </message>
+    <message>
+        <source>{host} is asked for without encryption, so anybody between could change the file.</source>
+        <translation>{host} würde unverschlüsselt gefragt; jeder dazwischen könnte die Datei ändern.</translation>
+    </message>
+    <message>
+        <source>{host} redirects without end.</source>
+        <translation>{host} leitet ohne Ende weiter.</translation>
+    </message>
+    <message>
+        <source>{host} redirects to {target}, which lies in your own network.</source>
+        <translation>{host} leitet zu {target} weiter, das in Ihrem eigenen Netzwerk liegt.</translation>
+    </message>
+    <message>
+        <source>{host} redirects to an unencrypted address.</source>
+        <translation>{host} leitet zu einer unverschlüsselten Adresse weiter.</translation>
+    </message>
+    <message>
+        <source>{host} no longer has these bytes.</source>
+        <translation>{host} hat diese Bytes nicht mehr.</translation>
+    </message>
+    <message>
+        <source>{host} has no such file.</source>
+        <translation>{host} hat keine solche Datei.</translation>
+    </message>
+    <message>
+        <source>{host} does not give the file to everybody (HTTP {status}).</source>
+        <translation>{host} gibt die Datei nicht jedem (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>{host} is not working (HTTP {status}).</source>
+        <translation>{host} arbeitet nicht (HTTP {status}).</translation>
+    </message>
+    <message>
+        <source>{address} is not an https address.</source>
+        <translation>{address} ist keine https-Adresse.</translation>
+    </message>
+    <message>
+        <source>{name} is part {number} of {total}.</source>
+        <translation>{name} ist Teil {number} von {total}.</translation>
+    </message>
+    <message>
+        <source>{host} redirects to an address that is none.</source>
+        <translation>{host} leitet zu einer Adresse weiter, die keine ist.</translation>
+    </message>
+    <message>
+        <source>{host} did not answer in time.</source>
+        <translation>{host} hat nicht rechtzeitig geantwortet.</translation>
+    </message>
+    <message>
+        <source>Could not connect to {host}.</source>
+        <translation>Keine Verbindung zu {host}.</translation>
+    </message>
+    <message>
+        <source>The connection to {host} was lost.</source>
+        <translation>Die Verbindung zu {host} ist abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The answer of {host} could not be read.</source>
+        <translation>Die Antwort von {host} war nicht lesbar.</translation>
+    </message>
+    <message>
+        <source>The link leads to a web page of {host}, not to a GGUF file.</source>
+        <translation>Der Link führt zu einer Webseite von {host}, nicht zu einer GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{host} does not say how long the file is, so it is not downloaded.</source>
+        <translation>{host} sagt nicht, wie lang die Datei ist; deshalb wird sie nicht geladen.</translation>
+    </message>
+    <message>
+        <source>The link leads to {size} bytes, which is no model.</source>
+        <translation>Der Link führt zu {size} Bytes; das ist kein Modell.</translation>
+    </message>
+    <message>
+        <source>{host} shows a certificate that is not trusted here.</source>
+        <translation>{host} zeigt ein Zertifikat, dem hier nicht vertraut wird.</translation>
+    </message>
+    <message>
+        <source>The server cannot send parts of files, so the header cannot be read on its own.</source>
+        <translation>Der Server kann keine Teile von Dateien senden; deshalb ist der Kopf nicht einzeln lesbar.</translation>
+    </message>
+    <message>
+        <source>{path} changed while its header was read.</source>
+        <translation>{path} hat sich geändert, während der Kopf gelesen wurde.</translation>
+    </message>
+    <message>
+        <source>Could not ask for updates</source>
+        <translation>Nach Aktualisierungen konnte nicht gefragt werden</translation>
+    </message>
+    <message>
+        <source>Check the network and the proxy, then ask again.</source>
+        <translation>Prüfen Sie Netzwerk und Proxy, und fragen Sie dann noch einmal.</translation>
+    </message>
+    <message>
+        <source>No version was released yet.</source>
+        <translation>Noch ist keine Version erschienen.</translation>
+    </message>
+    <message>
+        <source>Ask again later.</source>
+        <translation>Fragen Sie später noch einmal.</translation>
+    </message>
+    <message>
+        <source>The page of releases was asked too often from here.</source>
+        <translation>Die Seite der Versionen wurde von hier aus zu oft gefragt.</translation>
+    </message>
+    <message>
+        <source>Ask again in an hour.</source>
+        <translation>Fragen Sie in einer Stunde noch einmal.</translation>
+    </message>
+    <message>
+        <source>The page of releases did not answer in time.</source>
+        <translation>Die Seite der Versionen hat nicht rechtzeitig geantwortet.</translation>
+    </message>
+    <message>
+        <source>The page of releases cannot be reached.</source>
+        <translation>Die Seite der Versionen ist nicht erreichbar.</translation>
+    </message>
+    <message>
+        <source>The answer about releases names no version.</source>
+        <translation>Die Antwort zu den Versionen nennt keine Version.</translation>
+    </message>
+    <message>
+        <source>The answer about releases is far too long.</source>
+        <translation>Die Antwort zu den Versionen ist viel zu lang.</translation>
+    </message>
+    <message>
+        <source>The page of releases answered with HTTP {status}.</source>
+        <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>
@@ -7675,6 +8134,53 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>{target} with {draft}</source>
         <translation>{target} mit {draft}</translation>
     </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>eine Runde</numerusform>
+            <numerusform>über %n Runden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
+        <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
+    </message>
+    <message>
+        <source>Loaded model</source>
+        <translation>Geladenes Modell</translation>
+    </message>
+    <message>
+        <source>Another model is loaded for this lane alone.</source>
+        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
+    </message>
+    <message>
+        <source>No draft</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Model of lane {number}</source>
+        <translation>Modell von Bahn {number}</translation>
+    </message>
+    <message>
+        <source>Choose models</source>
+        <translation>Modelle wählen</translation>
+    </message>
+    <message>
+        <source>Other models or drafts for single lanes.</source>
+        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
+    </message>
+    <message>
+        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>This lane&apos;s model has no draft. Choose one for it.</source>
+        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
+    </message>
+    <message>
+        <source>It is another model, so the answers are not compared.</source>
+        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
+    </message>
 </context>
 <context>
     <name>RaceFiles</name>
@@ -7932,6 +8438,47 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>ScanLine</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n Modell</numerusform>
+            <numerusform>%n Modelle</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folders could not be read.</source>
+        <translation>
+            <numerusform>%n Ordner war nicht lesbar.</numerusform>
+            <numerusform>%n Ordner waren nicht lesbar.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Stop the search</source>
+        <translation>Suche abbrechen</translation>
+    </message>
+    <message>
+        <source>{number} files</source>
+        <translation>{number} Dateien</translation>
+    </message>
+    <message>
+        <source>Searching {folder}: {files}, {models}</source>
+        <translation>{folder} wird durchsucht: {files}, {models}</translation>
+    </message>
+    <message>
+        <source>Searched {folder}: {files}, {models}.</source>
+        <translation>{folder} durchsucht: {files}, {models}.</translation>
+    </message>
+    <message>
+        <source>Stopped in {folder} after {files}: {models}.</source>
+        <translation>In {folder} nach {files} abgebrochen: {models}.</translation>
+    </message>
+</context>
+<context>
     <name>SearchPage</name>
     <message numerus="yes">
         <source>%n models</source>
@@ -8037,6 +8584,61 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Search results</source>
         <translation>Suchergebnisse</translation>
+    </message>
+</context>
+<context>
+    <name>SelfDraftDialog</name>
+    <message>
+        <source>Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each says the same as the model, and how much quicker it is. One that can pay is kept as a draft.</source>
+        <translation>Kopien von „{name}“ ohne ein Achtel, ein Viertel und die Hälfte der Schichten werden geschrieben und gemessen: wie oft jede dasselbe sagt wie das Modell und wie viel schneller sie ist. Eine, die sich lohnen kann, bleibt als Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>With most models none pays: they were not trained to do without layers.</source>
+        <translation>Bei den meisten Modellen lohnt sich keine: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
+    </message>
+    <message>
+        <source>It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.</source>
+        <translation>Das dauert einige Minuten und braucht bis zu {size} auf dem Datenträger und Speicher für das Modell in zweifacher Größe. Der Chat wartet so lange.</translation>
+    </message>
+    <message>
+        <source>No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.</source>
+        <translation>Keine Kopie wurde behalten. Ein kleineres Modell derselben Familie oder Text, der sich wiederholt, entwirft besser.</translation>
+    </message>
+    <message>
+        <source>A draft of the model itself</source>
+        <translation>Ein Entwurfsmodell aus dem Modell selbst</translation>
+    </message>
+    <message>
+        <source>Make a draft of the model itself</source>
+        <translation>Aus dem Modell selbst ein Entwurfsmodell machen</translation>
+    </message>
+    <message>
+        <source>Making a draft of the model itself</source>
+        <translation>Aus dem Modell selbst wird ein Entwurfsmodell gemacht</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Make and measure</source>
+        <translation>Anlegen und messen</translation>
+    </message>
+    <message>
+        <source>Use as the draft</source>
+        <translation>Als Entwurfsmodell verwenden</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>waiting for the engine</source>
+        <translation>wartet auf die Engine</translation>
+    </message>
+    <message>
+        <source>One copy can pay. It was kept.</source>
+        <translation>Eine Kopie kann sich lohnen. Sie wurde behalten.</translation>
     </message>
 </context>
 <context>
@@ -9919,6 +10521,33 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>Updates</name>
+    <message>
+        <source>Asking whether there is a newer version…</source>
+        <translation>Es wird gefragt, ob es eine neuere Version gibt…</translation>
+    </message>
+    <message>
+        <source>You have the newest version, {version}.</source>
+        <translation>Sie haben die neueste Version, {version}.</translation>
+    </message>
+    <message>
+        <source>Paceline {version} is out</source>
+        <translation>Paceline {version} ist erschienen</translation>
+    </message>
+    <message>
+        <source>This is {version}. Its page in your browser tells how to get the new one.</source>
+        <translation>Dies ist {version}. Die Seite der neuen Version in Ihrem Browser sagt, wie Sie sie bekommen.</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>Seite öffnen</translation>
+    </message>
+    <message>
+        <source>What it brings</source>
+        <translation>Was sie bringt</translation>
+    </message>
+</context>
+<context>
     <name>UserCard</name>
     <message>
         <source>You</source>
@@ -9958,6 +10587,29 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Version {number} of {total}</source>
         <translation>Fassung {number} von {total}</translation>
+    </message>
+</context>
+<context>
+    <name>WaysToModels</name>
+    <message>
+        <source>Search a folder…</source>
+        <translation>Ordner durchsuchen…</translation>
+    </message>
+    <message>
+        <source>Finds GGUF files, and Ollama&apos;s models. Nothing is copied or changed.</source>
+        <translation>Findet GGUF-Dateien und Modelle von Ollama. Nichts wird kopiert oder verändert.</translation>
+    </message>
+    <message>
+        <source>From a link…</source>
+        <translation>Über einen Link…</translation>
+    </message>
+    <message>
+        <source>Downloads a GGUF file from any https address, after a look at its header.</source>
+        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse, nach einem Blick auf ihren Kopf.</translation>
+    </message>
+    <message>
+        <source>Search a folder for models</source>
+        <translation>Einen Ordner nach Modellen durchsuchen</translation>
     </message>
 </context>
 <context>
@@ -10060,6 +10712,24 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Target</source>
         <translation>Zielmodell</translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n</source>
+        <translation>
+            <numerusform>Dieses eine zeigen</numerusform>
+            <numerusform>Alle %n zeigen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n models found here</source>
+        <translation>
+            <numerusform>Das eine gefundene Modell zeigen</numerusform>
+            <numerusform>Alle %n gefundenen Modelle zeigen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Already on this computer</source>
+        <translation>Schon auf diesem Rechner</translation>
     </message>
 </context>
 <context>

@@ -120,6 +120,26 @@
     </message>
 </context>
 <context>
+    <name>EnginesController</name>
+    <message numerus="yes">
+        <source>{host} answers: %n models.</source>
+        <translation>
+            <numerusform>{host} answers: %n model.</numerusform>
+            <numerusform>{host} answers: %n models.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>EnginesPage</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>FileTable</name>
     <message numerus="yes">
         <source>%n parts</source>
@@ -184,6 +204,16 @@
     </message>
 </context>
 <context>
+    <name>LinkDialog</name>
+    <message numerus="yes">
+        <source>%n parts, the first of {size}</source>
+        <translation>
+            <numerusform>%n part of {size}</numerusform>
+            <numerusform>%n parts, the first of {size}</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LocalServer</name>
     <message numerus="yes">
         <source>{number} requests answered</source>
@@ -237,13 +267,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>one round</numerusform>
-            <numerusform>all of %n rounds</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>With the one earlier message of the chat</numerusform>
@@ -292,6 +315,13 @@
             <numerusform>{lane}: {times} the speed of {base} ({low} to {high} over %n rounds), so neither is surely faster.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>over %n rounds</source>
+        <translation>
+            <numerusform>one round</numerusform>
+            <numerusform>over %n rounds</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>RecentSpeed</name>
@@ -310,6 +340,23 @@
         <translation>
             <numerusform>{compact} download</numerusform>
             <numerusform>{compact} downloads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ScanLine</name>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folders could not be read.</source>
+        <translation>
+            <numerusform>%n folder could not be read.</numerusform>
+            <numerusform>%n folders could not be read.</numerusform>
         </translation>
     </message>
 </context>
@@ -364,6 +411,20 @@
         <translation>
             <numerusform>%n core</numerusform>
             <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n</source>
+        <translation>
+            <numerusform>Show it</numerusform>
+            <numerusform>Show all %n</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all %n models found here</source>
+        <translation>
+            <numerusform>Show the model found here</numerusform>
+            <numerusform>Show all %n models found here</numerusform>
         </translation>
     </message>
 </context>

@@ -25,7 +25,7 @@ from engine.sequence import CachedSequence
 
 SAFETY = 2.5  # times the largest difference that was seen
 FLOOR = 1e-3  # of the logits' spread: a model that showed no difference in a short look is still looked at
-_SAMPLE = 48  # tokens that are decoded both ways for a first look
+_SAMPLE = 48  # rows that differ between the shapes which a look has to see, and tokens that are decoded at a time
 _SHAPES = (4, 8, 2, 16, 3, 5)  # tokens of the passes of that look, in turn
 BUDGET_S = 2.0
 # Kernels change with the fill of the cache: on a CPU with several threads a single token's attention is split among
@@ -54,8 +54,8 @@ class TieBound:
         fill = bisect_right(_FILLS, num_past)
         if fill <= self._measured_fills:
             return
-        end, largest, spread = measure_shapes(sequence, BUDGET_S)
-        self._measured_fills = max(fill, bisect_right(_FILLS, end))
+        _num_rows, largest, spread = measure_shapes(sequence, BUDGET_S)
+        self._measured_fills = fill
         self._floor = max(self._floor, FLOOR * spread)
         self.observe(largest)
 
@@ -150,30 +150,54 @@ class TieSafeVerifier:
 def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:
     """How far logits differ between the shapes, within about ``budget_s``; the cache ends as it was.
 
-    The model's own greedy tokens, decoded one by one and then in passes of several.
+    The model's own greedy tokens, decoded one by one and then in passes of several. A cache of f16 hides most of the
+    last bits: of a small model nearly all rows are equal, until a value is rounded to its neighbour, which makes a
+    difference as large as that of any other model. So the look goes on until it has seen enough rows that differ.
 
     Returns:
-        The fill of the cache that was reached, the largest difference of any logit, and the logits' usual deviation.
+        How many rows were compared, the largest difference of any logit, and the logits' usual deviation.
 
     Raises:
         DecodeError: a pass failed.
     """
-    past = sequence.num_past
-    most = min(_SAMPLE, sequence.n_ctx - past)
-    ends = perf_counter() + budget_s / 2
-    ids, rows = [1 % sequence.n_vocab], list[Row]()
-    while len(rows) < most and (len(rows) < max(_SHAPES) or perf_counter() < ends):
+    past, begun = sequence.num_past, perf_counter()
+    most = min(_FILLS[0], sequence.n_ctx - past)
+    ids, deviations = [1 % sequence.n_vocab], list[float]()
+    largest, num_differing = 0.0, 0
+    while len(deviations) < most:
+        known = len(deviations)
+        for token_id in ids[:known]:  # the cache has to be in the plain shape
+            sequence.forward([token_id], 1)
+        rows = _plain_rows(sequence, ids, min(_SAMPLE, most - known), begun + budget_s / 2)
+        deviations += [float(row.std()) for row in rows]
+        sequence.rollback(past)
+        differences = _shaped_rows(sequence, ids[:-1], known) - np.stack(rows)
+        sequence.rollback(past)
+        num_differing += int(differences.any(axis=1).sum())
+        largest = max(largest, float(np.abs(differences).max()))
+        now = perf_counter()
+        if num_differing >= _SAMPLE or now - begun > begun + budget_s - now:  # as long again does not fit
+            break
+    return len(deviations), largest, float(np.mean(deviations)) if deviations else 0.0
+
+
+def _plain_rows(sequence: CachedSequence, ids: list[int], most: int, until: float) -> list[Row]:
+    """Decode on one by one, which adds to ``ids``; at least as many as the largest pass of a look has."""
+    rows = list[Row]()
+    while len(rows) < most and (len(rows) < max(_SHAPES) or perf_counter() < until):
         rows.append(sequence.forward(ids[-1:], 1)[0].copy())
         ids.append(int(rows[-1].argmax()))
-    sequence.rollback(past)
-    largest, done = 0.0, 0
+    return rows
+
+
+def _shaped_rows(sequence: CachedSequence, ids: list[int], known: int) -> Rows:
+    """The rows [num_ids - known, n_vocab] behind the first ``known`` of ``ids``, decoded in passes of several."""
+    rows, done = list[Rows](), 0
     for shape in itertools.cycle(_SHAPES):
-        chunk = ids[done : min(done + shape, len(rows))]
+        chunk = ids[done : done + shape]
         if not chunk:
-            break
-        differences = sequence.forward(chunk, len(chunk)) - np.stack(rows[done : done + len(chunk)])
-        largest = max(largest, float(np.abs(differences).max()))
+            return np.concatenate(rows)
+        told = sequence.forward(chunk, len(chunk))
+        rows.append(told[max(known - done, 0) :].copy())
         done += len(chunk)
-    sequence.rollback(past)
-    spread = float(np.mean([row.std() for row in rows])) if rows else 0.0
-    return past + len(rows), largest, spread
+    raise AssertionError("the shapes go round")

@@ -78,10 +78,10 @@ class DraftModelDrafter:
 
     At temperature 0 it proposes its argmax; above, it *draws* from q, its own distribution after the whole sampling
     chain: a sampled draft is accepted with probability 1 - TV(p, q), a greedy one only with p(argmax q).
-    The chain is the target's own, at what temperature `sharpness` has learnt. Of a draft that has 12 % refused, four
-    tenths of the target's have 0.5 to 1.3 % more tokens kept (T = 0.6 to 1), of one that hardly sees the context 2 to
-    5 %; of one that has 2 % refused, as the built-in one, 0.1 % at most, and of two equal models 2 to 6 % fewer. q
-    without top-p and min-p never had 0.1 % more (packaging/measure/draft_temperatures.py).
+    The chain is the target's own, at what temperature `sharpness` has learnt. Of a draft that has 12% refused, four
+    tenths of the target's have 0.5 to 1.3% more tokens kept (T = 0.6 to 1), of one that hardly sees the context 2 to
+    5%; of one that has 2% refused, as the built-in one, 0.1% at most, and of two equal models 2 to 6% fewer. q
+    without top-p and min-p never had 0.1% more (packaging/measure/draft_temperatures.py).
     """
 
     def __init__(

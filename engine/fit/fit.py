@@ -19,7 +19,7 @@ from engine.fit.heads import head_memory, with_heads
 from engine.gguf.header import GgufHeader
 from engine.gguf.model_parts import all_parts
 from engine.records import CacheType
-from engine.sentences import said
+from engine.sentences import said, size_of
 
 _TIGHT = 0.85  # above this share of the free memory, other programs will feel it
 
@@ -68,10 +68,10 @@ class FitReport:
         """The figures, for a person."""
         return said(
             "It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.",
-            needed=_gb(self.needed_bytes),
-            weights=_gb(self.weights_bytes),
-            cache=_gb(self.cache_bytes),
-            free=_gb(self.available_bytes),
+            needed=size_of(self.needed_bytes),
+            weights=size_of(self.weights_bytes),
+            cache=size_of(self.cache_bytes),
+            free=size_of(self.available_bytes),
         )
 
 
@@ -137,9 +137,3 @@ def all_parts_bytes(path: Path, header: GgufHeader) -> int | None:
     if len(parts) == 1 or header.metadata.get("split.count", 1) in (0, 1):
         return None
     return sum(part.stat().st_size for part in parts) - header.data_offset
-
-
-def _gb(num_bytes: int) -> str:
-    if num_bytes >= 1e8:
-        return said("{number:.1f} GB", number=num_bytes / 1e9)
-    return said("{number:.0f} MB", number=num_bytes / 1e6)

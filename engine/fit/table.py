@@ -17,7 +17,7 @@ from engine.fit.fit import Verdict
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
-from engine.sentences import said
+from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
 _USABLE = 0.95  # of what is free on a device
@@ -141,17 +141,6 @@ class FitTable:
             verdicts.extend(_judge(needed, free) for needed, (_, free) in pairs)
         return max(verdicts, key=list(Verdict).index)
 
-    @property
-    def sentence(self) -> str:
-        """Needs and room, for a person."""
-        needed, room = self.needed, self.room
-        parts = [f"{gigabytes(needed.main_bytes)} of main memory ({gigabytes(room.main_bytes)} free)"]
-        if needed.gpu_bytes:
-            parts.append(f"{gigabytes(needed.gpu_bytes)} of GPU memory ({gigabytes(room.gpu_bytes)} free)")
-        if needed.disk_bytes and room.disk_bytes is not None:
-            parts.append(f"{gigabytes(needed.disk_bytes)} of disk space ({gigabytes(room.disk_bytes)} free)")
-        return f"It takes about {', '.join(parts)}."
-
 
 def fit_table(pair: PairPlan, room: Room) -> FitTable:
     """Compare what ``pair`` takes with ``room``; where that is short, find what to change."""
@@ -177,13 +166,6 @@ def experts_to_leave(pair: PairPlan, room: Room) -> int:
     if fits(0):
         return 0
     return bisect_left(range(1, everything), True, key=fits) + 1
-
-
-def gigabytes(num_bytes: int) -> str:
-    """Bytes for a person."""
-    if num_bytes >= 1e8:
-        return said("{number:.1f} GB", number=num_bytes / 1e9)
-    return said("{number:.0f} MB", number=num_bytes / 1e6)
 
 
 def _table(pair: PairPlan, room: Room) -> FitTable:
@@ -228,7 +210,7 @@ def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:
     """What helps by itself, gentlest first; where the disk is short, or nothing helps, that."""
     table = _table(pair, room)
     if room.disk_bytes is not None and table.needed.disk_bytes > room.disk_bytes:
-        missing = gigabytes(table.needed.disk_bytes - room.disk_bytes)
+        missing = size_of(table.needed.disk_bytes - room.disk_bytes)
         yield Change(
             ChangeKind.DISK,
             "",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.forecast.gain import GainForecast, PairKind, forecast_gain
 from engine.forecast.passes import Machine, PassForecast, PlacedModel, forecast_pass, forecast_step
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 
 _BUILTIN = "paceline-tiny"
@@ -43,13 +44,16 @@ def forecast(
     step_ms = forecast_step(machine, draft) if draft is not None else None
     if plain is None or (draft is not None and step_ms is None):
         return None
-    alone = forecast_gain(plain.curve, None, kind, temperature)
-    gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks) if step_ms is not None else alone
+    alone = gain = forecast_gain(plain.curve, None, kind, temperature, answers=target.answers)
+    if step_ms is not None:
+        gain = forecast_gain(plain.curve, step_ms, kind, temperature, speaks, answers=target.answers)
     return Forecast(plain, gain, alone, temperature)
 
 
 def pair_kind(target: GgufHeader, draft: GgufHeader) -> PairKind:
-    """How alike two models are, by what their headers say of their family."""
+    """How alike two models are, by what their headers say of their family; a head is what its file says."""
+    if head_method(draft):
+        return PairKind.HEAD
     first, second = (_family(header) for header in (target, draft))
     if first == second == _BUILTIN:
         return PairKind.DISTILLED

@@ -7,7 +7,7 @@ passes are the curve's, so one pair gains little where a pass of four tokens cos
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
@@ -19,15 +19,23 @@ WIDEST = 1.6  # times its lower end: a wider range tells a person nothing
 # Tokens of answers that text proposes, from prompts where little repeats to those where much does, at temperature 0
 # and at 0.8: from `auto` without a draft on two real models and two processors (docs/benchmarks/real-models.md).
 TEXT_SHARES = ((0.25, 0.55), (0.12, 0.40))
+# The same of models without a chat template, which go on where a text ends: chosen greedily they fall into repeating
+# themselves (Holtzman et al. 2019, https://arxiv.org/abs/1904.09751). Of Gemma 3 270M text proposed 75% and more.
+CONTINUED_SHARES = ((0.50, 0.85), (0.12, 0.40))
+CONTINUED_CHANCE = 0.92
 TEXT_CHANCE = 0.82  # that the next token of such text is the right one
 # Acceptance of a drafted token, at temperature 0 and 0.8.
 CHANCES = {
     "distilled": ((0.94, 0.99), (0.92, 0.985)),  # docs/benchmarks/builtin-pair.md
     "family": ((0.66, 0.84), (0.60, 0.80)),  # one maker, one kind of training: Qwen2.5-Coder 1.5B with its 0.5B
     "other": ((0.45, 0.70), (0.40, 0.65)),  # only the vocabulary is the same
+    # Published, not measured here: 0.85 to 0.9 for the second token of DeepSeek-V3's own head (2412.19437), about 0.75
+    # for EAGLE-3 (2503.01840); heads that others train have less.
+    "head": ((0.55, 0.85), (0.50, 0.80)),
 }
 _USUAL_TEMPERATURE = 0.8
 DEPTHS = (1, 3, 7, 15, MAX_PASS - 1)
+HEAD_DEPTHS = (1, 2, 3)  # for which figures of heads were published: further ahead of the target they fall
 WORK_MS = 0.12  # Python's share of a pass with proposals
 _UNSURE = 1.1  # times either end, that this reckoning itself is off by
 _NOTHING = 1.01  # times plain decoding
@@ -42,6 +50,7 @@ class PairKind(StrEnum):
     DISTILLED = "distilled"  # the draft was trained on the target's own answers
     FAMILY = "family"  # models of one family
     OTHER = "other"
+    HEAD = "head"  # no model of its own: what reads the target's hidden rows
 
 
 class Bound(StrEnum):
@@ -75,22 +84,30 @@ def forecast_gain(
     kind: PairKind = PairKind.FAMILY,
     temperature: float = 0.8,
     speaks: float = 1.0,
+    *,
+    answers: bool = True,
 ) -> GainForecast:
     """The range for usual answers; ``step_ms`` is what a drafted token takes, None without a draft.
 
-    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose.
+    ``speaks``: the share of the target's tokens that a draft with another vocabulary can propose. ``answers`` is False
+    for a target without a chat template, which continues texts.
     """
     plain_ms = curve.cost_ms(1)
-    shares = _between(TEXT_SHARES, temperature)
+    shares = _between(TEXT_SHARES if answers else CONTINUED_SHARES, temperature)
     chances = tuple(chance * speaks for chance in _between(CHANCES[kind.value], temperature))
-    ends = [1.0 / _time_of_token(curve, share, step_ms, chance) for share, chance in zip(shares, chances, strict=True)]
+    # Where a higher temperature has ended the repeating, what text says is as certain as in an answer.
+    repeats = not answers and temperature < _USUAL_TEMPERATURE / 2
+    text = min(_text(curve, CONTINUED_CHANCE if repeats else TEXT_CHANCE), 1.0)
+    depths = HEAD_DEPTHS if kind is PairKind.HEAD else DEPTHS
+    drafted = [1.0 if step_ms is None else _drafted(curve, step_ms, chance, depths) for chance in chances]
+    ends = [1.0 / _time_of_token(text, share, each) for share, each in zip(shares, drafted, strict=True)]
     low, high = narrowed(max(ends[0] / _UNSURE, 1.0), max(ends[1], 1.0) * (_UNSURE if ends[1] > _NOTHING else 1.0))
     four = curve.cost_ms(4) / plain_ms
     bound = Bound.MEMORY if four < _MEMORY else Bound.ARITHMETIC if four > _ARITHMETIC else Bound.BOTH
     if step_ms is None:
         return GainForecast(low, high, bound, four)
-    pays = _drafted(curve, step_ms, chances[1]) < _PAYS
-    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2) < _PAYS, plain_ms)
+    pays = _drafted(curve, step_ms, chances[1], depths) < _PAYS
+    even_ms = _largest(lambda ms: _drafted(curve, ms, sum(chances) / 2, depths) < _PAYS, plain_ms)
     return GainForecast(
         low, high, bound, four, step_ms / plain_ms, pays, even_ms / plain_ms if even_ms is not None else None
     )
@@ -105,10 +122,9 @@ def narrowed(low: float, high: float) -> tuple[float, float]:
     return low, low * WIDEST
 
 
-def _time_of_token(curve: CostCurve, text_share: float, step_ms: float | None, chance: float) -> float:
-    """Of plain passes, what a token takes on average."""
-    text = min(_text(curve, TEXT_CHANCE), 1.0)
-    other = 1.0 if step_ms is None else min(_drafted(curve, step_ms, chance), 1.0)
+def _time_of_token(text: float, text_share: float, drafted: float) -> float:
+    """Of plain passes, what a token takes on average: one that stands in the ``text``, and one that is drafted."""
+    other = min(drafted, 1.0)
     return text_share * min(text, other) + (1.0 - text_share) * other
 
 
@@ -117,9 +133,9 @@ def _text(curve: CostCurve, chance: float) -> float:
     return min((curve.cost_ms(k + 1) + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
 
 
-def _drafted(curve: CostCurve, step_ms: float, chance: float) -> float:
+def _drafted(curve: CostCurve, step_ms: float, chance: float, depths: Sequence[int]) -> float:
     plain_ms = curve.cost_ms(1)
-    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in DEPTHS)
+    return min((curve.cost_ms(k + 1) + k * step_ms + WORK_MS) / plain_ms / _expected(chance, k) for k in depths)
 
 
 def _expected(chance: float, depth: int) -> float:
@@ -128,10 +144,11 @@ def _expected(chance: float, depth: int) -> float:
 
 
 def _between(ends: tuple[tuple[float, float], tuple[float, float]], temperature: float) -> tuple[float, float]:
-    """The two ends at a temperature; beyond the usual one they go on falling, to half at most."""
+    """The two ends at a temperature; beyond the usual one they go on falling, to half of those at 0 at most."""
     share = min(max(temperature, 0.0) / _USUAL_TEMPERATURE, 1.5)
     low, high = (cold + (warm - cold) * share for cold, warm in zip(*ends, strict=True))
-    return max(low, ends[0][0] / 2), max(high, ends[0][1] / 2)
+    least = [min(cold / 2, warm) for cold, warm in zip(*ends, strict=True)]
+    return max(low, least[0]), max(high, least[1])
 
 
 def _largest(holds: Callable[[float], bool], most: float) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from engine.gguf.header import GgufHeader
+from engine.gguf.header import GgufHeader, TensorInfo
 from engine.sentences import said
 
 MTP, EAGLE3 = "MTP", "EAGLE-3"  # the methods, as people call them
@@ -45,11 +45,18 @@ def head_method(header: GgufHeader) -> str:
     return MTP if any(".nextn." in name for name in names) and not has_trunk and not is_part else ""
 
 
-def next_token_weights(header: GgufHeader) -> tuple[int, int]:
-    """Number and bytes of the weights of the next-token layers that are in this file."""
+def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:
+    """The weights of the next-token layers that are in this file; none where it claims no such layers."""
     blocks = header.own("block_count")
     first = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(header)
-    own = [one for one in header.tensors if (found := _BLOCK.match(one.name)) and int(found[1]) >= first]
+    if not num_next_token_layers(header):
+        return ()
+    return tuple(one for one in header.tensors if (found := _BLOCK.match(one.name)) and int(found[1]) >= first)
+
+
+def next_token_weights(header: GgufHeader) -> tuple[int, int]:
+    """Number and bytes of the weights of the next-token layers that are in this file."""
+    own = next_token_tensors(header)
     return sum(one.num_values for one in own), sum(one.num_bytes for one in own)
 
 

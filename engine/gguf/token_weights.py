@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.gguf.head_files import head_method, next_token_tensors, num_next_token_layers
 from engine.gguf.header import GgufHeader
 
 # Time of a byte beside one of Q4_0, Q4_K or Q8_0: what unpacking adds where it is no longer hidden behind the memory.
@@ -14,7 +15,7 @@ from engine.gguf.header import GgufHeader
 RELATIVE_COST = {"Q4_1": 1.35, "Q5_1": 2.2, "Q5_0": 2.3, "Q6_K": 1.5, "Q5_K": 1.4, "Q2_K": 1.6, "Q3_K": 1.6}
 OTHER_COST = 1.5  # of kinds with tables (IQ...), which unpack more
 _CHEAP = frozenset({"Q4_0", "Q4_K", "Q8_0", "F16", "BF16", "F32", "IQ4_NL", "IQ4_XS", "MXFP4"})
-_EXPERTS = "_exps."
+_EXPERTS, _OUTPUT, _EMBEDDING = "_exps.", "output.weight", "token_embd.weight"
 # Layers of models by the bytes that a token reads, where only a size is known: (bytes up to which, layers).
 _LAYERS = ((150e6, 24), (2e9, 28), (12e9, 36), (30e9, 56), (float("inf"), 80))
 _EXPERTS_IN_NAME = re.compile(r"(\d+(?:\.\d+)?)B[-_]A(\d+(?:\.\d+)?)B", re.IGNORECASE)
@@ -46,14 +47,15 @@ def relative_cost(kind: str) -> float:
 def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeights:
     """Of a model's header; ``all_bytes`` is the size of all tensors where ``header`` is the first of several parts.
 
-    Of experts only those in use are read, and of an embedding that is no output matrix as well, one row.
+    Of experts only those in use are read, of an embedding that is no output matrix as well, one row, and of next-token
+    layers behind the others nothing: they are `head_weights`.
     """
-    used, number = (header.own(key) for key in ("expert_used_count", "expert_count"))
-    share = used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
-    has_output = any(tensor.name == "output.weight" for tensor in header.tensors)
+    share = _expert_share(header)
+    has_output = any(tensor.name == _OUTPUT for tensor in header.tensors)
+    of_heads = frozenset() if head_method(header) else frozenset(one.name for one in next_token_tensors(header))
     read: Counter[str] = Counter()
     for tensor in header.tensors:
-        if not (has_output and tensor.name == "token_embd.weight"):
+        if tensor.name not in of_heads and not (has_output and tensor.name == _EMBEDDING):
             read[tensor.type_name] += round(tensor.num_bytes * (share if _EXPERTS in tensor.name else 1.0))
     known = header.weights_bytes
     scale = all_bytes / known if all_bytes is not None and known else 1.0
@@ -61,6 +63,36 @@ def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeig
     return TokenWeights(
         {kind: round(number * scale) for kind, number in read.items()}, layers if isinstance(layers, int) else 0
     )
+
+
+def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWeights | None:
+    """What a drafted token reads of a head in a file, or of the target's own: a layer, and an output matrix.
+
+    The matrix is the head's own where it has one, else the target's. None where these headers do not have all of it.
+    """
+    header = target if head is None else head
+    own = next_token_tensors(target) if head is None else header.tensors
+    share, layers = _expert_share(header), max(num_next_token_layers(header), 1)
+    read: Counter[str] = Counter()
+    for tensor in own:
+        is_table = tensor.name in (_EMBEDDING, "d2t") or tensor.name.endswith("nextn.embed_tokens.weight")
+        if not is_table:
+            used = (share if _EXPERTS in tensor.name else 1.0) / (layers if tensor.name.startswith("blk.") else 1)
+            read[tensor.type_name] += round(tensor.num_bytes * used)
+    is_output = any(one.name == _OUTPUT or one.name.endswith("nextn.shared_head_head.weight") for one in own)
+    if own and not is_output:
+        by_name = {tensor.name: tensor for tensor in target.tensors}
+        borrowed = by_name.get(_OUTPUT) or by_name.get(_EMBEDDING)
+        if borrowed is None or header.metadata.get("split.count", 1) not in (0, 1):
+            return None
+        read[borrowed.type_name] += borrowed.num_bytes
+    return TokenWeights(dict(read), 1) if own else None
+
+
+def _expert_share(header: GgufHeader) -> float:
+    """Which share of a layer's experts a token uses."""
+    used, number = (header.own(key) for key in ("expert_used_count", "expert_count"))
+    return used / number if isinstance(used, int) and isinstance(number, int) and number else 1.0
 
 
 def weights_by_size(size_bytes: int, quantization: str, name: str = "") -> TokenWeights:

@@ -52,6 +52,7 @@ _KNOWN = frozenset(
     }
 )
 _MAX_DEPTH = 64  # of parts that hold at once, and of references in them
+_MAX_STEPS = 20_000  # parts looked at, and pairs of alternatives: few words can mean parts without number
 _YEAR = "[0-9]{4}"
 _DATE = (
     f'{_YEAR} "-" (("0" [13578] | "1" [02]) "-" ("0" [1-9] | [12] [0-9] | "3" [01])'
@@ -97,6 +98,7 @@ class SchemaRules:
         self.rules = rules
         self._root = root
         self._references: dict[str, str] = {}
+        self._num_steps = 0
         self._by_type: dict[str, Callable[[Schema], str]] = {
             "object": self._object,
             "array": self._array,
@@ -109,6 +111,7 @@ class SchemaRules:
 
     def symbol(self, schema: object, depth: int = 0) -> str:
         """What is valid by a schema, as one symbol."""
+        self._count_step()
         if schema is True:
             return json_text.value(self.rules)
         if not isinstance(schema, Mapping):
@@ -130,6 +133,11 @@ class SchemaRules:
             return self.rules.add(any_of(json_text.spelled(value) for value in self._values(flat)), "enum")
         names = type_names(flat) or self._implied_types(flat)
         return self.rules.add(any_of(self._by_type[name](flat) for name in names), names[0])
+
+    def _count_step(self) -> None:
+        self._num_steps += 1
+        if self._num_steps > _MAX_STEPS:
+            raise GrammarError("The schema has too many parts, or its references and alternatives multiply.")
 
     def _reference(self, reference: object) -> str:
         """The symbol of another place in the schema, which may contain this one."""
@@ -163,6 +171,7 @@ class SchemaRules:
         return self._flat(flat, depth + 1) if "allOf" in flat else flat
 
     def _resolved(self, part: object, depth: int) -> Schema:
+        self._count_step()
         if depth > _MAX_DEPTH:
             raise GrammarError("The schema refers to itself without an end.")
         if part is True:
@@ -209,9 +218,10 @@ class SchemaRules:
 
     def _excludes(self, one: Schema, other: Schema) -> bool:
         """Whether it is plain to see that nothing is valid by both."""
+        self._count_step()
         values, other_values = self._listed_values(one), self._listed_values(other)
         if values is not None and other_values is not None:
-            return not any(_same(value, another) for value in values for another in other_values)
+            return {_spelled(value) for value in values}.isdisjoint(map(_spelled, other_values))
         types, other_types = (set(type_names(each) or _ALL_TYPES) for each in (one, other))
         for each in (types, other_types):
             if "number" in each:
@@ -236,7 +246,8 @@ class SchemaRules:
         """The values that enum and const leave, of the types that are named."""
         values = list(flat["enum"]) if "enum" in flat else [flat["const"]]
         if "const" in flat:
-            values = [value for value in values if _same(value, flat["const"])]
+            wanted = _spelled(flat["const"])
+            values = [value for value in values if _spelled(value) == wanted]
         if further := set(flat) - {"enum", "const", "type", "format"}:
             raise GrammarError(
                 said("The schema has {name} beside an enum, which cannot be followed.", name=min(further))
@@ -264,7 +275,7 @@ class SchemaRules:
     def _object(self, flat: Schema) -> str:
         properties: dict[str, object] = dict(flat.get("properties", {}))
         further = flat.get("additionalProperties", True)
-        required = list(flat.get("required", ()))
+        required = dict.fromkeys(flat.get("required", ()))
         for name in required:
             if name not in properties:
                 if further is False:
@@ -414,9 +425,9 @@ def _bound(flat: Schema, name: str) -> float | None:
     return value
 
 
-def _same(one: object, other: object) -> bool:
-    """As JSON sees it: true is not 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+def _spelled(value: object) -> str:
+    """A value as text, to compare as JSON sees it: true is not 1."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_of(value: object, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -128,11 +129,16 @@ def _all_properties(one: Schema, other: Schema) -> dict[str, Any]:
     return {**one, **{key: {"allOf": [one[key], value]} if key in one else value for key, value in other.items()}}
 
 
+def _common_values(one: list[Any], other: list[Any]) -> list[Any]:
+    spelled = {json.dumps(value, sort_keys=True) for value in other}
+    return [value for value in one if json.dumps(value, sort_keys=True) in spelled]
+
+
 # What two demands of one name are together, where both hold.
 _MERGED: dict[str, Callable[[Any, Any], Any]] = {
     "type": lambda one, other: _common_types({"type": one}, {"type": other}),
     "required": lambda one, other: list(dict.fromkeys([*one, *other])),
-    "enum": lambda one, other: [value for value in one if value in other],
+    "enum": _common_values,
     "allOf": lambda one, other: [*one, *other],
     "properties": _all_properties,
     **dict.fromkeys(("items", "additionalProperties"), lambda one, other: {"allOf": [one, other]}),

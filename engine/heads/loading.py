@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from engine.drafters.pairing import check_pair
 from engine.errors import DecodeError, DraftRefusedError, EngineError
 from engine.gguf.head_files import EAGLE3, MTP, head_method, next_token_weights
 from engine.gguf.header import GgufHeader, read_header
 from engine.heads.compatibility import check_head_file, missing_sentence
-from engine.heads.model import HeadModel, HeadShape
+from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
 from engine.llama import library
 from engine.llama.context import MAX_ROWS, N_BATCH, ContextParams
@@ -23,11 +25,13 @@ from engine.loading.loading import LoadedModel, LoadOptions, try_rollback
 from engine.loading.memory_use import reported_memory
 from engine.records import MemoryUse, ModelInfo
 from engine.sentences import said
-from engine.sequence import CachedSequence
+from engine.sequence import CachedSequence, shared_tokens
 
 log = logging.getLogger(__name__)
 
 _ROW_BYTES = 4
+_REREAD_S = 2.0  # so long may the target read a beginning again whose rows were not kept
+_UNTIMED = 64  # tokens that are soon read on any machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,7 @@ class LoadedHead(LoadedModel):
     """A head that can draft. ``model`` is the target's own where its file has the head (``is_own``)."""
 
     context: HeadContext
+    reader: HeadModel
     target: CachedSequence
     tap: HiddenTap
     shape: HeadShape
@@ -49,6 +54,30 @@ class LoadedHead(LoadedModel):
         """Have the head see the passes of the target that follow, or none."""
         self.tap.switch(on=on)
         self.target.after_pass = self._read_along if on else None
+        self.target.limit_reuse = self._with_rows if on else None
+
+    def _with_rows(self, num_shared: int) -> int:
+        """How many of the tokens that the target holds may stay: all that the head knows, or can soon be given.
+
+        What the target read while nobody drafted left no rows, and a head without the beginning of a conversation is
+        a poor drafter. Where reading it once more takes the target a moment, it does.
+        """
+        known = 0
+        if not self.reader.has_lost_beginning:
+            held = self.target.ids[:num_shared]
+            known = min(num_shared, shared_tokens(self.sequence.ids, 0, np.append(held, -1), canonical=False))
+            if self.tap.first <= known + MOST_LOST:
+                known = min(num_shared, max(known, self.tap.end))
+        if num_shared - known <= MOST_LOST:
+            return num_shared
+        if self.target.num_snapshots is not None:  # it can't go back into what it read, only begin anew
+            known = 0
+        speed = self.target.prompt_speed
+        if num_shared - known > (_UNTIMED if speed is None else _REREAD_S * speed):
+            return num_shared
+        if not known:
+            self.sequence.clear()
+        return known
 
     def _read_along(self) -> None:
         """Read what lies behind the target's last pass once enough rows wait: that pass may be taken back yet."""
@@ -181,10 +210,12 @@ def _loaded(target: LoadedModel, opened: _Opened, memory: MemoryUse | None) -> L
         flash_attention=context.params.flash_attention,
         recommended=(),
     )
+    reader = HeadModel(context, tap, opened.shape)
     head = LoadedHead(
         model=opened.model,
         context=context,
-        sequence=CachedSequence(HeadModel(context, tap, opened.shape)),
+        reader=reader,
+        sequence=CachedSequence(reader),
         info=info,
         can_rollback=True,
         owns_weights=opened.owns_weights,

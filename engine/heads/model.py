@@ -75,6 +75,11 @@ class HeadModel:
         """See `LanguageModel.num_past`."""
         return self._num_read + len(self._unsettled)
 
+    @property
+    def has_lost_beginning(self) -> bool:
+        """Whether it began behind tokens whose rows were gone; the first alone never has one."""
+        return self._begin > 1
+
     def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
         """See `LanguageModel.forward`. Any number of ids, and `MAX_HEAD_ROWS` rows.
 

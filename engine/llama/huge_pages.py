@@ -1,7 +1,7 @@
 """Asks Linux to back large blocks of memory with huge pages, before llama.cpp fills them with weights.
 
 A pass reads all weights once. In pages of 4 KiB every one of them is looked up anew and stops the processor's
-prefetching; in pages of 2 MiB the same pass took 5 to 6 % less time. Many systems give huge pages to those only who ask
+prefetching; in pages of 2 MiB the same pass took 5 to 6% less time. Many systems give huge pages to those only who ask
 (https://docs.kernel.org/admin-guide/mm/transhuge.html). On other systems nothing is done.
 """
 

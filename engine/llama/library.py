@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 # The OpenMP threads of a CPU build spin at barriers. Left to itself, that collapses to a few tokens a second as soon as
-# another program (or our own painting window) wants a core; with a bounded spin the idle machine loses about 4 %.
+# another program (or our own painting window) wants a core; with a bounded spin the idle machine loses about 4%.
 # Read by the OpenMP runtime when the library is loaded, so it must be set before the import below.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "10000"

@@ -419,12 +419,15 @@ class Pacer:
     ) -> None:
         """A pass with the draft model, so sure of its tokens, took so long with drafting, without ``reading_ms``.
 
-        Reading what the draft had missed is paid once; it says nothing of what drafting on costs.
+        Reading what the draft had missed is paid once; it says nothing of what drafting on costs. Nor does a stall: who
+        believed one would not draft for many answers, and only drafting shows that it is over.
         """
         experience = self.experience
         experience.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
         experience.drafted.observe([0] * len(confidences), num_kept)
-        tokens, cost = 1.0 + num_kept, milliseconds / self.plain_ms
+        num_drafted = max(len(confidences), 1)
+        usual_ms = self._pass_ms(num_drafted) + num_drafted * self.draft_step_ms + self._risk_ms(num_drafted, 0.0)
+        tokens, cost = 1.0 + num_kept, min(milliseconds, SLOW * usual_ms) / self.plain_ms
         before = self._drafting_average()
         if experience.in_answer is None:
             experience.in_answer = _DraftAverage(before.tokens, before.cost)

@@ -40,7 +40,7 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.storage.pass_samples import PassSample, SampleStore, size_of, weights_of_file
+from engine.storage.pass_samples import PassSample, SampleStore, size_of, weights_of_file, weights_of_head
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
@@ -245,7 +245,8 @@ class PairCosts:
             self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
             keep_sample(self._samples, self._target, best, points_ms=points)
         if self._draft is not None and self._draft.save(self.pacer.draft_step_ms):
-            keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=self.pacer.draft_step_ms)
+            step_ms, of_target = self.pacer.draft_step_ms, Path(self._target.info.path)
+            keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=step_ms, target=of_target)
 
     def _load_saved(self) -> None:
         """Begin with what an earlier start kept, where nothing is known yet."""
@@ -331,15 +332,22 @@ def keep_sample(
     threads: int,
     points_ms: Mapping[int, float] | None = None,
     step_ms: float | None = None,
+    target: Path | None = None,
 ) -> None:
-    """Keep what passes of this model take, with what they read: forecasts of other models are told from it."""
+    """Keep what passes of this model take, with what they read: forecasts of other models are told from it.
+
+    ``target`` is the file of what it drafts for; of a head of that same file the size is what a token of it reads.
+    """
     path, info = Path(loaded.info.path), loaded.info
-    if info.head:  # a pass reads a part of the target's file as well, or only that
-        return
-    weights = weights_of_file(path)
+    is_own_head = bool(info.head) and path == target
+    if info.head:
+        weights = weights_of_head(target, None if is_own_head else path) if target is not None else None
+    else:
+        weights = weights_of_file(path)
     if weights is not None:
         place = (threads, bool(info.gpu_layers), info.cache_type.value)
-        samples.put(PassSample(path.name, size_of(path), weights, *place, points_ms or {}, step_ms))
+        size_bytes = weights.num_bytes if is_own_head else size_of(path)
+        samples.put(PassSample(path.name, size_bytes, weights, *place, points_ms or {}, step_ms))
 
 
 def _facts(loaded: LoadedModel) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from engine.errors import EngineError
 from engine.process.channel import BatchingSender, read_packed
@@ -36,15 +36,16 @@ from engine.process.messages import (
     TurnMessage,
     TurnTraced,
 )
-from engine.records import Event, Problem
+from engine.records import Problem
 from engine.sandbox.limits import quiet_crashes
-from engine.session.worker import UNEXPECTED, EngineWorker, Job, OnEvent
+from engine.session.worker import UNEXPECTED, EngineWorker, FunctionJob, Job, OnEvent
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
 log = logging.getLogger(__name__)
 
+REST_S = 0.05  # between two looks for texts to count, in a turn that asks nothing
 SWITCH_S = 0.0005  # the engine's thread must not wait 5 ms for one that reads a command
 
 
@@ -108,6 +109,7 @@ class _Child:
     def __init__(self, worker: EngineWorker, sender: BatchingSender) -> None:
         self._worker, self._sender = worker, sender
         self._turn: _LentTurn | None = None  # the one that has begun
+        self._is_ending = False
         self._lock = threading.Lock()
 
     def serve(self, commands: IO[bytes]) -> bool:
@@ -129,12 +131,14 @@ class _Child:
     def _take(self, message: Command | Lend | TurnMessage) -> None:
         if isinstance(message, Lend):
             lent, failed = _LentTurn(message.turn, self._sender.post), TurnFailed(message.turn)
-            self._worker.lend(
-                lambda session, between: self._serve_turn(lent, session, between), lambda: self._sender.post(failed)
+            job = FunctionJob(
+                lambda session, between_steps: self._serve_turn(lent, session, between_steps),
+                lambda: self._sender.post(failed),
             )
+            self._worker.run_job(job, in_background=message.in_background)
         elif isinstance(message, Command) and message.name == "run_job":
-            number, job = message.arguments
-            self._worker.run_job(_NumberedJob(number, job, self._sender.post))  # type: ignore[arg-type]
+            number, given, in_background = cast("tuple[int, Job, bool]", message.arguments)
+            self._worker.run_job(_NumberedJob(number, given, self._sender.post), in_background=in_background)
         elif isinstance(message, Command):
             getattr(self._worker, message.name)(*message.arguments)
         else:
@@ -143,17 +147,20 @@ class _Child:
             if turn is not None and turn.number == message.turn:
                 turn.take(message)
 
-    def _serve_turn(self, turn: _LentTurn, session: Session, between: Callable[[], None]) -> None:
+    def _serve_turn(self, turn: _LentTurn, session: Session, between_steps: Callable[[], None]) -> None:
         with self._lock:
             self._turn = turn
+            if self._is_ending:
+                turn.take(EndTurn(turn.number))
         try:
-            turn.serve(session, between)
+            turn.serve(session, between_steps)
         finally:
             with self._lock:
                 self._turn = None
 
     def _end_turn(self) -> None:
         with self._lock:
+            self._is_ending = True
             turn = self._turn
         if turn is not None:
             turn.take(Interrupted(turn.number))
@@ -166,15 +173,18 @@ class _NumberedJob:
     def __init__(self, number: int, job: Job, post: Callable[[object], None]) -> None:
         self._number, self._job, self._post = number, job, post
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
         """See `Job.run`."""
-        self._job.run(session, should_stop, tell, pause)
+        self._job.run(session, should_stop, on_event, between_steps)
         self._post(JobEnded(self._number))
 
-    def failed(self, problem: Problem) -> Event:
-        """See `Job.failed`; what it gives is told by the worker, and ends the job."""
-        self._post(self._job.failed(problem))
-        return JobEnded(self._number)  # type: ignore[return-value]
+    def failed(self, problem: Problem) -> None:
+        """See `Job.failed`; what it gives is told here, in front of the end of the job."""
+        if (event := self._job.failed(problem)) is not None:
+            self._post(event)
+        self._post(JobEnded(self._number))
 
 
 class _LentTurn:
@@ -199,14 +209,14 @@ class _LentTurn:
                 self._is_stopped.set()
                 self._session.interrupt.set()
 
-    def serve(self, session: Session, between: Callable[[], None]) -> None:
-        """Do what is asked of the session until the turn ends."""
+    def serve(self, session: Session, between_steps: Callable[[], None]) -> None:
+        """Do what is asked of the session until the turn ends; ``between_steps`` is called while nothing is."""
         self._session = session
         self._post(TurnBegan(self.number))
-        while not isinstance(call := self._calls.get(), EndTurn):
+        while not isinstance(call := self._next_call(between_steps), EndTurn):
             error, value = None, None
             try:
-                value = self._answer(session, call, between)
+                value = self._answer(session, call, between_steps)
             except EngineError as failure:
                 error = failure
             except Exception:  # who waits for a reply must get one
@@ -214,7 +224,15 @@ class _LentTurn:
                 error = EngineError(UNEXPECTED.message, UNEXPECTED.advice)
             self._post(SessionReply(self.number, value, error))
 
-    def _answer(self, session: Session, call: SessionCall | GenerateCall, between: Callable[[], None]) -> Any:  # noqa: ANN401
+    def _next_call(self, between_steps: Callable[[], None]) -> SessionCall | GenerateCall | EndTurn:
+        """Wait for it; texts are counted meanwhile, as a turn may compute for minutes without the session."""
+        while True:
+            try:
+                return self._calls.get(timeout=REST_S)
+            except queue.Empty:
+                between_steps()
+
+    def _answer(self, session: Session, call: SessionCall | GenerateCall, between_steps: Callable[[], None]) -> Any:  # noqa: ANN401
         if isinstance(call, SessionCall):
             names = call.name.split(".")
             method: Any = session
@@ -226,7 +244,7 @@ class _LentTurn:
                 session.on_trace = lambda traced: self._post(TurnTraced(self.number, traced))
             for event in session.generate(call.request, self._is_stopped.is_set):
                 self._post(TurnEvent(self.number, event))
-                between()
+                between_steps()
         finally:
             session.on_trace = None
         return None

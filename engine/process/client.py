@@ -39,7 +39,7 @@ from engine.records import (
     TokensCounted,
 )
 from engine.sentences import Sentence, said
-from engine.session.worker import BEGIN_S, UNEXPECTED, Job, OnEvent
+from engine.session.worker import BEGIN_S, UNEXPECTED, FunctionJob, Job, OnEvent
 
 if TYPE_CHECKING:
     from engine.process.process import EngineProcess
@@ -123,12 +123,22 @@ class EngineClient:
     def _failing(self, request_id: int) -> _Fail:
         return lambda problem: self._on_event(EngineFailed(problem, request_id, engine_ended=True))
 
-    def run_job(self, job: Job) -> None:
-        """See `EngineWorker.run_job`; the job is pickled, and runs in the other process."""
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """See `EngineWorker.run_job`; the job is pickled, and runs in the other process.
+
+        A `FunctionJob` cannot be pickled: it runs here, on a thread of its own, with what stands for the session.
+        """
+        if isinstance(job, FunctionJob):
+            self._turns.ask(cast("OnTurn", job.function), job.on_failure, in_background=in_background)
+            return
+
+        def fail(problem: Problem) -> None:
+            if (event := job.failed(problem)) is not None:
+                self._on_event(event)
+
         with self._lock:
             self._num_jobs += 1
-            command = Command("run_job", (self._num_jobs, job))
-            self._ask(command, ("job", self._num_jobs), lambda problem: self._on_event(job.failed(problem)))
+            self._ask(Command("run_job", (self._num_jobs, job, in_background)), ("job", self._num_jobs), fail)
 
     def stop_jobs(self) -> None:
         """See `EngineWorker.stop_jobs`."""
@@ -152,10 +162,6 @@ class EngineClient:
         answer = TokensCounted(number, None)
         self._ask(Command("count", (request,)), ("count", number), lambda _problem: self._on_event(answer))
 
-    def lend(self, turn: OnTurn, on_failure: Callable[[], None] = lambda: None) -> None:
-        """Have ``turn`` called on a thread of its own with what stands for the session; see `EngineWorker.lend`."""
-        self._turns.ask(turn, on_failure)
-
     def stop(self) -> None:
         """See `EngineWorker.stop`."""
         self._send(Command("stop"))
@@ -165,7 +171,10 @@ class EngineClient:
         self._send(Command("skip_summary"))
 
     def shutdown(self, timeout_s: float) -> bool:
-        """Stop, free the models, end the process; False if it had to be killed after ``timeout_s`` seconds."""
+        """Stop, free the models, end the process and turns.
+
+        False if the process had to be killed after ``timeout_s`` seconds, or a turn did not end within them.
+        """
         with self._lock:
             self._is_closing = True
             self._send(Command(SHUTDOWN, (timeout_s,)))
@@ -178,8 +187,9 @@ class EngineClient:
             process, self._process = self._process, None
         has_ended = process is None or process.wait(max(0.0, end_s - time.monotonic()))
         self._turns.fail_all(CLOSING)
+        have_turns_ended = self._turns.close(max(0.0, end_s - time.monotonic()))
         if process is None or has_ended:
-            return True
+            return have_turns_ended
         log.error("the engine did not end in %s s and is killed", timeout_s)
         process.kill()
         process.wait(KILL_S)

@@ -1,4 +1,4 @@
-"""The session of the other process, as who has it lent sees it: a local server.
+"""The session of the other process, as a function of this one has it lent: a turn of the local server.
 
 Turns run on a thread of their own, one after the other; each call waits for its reply.
 """
@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from engine.errors import EngineError
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 
 Send = Callable[[object], None]
 OnTurn = Callable[["LentSession", Callable[[], None]], None]
+OnFailure = Callable[[], None]
 
 
 class LentSession:
@@ -133,6 +135,16 @@ class LentStates:
         self._call("states.forget_guests")
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A turn that has its session."""
+
+    number: int
+    session: LentSession
+    on_turn: OnTurn
+    on_failure: OnFailure
+
+
 class LentTurns:
     """Turns that were asked for, each until it has ended or the engine is gone. May be used from any thread."""
 
@@ -140,21 +152,24 @@ class LentTurns:
         self._send = send
         self._lock = threading.Lock()
         self._num_turns = 0
-        self._asked: dict[int, tuple[OnTurn, Callable[[], None]]] = {}
+        self._asked: dict[int, tuple[OnTurn, OnFailure]] = {}
         self._sessions: dict[int, LentSession] = {}  # of those that have begun
-        self._begun: queue.SimpleQueue[tuple[LentSession, OnTurn, int]] = queue.SimpleQueue()
+        self._begun: queue.SimpleQueue[_Begun | None] = queue.SimpleQueue()  # None: no more come
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
-    def ask(self, on_turn: OnTurn, on_failure: Callable[[], None]) -> None:
-        """Ask for the session; one of both is called."""
+    def ask(self, on_turn: OnTurn, on_failure: OnFailure, *, in_background: bool) -> None:
+        """Ask for the session; ``on_failure`` where it cannot be had, or ``on_turn`` raises. Nothing once it closed."""
         with self._lock:
+            if self._is_closed:
+                return
             self._num_turns += 1
             number = self._num_turns
             self._asked[number] = on_turn, on_failure
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="engine-turns", daemon=True)
                 self._thread.start()
-        self._send(Lend(number))
+        self._send(Lend(number, in_background))
 
     def take(self, report: TurnReport) -> None:
         """Take what the other process says of a turn."""
@@ -163,7 +178,7 @@ class LentTurns:
                 asked = self._asked.pop(report.turn, None)
                 if asked is not None and isinstance(report, TurnBegan):
                     session = self._sessions[report.turn] = LentSession(report.turn, self._send)
-                    self._begun.put((session, asked[0], report.turn))
+                    self._begun.put(_Begun(report.turn, session, *asked))
             if asked is None:  # it has failed with another process
                 self._send(EndTurn(report.turn))
             elif isinstance(report, TurnFailed):
@@ -184,13 +199,29 @@ class LentTurns:
         for _on_turn, on_failure in asked.values():
             on_failure()
 
+    def close(self, timeout_s: float) -> bool:
+        """Take no more; False if those that have begun do not end within ``timeout_s`` seconds."""
+        with self._lock:
+            self._is_closed = True
+            thread = self._thread
+        if thread is None:
+            return True
+        self._begun.put(None)
+        thread.join(timeout_s)
+        return not thread.is_alive()
+
     def _run(self) -> None:
-        while True:
-            session, on_turn, number = self._begun.get()
+        while (begun := self._begun.get()) is not None:
             try:
-                on_turn(session, lambda: None)  # the other process does between two steps what there is to do
+                begun.on_turn(
+                    begun.session, lambda: None
+                )  # the other process does between two steps what is to be done
+            except EngineError as error:
+                log.warning("a turn with the engine failed: %s", error.message)
+                begun.on_failure()
             except Exception:  # the thread must outlive every surprise
                 log.exception("unexpected error in a turn with the engine")
+                begun.on_failure()
             with self._lock:
-                self._sessions.pop(number, None)
-            self._send(EndTurn(number))
+                self._sessions.pop(begun.number, None)
+            self._send(EndTurn(begun.number))

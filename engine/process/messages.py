@@ -46,6 +46,7 @@ class Lend:
     """The session is wanted for a turn; `TurnBegan` or `TurnFailed` answers."""
 
     turn: int
+    in_background: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,16 @@ def main(arguments: list[str]) -> int:
 def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
     """What the loaded llama.cpp is: files with builds, features, graphics processors, and what a user should know.
 
-    What a trial of these found is read from ``cache_dir``.
+    ``heads_lack`` has the functions that each method of heads needs and this build has not. What a trial of the
+    graphics processors found is read from ``cache_dir``.
 
     Raises:
         LibraryError: it cannot be loaded.
     """
+    from engine.gguf.head_files import EAGLE3, MTP  # noqa: PLC0415
     from engine.llama import library  # noqa: PLC0415  (loading it is what may fail)
     from engine.llama.devices import find_gpus  # noqa: PLC0415
+    from engine.llama.hidden_rows import missing_for  # noqa: PLC0415
     from engine.sandbox.gpu_check import kept_verdict  # noqa: PLC0415
 
     library.start()
@@ -54,5 +57,6 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
         ],
         "gpu_verdict": verdict,
         "gpu_notice": None if sentence is None else str(sentence),
+        "heads_lack": {method: list(missing_for(method)) for method in (MTP, EAGLE3)},
         "notices": [str(notice) for notice in library.library_notices()],
     }

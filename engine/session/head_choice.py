@@ -30,8 +30,13 @@ class HeadChoice:
 
     def __init__(self, inspect: InspectHead | None) -> None:
         """``inspect`` looks at heads before they are opened here."""
-        self._inspect = inspect or trust
+        self.inspect = inspect or trust
         self.reason: str = NO_HEAD
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the target's file has heads, or had them before they were left out."""
+        return self.reason != NO_HEAD
 
     def settle(self, path: str, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """``options`` with a context that fits, and with the target's own heads where it has any that run and fit.
@@ -50,7 +55,7 @@ class HeadChoice:
         if self.reason:
             return fit_context([path], options)
         try:
-            self._inspect(Path(path), None, should_stop)
+            self.inspect(Path(path), None, should_stop)
             return fit_context([path], replace(options, heads=True))
         except EngineError as error:
             if should_stop():
@@ -92,7 +97,7 @@ class HeadChoice:
         if not target.model.gpu_layers:
             fused = options.flash_attention is not FlashAttention.OFF
             check_head_fit(*headers, CacheShape(target.context.n_ctx, options.cache_type, fused=fused))
-        self._inspect(target.model.path, Path(path), should_stop)
+        self.inspect(target.model.path, Path(path), should_stop)
         return open_head_file(path, target, options, progress)
 
 

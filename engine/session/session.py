@@ -260,6 +260,16 @@ class Session:
             other.states.attach("draft", other._draft.sequence, _identity(other._draft))
         return other
 
+    def apart(self) -> Session:
+        """Give an empty session for another target, which knows what was measured here and looks at files alike.
+
+        It keeps no conversations, and is stopped by the same `interrupt`.
+        """
+        other = Session(self._inspect)
+        other._store, other._experience, other._samples = self._store, self._experience, self._samples
+        other._heads, other.interrupt = HeadChoice(self._heads.inspect), self.interrupt
+        return other
+
     @staticmethod
     def _draft_beside(draft: LoadedModel, target: LoadedModel, n_ctx: int) -> LoadedModel:
         """The same draft with a context of its own, for a target that is beside its own."""
@@ -274,8 +284,19 @@ class Session:
         own_head = draft if isinstance(self._draft, LoadedHead) and self._draft.is_own else None
         draft = None if own_head is not None else draft
         return EngineReady(
-            target.info, draft, self._unavailable(target), (), find_gpus(), own_head, self._library_notices
+            target.info,
+            draft,
+            self._unavailable(target),
+            devices=find_gpus(),
+            own_head=own_head,
+            has_heads=self._heads.are_known,
+            library_notices=self._library_notices,
         )
+
+    @property
+    def request(self) -> LoadRequest:
+        """What was asked to be loaded."""
+        return self._request
 
     @property
     def threads(self) -> int:

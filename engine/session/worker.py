@@ -1,7 +1,7 @@
 """The engine thread: commands in by a queue, events out by a callback on this thread.
 
 The only call that reaches into a running answer is `stop`; everything else waits its turn. Who else wants to use the
-session, as a local server does, has it lent for a turn, behind what the owner of the thread has asked for.
+session, as a race or a local server does, gives a `Job` to `EngineWorker.run_job`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ BEGIN_S = 10.0  # the engine does not wait longer for what may never come
 IDLE_S = 0.3  # nothing asked for this long: there is time to measure
 IDLE_SLICE_S = 0.02  # of work, and of rest after it: nobody waits longer than this, and the window has the processor
 OnEvent = Callable[[Event], None]
-Turn = Callable[["Session", Callable[[], None]], None]
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
     "An unexpected error stopped this step; the log has the details.",
@@ -51,16 +50,37 @@ UNEXPECTED = Problem(
 
 
 class Job(Protocol):
-    """Work of the app's that has the engine's thread, and what is loaded, to itself: a race, for one."""
+    """Work that has the engine's thread, and what is loaded, to itself: a race, or a request of the local server."""
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
-        """Do it, until it is done or ``should_stop`` says so; ``pause`` may be called where nothing is being timed.
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
+        """Do it, until it is done or ``should_stop`` says so.
 
-        What is made with ``session`` has to be closed again before this returns.
+        ``between_steps`` is called where nothing is being timed: texts are counted then, and what waits and was given
+        up is ended. What is made with ``session`` has to be closed again before this returns.
         """
 
-    def failed(self, problem: Problem) -> Event:
-        """What to tell where it could not be done, or broke off."""
+    def failed(self, problem: Problem) -> Event | None:
+        """It could not be done, or broke off; the event that says so to the window, None where that is not its."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionJob:
+    """Implements `Job` by a function of the session and ``between_steps``, for who tells nothing to the window."""
+
+    function: Callable[[Session, Callable[[], None]], None]
+    on_failure: Callable[[], None] = lambda: None
+
+    def run(
+        self, session: Session, _should_stop: Callable[[], bool], _on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
+        """Call the function."""
+        self.function(session, between_steps)
+
+    def failed(self, _problem: Problem) -> None:
+        """Say so to who gave it."""
+        self.on_failure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +107,10 @@ class _Generate:
 
 @dataclass(frozen=True, slots=True)
 class _RunJob:
+    """``serial`` numbers the jobs that `stop_jobs` ends; None in the background."""
+
     job: Job
-    serial: int
+    serial: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +133,7 @@ class _Count:
     """Texts wait in the `TokenCounter`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lend:
-    turn: Turn
-    on_failure: Callable[[], None]
-
-
-_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count | _Lend
+_Work = _Load | _SetDraft | _Generate | _RunJob | _ForgetPast | _SetStateLimit | _ForgetState | _Count
 _Command = _Work | None  # None ends the thread
 # Done though the app ends: what is to be forgotten would stay on the disk for good.
 _FORGETTING = (_ForgetPast, _ForgetState, _SetStateLimit)
@@ -184,14 +200,19 @@ class EngineWorker:
             self._num_queued += 1
             self._enqueue(_Generate(request, self._num_queued))
 
-    def run_job(self, job: Job) -> None:
-        """Do somebody's work on this thread; other commands wait for it. What it tells, and its end, are its own."""
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        """Do somebody's work on this thread; its events, and its end, are its own. Nothing is called after the end.
+
+        One in the background comes once nothing else is to be done: what other methods ask for comes first, whenever
+        it is asked for. Such jobs keep their order, and only the end of the thread stops one.
+        """
         with self._lock:
-            self._num_jobs += 1
-            self._enqueue(_RunJob(job, self._num_jobs))
+            if not in_background:
+                self._num_jobs += 1
+            self._enqueue(_RunJob(job, None if in_background else self._num_jobs))
 
     def stop_jobs(self) -> None:
-        """Stop every job asked for so far, between two passes or in one."""
+        """Stop every job asked for so far that is not in the background, between two passes or in one."""
         with self._lock:
             self._end_jobs()
 
@@ -217,20 +238,10 @@ class EngineWorker:
         self._counts.submit(request)
         self._commands.put(_Count())
 
-    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
-        """Have ``turn`` called with the session on the engine's thread, once nothing else is to be done.
-
-        What the other methods ask for comes first, whenever it is asked for; turns come in their order. ``turn`` calls
-        its second argument between two steps of what it does. ``on_failure`` is called instead where there is no
-        session, nothing is called where the thread ends before.
-        """
-        with self._lock:
-            self._enqueue(_Lend(turn, on_failure))
-
     def stop(self) -> None:
         """Stop every answer asked for so far, between two passes or in one, and the loads that they wait for.
 
-        What the session is lent for goes on.
+        Jobs go on.
         """
         with self._lock:
             self._stopped_through = self._num_queued
@@ -312,9 +323,8 @@ class EngineWorker:
         if isinstance(command, _Load | _SetDraft | _Generate):
             self._on_event(EngineFailed(problem, _request_id(command), needed, was_cancelled))
         elif isinstance(command, _RunJob):
-            self._on_event(command.job.failed(problem))
-        elif isinstance(command, _Lend):
-            command.on_failure()
+            if (event := command.job.failed(problem)) is not None:
+                self._on_event(event)
         else:
             log.error("%s failed: %s", type(command).__name__, problem.message)
 
@@ -365,7 +375,7 @@ class EngineWorker:
         if not self._dequeued:
             self._dequeued.append(self._commands.get(timeout=timeout_s))
         self._empty_queue()
-        at = next((at for at, command in enumerate(self._dequeued) if not isinstance(command, _Lend)), 0)
+        at = next((at for at, command in enumerate(self._dequeued) if not _is_background(command)), 0)
         command = self._dequeued[at]
         del self._dequeued[at]
         return command
@@ -390,7 +400,7 @@ class EngineWorker:
         """Empty the queue; whether something waits that is not behind counting. Counts go: the counter has a queue."""
         self._empty_queue()
         self._dequeued = deque(command for command in self._dequeued if not isinstance(command, _Count))
-        return any(not isinstance(command, _Lend) for command in self._dequeued)
+        return not all(map(_is_background, self._dequeued))
 
     def _execute(self, session: Session, command: _Work) -> None:
         if isinstance(command, _Load | _SetDraft):
@@ -405,8 +415,6 @@ class EngineWorker:
             self._count_all(session)
         elif isinstance(command, _RunJob):
             self._run_job(session, command)
-        elif isinstance(command, _Lend):
-            command.turn(session, lambda: self._between_steps(session))
         else:
             self._answer(session, command)
 
@@ -426,10 +434,12 @@ class EngineWorker:
                 self._answers = False
 
     def _between_steps(self, session: Session) -> None:
-        """While the session is lent: count texts, and end what waits and was given up. What it asks for comes later."""
+        """In a job: count texts, and end what waits and was given up."""
         self._count_slice(session)
         self._empty_queue()
-        while (first := next((one for one in self._dequeued if not isinstance(one, _Lend | _Count)), None)) is not None:
+        while (
+            first := next((one for one in self._dequeued if not isinstance(one, _RunJob | _Count)), None)
+        ) is not None:
             if isinstance(first, _Generate) and first.serial <= self._stopped_through:
                 request = first.request
                 stats = RunStats(mode=request.mode)
@@ -443,14 +453,15 @@ class EngineWorker:
 
     def _run_job(self, session: Session, command: _RunJob) -> None:
         def is_over() -> bool:
-            return self._closing.is_set() or command.serial <= self._jobs_ended_through
+            is_ended = command.serial is not None and command.serial <= self._jobs_ended_through
+            return self._closing.is_set() or is_ended
 
         with self._lock:
             if not is_over():
                 session.interrupt.clear()
-            self._runs_job = True
+            self._runs_job = command.serial is not None
         try:
-            command.job.run(session, is_over, self._on_event, lambda: self._count_slice(session))
+            command.job.run(session, is_over, self._on_event, lambda: self._between_steps(session))
         finally:
             with self._lock:
                 self._runs_job = False
@@ -511,6 +522,10 @@ class EngineWorker:
             if command.serial <= self._ended_through or command.num_answers < self._stopped_through:
                 return True
             return any(load.serial > command.serial and load.num_answers == command.num_answers for load in self._loads)
+
+
+def _is_background(command: _Command) -> bool:
+    return isinstance(command, _RunJob) and command.serial is None
 
 
 def _request_id(command: _Work) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import EngineError
 from engine.gguf.header import read_header
 from engine.gguf.model_parts import all_parts
-from engine.gguf.token_weights import TokenWeights, token_weights
+from engine.gguf.token_weights import TokenWeights, head_weights, token_weights
 from engine.storage.json_store import JsonStore, with_latest
 
 log = logging.getLogger(__name__)
@@ -90,6 +90,15 @@ def weights_of_file(path: Path) -> TokenWeights | None:
     is_split = header.metadata.get("split.count", 1) not in (0, 1)
     weights = token_weights(header, size - header.data_offset if is_split else None)
     return weights if weights.num_bytes > 0 else None
+
+
+def weights_of_head(target: Path, head: Path | None) -> TokenWeights | None:
+    """What a token that a head drafts reads, the target's own where no file is given; None where nothing tells."""
+    try:
+        return head_weights(read_header(target), read_header(head) if head is not None else None)
+    except EngineError as error:
+        log.info("no weights of the head of %s: %s", target.name, error)
+        return None
 
 
 def _joined(before: PassSample | None, now: PassSample) -> PassSample:

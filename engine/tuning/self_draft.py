@@ -149,11 +149,12 @@ def make_self_draft(
                     path, answers, lambda fraction: progress(said("measuring the copy"), fraction)
                 )
                 found.append(SelfDraft(path, plan, n_layer, agreement, share, num_tokens))
+                best = max(found, key=lambda one: one.most_gain)
+                _remove([one for one in made if one != best.path or not best.pays])
     except BaseException:
         _remove(made)
         raise
     found.sort(key=lambda one: -one.most_gain)
-    _remove([path for path in made if path != found[0].path or not found[0].pays])
     return tuple(found)
 
 

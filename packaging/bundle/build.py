@@ -1,4 +1,4 @@
-"""Builds what people download: a folder with everything in it, as a tarball and, on Linux, as a Debian package.
+"""Builds what people download: a folder with everything in it; of that, on Linux, a tarball, a .deb and an AppImage.
 
     python packaging/bundle/build.py            # or: make bundle
     python packaging/bundle/build.py --only deb # of the folder that an earlier run built
@@ -14,10 +14,12 @@ import hashlib
 import json
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
 import venv
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ DIST = ROOT / "dist"
 LLAMA = "llama-cpp-python"
 PYINSTALLER = "pyinstaller>=6.16"
 SBOM_TOOL = "cyclonedx-bom>=7"
-STEPS = ("environment", "native", "folder", "tarball", "deb", "sbom", "checksums")
+STEPS = ("environment", "native", "folder", "tarball", "deb", "appimage", "sbom", "checksums")
 # What Debian and Ubuntu call the libraries that Qt wants of a desktop: packaging/setup/system.sh.
 DEB_DEPENDS = (
     "libgl1, libegl1, libdbus-1-3, libfontconfig1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
@@ -54,6 +56,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "folder": build_folder,
         "tarball": make_tarball,
         "deb": make_deb,
+        "appimage": make_appimage,
         "sbom": make_sbom,
         "checksums": write_checksums,
     }
@@ -63,9 +66,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def version() -> str:
-    """The version of the app, as its package says."""
-    text = (ROOT / "app" / "__init__.py").read_text("utf-8")
-    return next(line for line in text.splitlines() if line.startswith("__version__")).split('"')[1]
+    """The version of this build: packaging/version.py."""
+    return str(runpy.run_path(str(ROOT / "packaging" / "version.py"))["version"]())
 
 
 def flavour() -> str:
@@ -140,14 +142,18 @@ def _library_of_system(name: str) -> Path:
 
 def build_folder() -> None:
     """Have PyInstaller put all of it into one folder, and try what came out."""
+    told = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
+    told.parent.mkdir(parents=True, exist_ok=True)
+    told.write_text(f'VERSION = "{version()}"\n', "utf-8")
     run(
         python(), "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN",
         "--distpath", DIST, "--workpath", BUILD / "pyinstaller", "packaging/bundle/paceline.spec",
-        PACELINE_NATIVE=str(BUILD / "native"),
+        PACELINE_NATIVE=str(BUILD / "native"), PACELINE_TOLD=str(told),
     )  # fmt: skip
     shutil.copy2(ROOT / "LICENSE", DIST / "paceline")
     shutil.copy2(ROOT / "assets" / "THIRD_PARTY.md", DIST / "paceline")
-    run(program(), "--version")
+    told_version = answer_of(str(program()), "--version")
+    assert told_version == f"paceline {version()}", told_version
 
 
 def program() -> Path:
@@ -163,8 +169,8 @@ def make_tarball() -> None:
     name = f"paceline-{version()}-{system_name()}"
     with tarfile.open(DIST / f"{name}.tar.xz", "w:xz", preset=6) as archive:
         archive.add(DIST / "paceline", name, filter=_owned_by_root)
-        for file in ("paceline.desktop", "io.github.paceline.Paceline.metainfo.xml", "paceline-mime.xml"):
-            archive.add(ROOT / "packaging" / "linux" / file, f"{name}/share/{file}", filter=_owned_by_root)
+        for file in (ROOT / "packaging/linux/paceline.desktop", ROOT / "packaging/linux/paceline-mime.xml", metainfo()):
+            archive.add(file, f"{name}/share/{file.name}", filter=_owned_by_root)
     print(f"   {name}.tar.xz")
 
 
@@ -172,6 +178,18 @@ def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = "root"
     return entry
+
+
+def metainfo() -> Path:
+    """AppStream's description with this version in it; where there is git, with the day of its commit."""
+    name = "io.github.paceline.Paceline.metainfo.xml"
+    text = (ROOT / "packaging" / "linux" / name).read_text("utf-8")
+    git = shutil.which("git") if (ROOT / ".git").exists() else None
+    day = answer_of(git, "-C", str(ROOT), "log", "-1", "--format=%cs") if git else time.strftime("%Y-%m-%d")
+    file = BUILD / name
+    release = f'  <releases>\n    <release version="{version()}" date="{day}"/>\n  </releases>\n'
+    file.write_text(text.replace("</component>", f"{release}</component>"), "utf-8")
+    return file
 
 
 def make_deb() -> None:
@@ -189,7 +207,7 @@ def make_deb() -> None:
     linux, share = ROOT / "packaging" / "linux", tree / "usr" / "share"
     for source, place in (
         (linux / "paceline.desktop", "applications/paceline.desktop"),
-        (linux / "io.github.paceline.Paceline.metainfo.xml", "metainfo/io.github.paceline.Paceline.metainfo.xml"),
+        (metainfo(), "metainfo/io.github.paceline.Paceline.metainfo.xml"),
         (linux / "paceline-mime.xml", "mime/packages/paceline.xml"),
         (ROOT / "assets" / "icons" / "paceline.svg", "icons/hicolor/scalable/apps/paceline.svg"),
         (ROOT / "LICENSE", "doc/paceline/copyright"),
@@ -204,7 +222,8 @@ def make_deb() -> None:
     control = tree / "DEBIAN" / "control"
     control.parent.mkdir()
     control.write_text(
-        f"Package: paceline\nVersion: {version()}\nArchitecture: {machine}\nMaintainer: Paceline's developers\n"
+        f"Package: paceline\nVersion: {version().replace('.dev', '~dev')}\nArchitecture: {machine}\n"
+        "Maintainer: Paceline's developers\n"
         f"Installed-Size: {size // 1024}\nDepends: {DEB_DEPENDS}\nSection: utils\nPriority: optional\n"
         "Description: chat with local language models, with exact speculative decoding\n"
         " A window that runs GGUF models on this machine and shows what speculation gains.\n",
@@ -214,10 +233,38 @@ def make_deb() -> None:
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, target)
 
 
+def make_appimage() -> None:
+    """Make one file that runs by itself: AppImage's runtime, with the folder as a file system behind it.
+
+    APPIMAGE_RUNTIME names the runtime. Debian has none, and its libsquashfuse-dev lacks a header that the source of the
+    runtime includes; the workflow fetches it.
+    """
+    runtime = os.environ.get("APPIMAGE_RUNTIME", "")
+    if sys.platform != "linux" or not runtime or shutil.which("mksquashfs") is None:
+        print("   needs mksquashfs, and the runtime that APPIMAGE_RUNTIME names")
+        return
+    tree, packed = BUILD / "AppDir", BUILD / "appimage.squashfs"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(DIST / "paceline", tree, symlinks=True)
+    (tree / "AppRun").symlink_to("paceline")
+    for source, place in (
+        (ROOT / "packaging" / "linux" / "paceline.desktop", "paceline.desktop"),
+        (ROOT / "assets" / "icons" / "paceline-256.png", "paceline.png"),
+        (metainfo(), "usr/share/metainfo/io.github.paceline.Paceline.metainfo.xml"),
+    ):
+        (tree / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, tree / place)
+    run("mksquashfs", tree, packed, "-root-owned", "-noappend", "-comp", "zstd", "-no-progress", "-quiet")
+    target = DIST / f"paceline{flavour()}-{version()}-{platform.machine()}.AppImage"
+    target.write_bytes(Path(runtime).read_bytes() + packed.read_bytes())
+    target.chmod(0o755)
+    print(f"   {target.name}")
+
+
 def make_sbom() -> None:
     """List the packages in the bundle, with versions and licences, as CycloneDX."""
     run(python(), "-m", "venv", BUILD / "sbom")
-    tool = str(BUILD / "sbom" / "bin" / "python")
+    tool = str(BUILD / "sbom" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     run(tool, "-m", "pip", "install", "-q", SBOM_TOOL)
     file = DIST / f"paceline-{version()}-{system_name()}.cdx.json"
     run(tool, "-m", "cyclonedx_py", "environment", BUILD / "venv", "--of", "JSON", "-o", file)

@@ -2,10 +2,12 @@
 
     python packaging/measure/will_it_pay.py --models DIR --padded PADDED.gguf --out table.json [--minutes 40]
 
-For each combination of target, draft, cache type and threads the range is told from headers and from what *other*
-models took on this machine, as before a download, and again from the target's own passes, as before a later load. Then
-`auto` and plain decoding answer the same prompts in turn. Each answer is kept beside ``--out``: a run that was stopped
-goes on where it was. PADDED.gguf is the built-in target at real weight:
+For each combination of target, draft, cache type and threads `auto` and plain decoding answer the same prompts in
+turn; the quickest of ``--rounds`` counts. The range is told three times from the headers: with the speed of the memory
+alone, as where nothing was run yet; with the passes of *other* models, as before a download; with the target's own, as
+before a later load. Answers, passes and the table are kept beside ``--out``: a run that was stopped goes on where it
+was, and ``--judge`` tells the ranges anew from what is kept, without measuring. PADDED.gguf is the built-in target at
+real weight:
 ``python -m engine.gguf.pad assets/models/paceline-tiny-target.gguf PADDED.gguf``.
 
 Exit status: 0 when all is measured, 3 when the time was over before, 130 after Ctrl+C.
@@ -18,8 +20,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from app.benchmark.journal import Journal
 from app.benchmark.own_engine import OwnEngine
 from app.benchmark.prompts import Prompt, read_prompts
-from app.benchmark.ratios import Ratio, ratio_of
+from app.benchmark.ratios import ratio_of
 from app.benchmark.runner import Plan, Runner
-from app.benchmark.runs import AUTO, PLAIN, Run
+from app.benchmark.runs import AUTO, PLAIN, Run, Variant
 from app.domain.speed.outlook import Outlook
 from app.hub.pairs.assessment import LoadPlan
 from app.hub.pairs.outlooks import Conditions, Outlooks
@@ -41,10 +43,12 @@ from engine.llama.library import physical_cores
 from engine.records import CacheType, LoadRequest, SamplingParams
 from engine.session.session import Session
 from engine.storage.atomic import write_atomically
-from engine.storage.pass_samples import SampleStore
+from engine.storage.pass_samples import PassSample, SampleStore
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "assets" / "workloads"
+BASES = ("nothing run", "others run", "this one run")
+UNKNOWN = "-"
 WIDEST, NEEDED = 1.6, 0.8  # times the lower end; of the combinations
 MEASURE_S = 4.0  # for the passes of a model
 TIME_OVER, INTERRUPTED = 3, 130
@@ -98,32 +102,45 @@ def combinations(options: argparse.Namespace) -> Iterator[Combination]:
 
 
 def measure_passes(target: Path, cache: Path, threads: int) -> None:
-    """Have the engine measure what passes of a model take, and keep it in ``cache``."""
-    with_passes = Session(cost_folder=cache)
-    with_passes.load(LoadRequest(str(target), n_ctx=2048, threads=threads, gpu_layers=0))
+    """Have the engine measure what passes of a model take, and keep it in ``cache``; where it is kept, do nothing."""
     for _try in range(3):  # what was measured beside another program is not kept
-        with_passes.measure(MEASURE_S)
         if any(each.name == target.name and each.threads == threads for each in SampleStore(cache).samples):
-            break
-    with_passes.close()
+            return
+        with_passes = Session(cost_folder=cache)
+        with_passes.load(LoadRequest(str(target), n_ctx=2048, threads=threads, gpu_layers=0))
+        with_passes.measure(MEASURE_S)
+        with_passes.close()
 
 
-def expected(one: Combination, cache: Path) -> Outlook | None:
-    """What is told of a combination with what ``cache`` has."""
+def expected(one: Combination, known: Path) -> Outlook | None:
+    """What is told of a combination with what the folder ``known`` has."""
     target = read_local_header(Path(one.target))
     draft = read_local_header(Path(one.draft)) if one.draft else None
     plan = LoadPlan(2048, one.cache_type, one.cache_type)
-    return Outlooks(cache).of_pair(target, draft, Conditions(plan, one.threads, one.threads, one.temperature))
+    return Outlooks(known).of_pair(target, draft, Conditions(plan, one.threads, one.threads, one.temperature))
 
 
-def without(names: set[str], cache: Path, folder: Path) -> Path:
-    """A folder that knows all models of ``cache`` but those of these names, as before they were ever loaded."""
+def expectations(one: Combination, folder: Path) -> dict[str, Outlook | None]:
+    """What is told of it by each of `BASES`."""
+    names = {Path(path).name for path in (one.target, one.draft) if path and Path(path) != builtin_draft()}
+    cache = folder / "cache"
+    if not any(sample.name == Path(one.target).name for sample in SampleStore(cache).samples):
+        sys.stderr.write(f"{one.key}: its own passes are not kept, so it is told from others'\n")
+    told = (
+        _folder_with(folder / "memory", ()),
+        _folder_with(folder / "others", [each for each in SampleStore(cache).samples if each.name not in names]),
+        cache,
+    )
+    return {basis: expected(one, known) for basis, known in zip(BASES, told, strict=True)}
+
+
+def _folder_with(folder: Path, samples: Iterable[PassSample]) -> Path:
+    """A folder that knows these passes only, and how fast the memory is once that was measured in it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "passes.json").unlink(missing_ok=True)
     store = SampleStore(folder)
-    for sample in SampleStore(cache).samples:
-        if sample.name not in names:
-            store.put(sample)
+    for sample in samples:
+        store.put(sample)
     return folder
 
 
@@ -138,8 +155,18 @@ def prompts_for(one: Combination, per_kind: int) -> list[Prompt]:
     return [prompt for file in sorted(folder.glob("*.jsonl")) for prompt in read_prompts(file)[:per_kind]]
 
 
-def measured(one: Combination, options: argparse.Namespace, cache: Path) -> tuple[Ratio | None, list[Run]]:
-    """`auto` over plain decoding, both answering each prompt in turn."""
+def least(runs: Sequence[Run]) -> list[Run]:
+    """Of each prompt and mode the quickest round: what another program takes of one is not the pair's."""
+    found: dict[tuple[str, Variant], Run] = {}
+    for run in runs:
+        before = found.setdefault((run.prompt_id, run.variant), run)
+        if run.stats.decode_s / max(run.stats.tokens, 1) < before.stats.decode_s / max(before.stats.tokens, 1):
+            found[run.prompt_id, run.variant] = run
+    return [replace(run, round=0) for run in found.values()]
+
+
+def measured(one: Combination, options: argparse.Namespace, cache: Path) -> list[Run]:
+    """`auto` and plain decoding, both answering each prompt in turn, round after round."""
     session = Session(cost_folder=cache)
     ready = session.load(one.load)
     session.measure(MEASURE_S)
@@ -152,32 +179,34 @@ def measured(one: Combination, options: argparse.Namespace, cache: Path) -> tupl
     runner.run()
     journal.close()
     session.close()
-    return ratio_of(runner.runs, AUTO, PLAIN), runner.runs
+    return runner.runs
 
 
 # ---- the table ------------------------------------------------------------------------------------------------------
 
 
 def row_of(one: Combination, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Expect, then measure."""
-    cache = folder / "cache"
-    names = {Path(path).name for path in (one.target, one.draft) if path and Path(path) != builtin_draft()}
-    before = expected(one, without(names, cache, folder / "before"))
-    measure_passes(Path(one.target), cache, one.threads)
-    again = expected(one, cache)
+    """Measure passes and answers."""
+    measure_passes(Path(one.target), folder / "cache", one.threads)
     runs_folder = folder / "runs"
     runs_folder.mkdir(exist_ok=True)
-    ratio, runs = measured(one, options, runs_folder)
+    runs = least(measured(one, options, runs_folder))
+    ratio = ratio_of(runs, AUTO, PLAIN)
     plain = [run.stats for run in runs if run.variant == PLAIN]
     speed = sum(stats.tokens for stats in plain) / max(sum(stats.decode_s for stats in plain), 1e-9)
     return {
         **asdict(one),
-        "before_download": _figures(before),
-        "before_load": _figures(again),
         "speedup": ratio.value if ratio else None,
         "interval": [ratio.low, ratio.high] if ratio else None,
         "plain_tokens_per_second": speed,
     }
+
+
+def judged(row: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A row with what is told of it now."""
+    one = Combination(**{name: row[name] for name in Combination.__dataclass_fields__})
+    told = {basis: _figures(outlook) for basis, outlook in expectations(one, folder).items()}
+    return {**row, "key": one.key, "told": told}
 
 
 def _figures(outlook: Outlook | None) -> dict[str, Any] | None:
@@ -192,38 +221,39 @@ def _figures(outlook: Outlook | None) -> dict[str, Any] | None:
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Markdown: a line for each combination, then how many ranges hold the figure."""
-    heads = ("combination", "before download", "before load", "measured", "plain tok/s expected", "measured")
-    lines = [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|---:|"]
-    for row in rows:
-        one = Combination(**{name: row[name] for name in Combination.__dataclass_fields__})
-        before, load = row["before_download"], row["before_load"]
-        cells = [_range(before, "speedup", row["speedup"]), _range(load, "speedup", row["speedup"])]
-        speed = row["plain_tokens_per_second"]
-        cells += [f"{row['speedup']:.2f}", _range(before, "plain", speed), f"{speed:.1f}"]
-        lines.append(f"| {one.key} | {' | '.join(cells)} |")
-    for when, what, value in (
-        ("before_download", "speedup", "speedup"),
-        ("before_load", "speedup", "speedup"),
-        ("before_download", "plain", "plain_tokens_per_second"),
-    ):
-        told = [row for row in rows if row[when] is not None]
-        held = sum(_holds(row[when][what], row[value]) for row in told)
-        widest = max((row[when][what][1] / row[when][what][0] for row in told), default=math.nan)
-        good = "yes" if told and held >= NEEDED * len(told) and widest <= WIDEST + 1e-6 else "NO"
-        lines.append(f"\n{when}, {what}: {held} of {len(told)} held, widest factor {widest:.2f}: {good}")
+    """Markdown of judged rows: a line for each combination, then how many ranges hold the figure."""
+    heads = ("combination", *BASES, "measured")
+    lines = []
+    for what, value, digits in (("speedup", "speedup", 2), ("plain", "plain_tokens_per_second", 0)):
+        lines += [f"\n{what}\n", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+        for row in rows:
+            cells = [_range(row["told"][basis], what, row[value], digits) for basis in BASES]
+            lines.append(f"| {row['key']} | {' | '.join(cells)} | {_measured(row, value, digits)} |")
+        lines.append("")
+        for basis in BASES:
+            told = [row for row in rows if row["told"][basis] is not None]
+            held = sum(_holds(row["told"][basis][what], row[value]) for row in told)
+            widest = max((row["told"][basis][what][1] / row["told"][basis][what][0] for row in told), default=math.nan)
+            good = "yes" if told and held >= NEEDED * len(told) and widest <= WIDEST + 1e-6 else "NO"
+            lines.append(f"{what}, {basis}: {held} of {len(told)} held, widest factor {widest:.2f}: {good}")
     return "\n".join(lines)
+
+
+def _measured(row: dict[str, Any], value: str, digits: int) -> str:
+    interval = row["interval"] if value == "speedup" else None
+    ends = f" ({interval[0]:.2f}-{interval[1]:.2f})" if interval and None not in interval else ""
+    return UNKNOWN if row[value] is None else f"{row[value]:.{digits}f}{ends}"
 
 
 def _holds(ends: Sequence[float], value: float | None) -> bool:
     return value is not None and ends[0] <= value <= ends[1]
 
 
-def _range(figures: dict[str, Any] | None, what: str, value: float) -> str:
+def _range(figures: dict[str, Any] | None, what: str, value: float | None, digits: int) -> str:
     if figures is None:
-        return "-"
+        return UNKNOWN
     low, high = figures[what]
-    return f"{low:.2f}-{high:.2f}{'' if _holds(figures[what], value) else ' (!)'}"
+    return f"{low:.{digits}f}-{high:.{digits}f}{'' if _holds(figures[what], value) else ' (!)'}"
 
 
 def main() -> int:
@@ -234,15 +264,19 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--per-kind", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--cache-types", nargs="+", default=["f16", "q8_0"])
     parser.add_argument("--threads", nargs="+", type=int, default=sorted({1, physical_cores()}))
     parser.add_argument("--temperatures", nargs="+", type=float, default=[0.0])
     parser.add_argument("--only", default="", help="a part of a combination's name")
+    parser.add_argument("--judge", action="store_true", help="measure nothing")
     options = parser.parse_args()
     rows: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     folder = options.out.with_suffix("")
+    if options.judge:
+        print(table([judged(row, folder) for row in rows.values()]))
+        return 0
     if options.padded is not None:  # what a machine has measured before anything is downloaded: the speed demo
         for threads in options.threads:
             measure_passes(options.padded, folder / "cache", threads)
@@ -260,7 +294,7 @@ def main() -> int:
             sys.stderr.write(f"{one.key}: {rows[one.key]['speedup']}\n")
     except KeyboardInterrupt:
         code = INTERRUPTED
-    print(table(list(rows.values())))
+    print(table([judged(row, folder) for row in rows.values()]))
     return code
 
 

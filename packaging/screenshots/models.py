@@ -90,9 +90,6 @@ class Pictures:
         place = self.place
         self.wait(lambda: not place.welcome.is_looking, "the machine")
         self.shoot("first-run")
-        place.open("recommended")
-        self.wait(lambda: place.recommended.list.rows.rowCount() > 0, "the recommendations")
-        self.shoot("recommended")  # none is opened: this hub has none of them
         self._search()
         self._pair()
         self._downloads()

@@ -82,7 +82,7 @@ class Pictures:
         self._begin = "" if options.language == "en" else f"{options.language}-"
         self._meter = ContextMeter(window.theme)
         window.header.add_indicator(self._meter)
-        self._meter.set_parts(content.CONTEXT)
+        self.set_context(content.CONTEXT)
         window.local_server.set_key(content.SERVER_KEY)
         window.chat_settings.set_prompts(content.PROMPTS)
         window.set_mode(Mode.AUTO)
@@ -96,6 +96,10 @@ class Pictures:
         rows, folders = content.conversations()
         window.set_conversations(rows, 1, folders)
         self.fill()
+
+    def set_context(self, parts: ContextParts) -> None:
+        """What the context holds, as the header shows it."""
+        self._meter.set_parts(parts)
 
     def fill(self) -> None:
         """Show the conversation."""

@@ -31,7 +31,7 @@ from engine.records import Mode
 from ui.race.picture import WIDTH, draw_picture, look_of
 from ui.text.catalogues import install_language
 
-QUESTION = "Write a Python function that reverses a string."
+QUESTION = "Write a short story about a fox."
 NUM_LIVE = 40  # tokens of the slowest lane when the running race is drawn
 
 

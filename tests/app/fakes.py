@@ -38,7 +38,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.session.worker import Job, Turn
+from engine.session.worker import Job
 from ui.window.main_window import MainWindow
 
 TARGET = "models/target.gguf"
@@ -87,8 +87,11 @@ class PuppetWorker:
     def generate(self, request: ChatRequest) -> None:
         self.requests.append(request)
 
-    def run_job(self, job: Job) -> None:
-        self.jobs.append(job)
+    def run_job(self, job: Job, *, in_background: bool = False) -> None:
+        if in_background:
+            job.failed(Problem("No session", "There is no model.", "Use a real one."))
+        else:
+            self.jobs.append(job)
 
     def stop_jobs(self) -> None:
         self.num_job_stops += 1
@@ -108,9 +111,6 @@ class PuppetWorker:
         if self.counts_at_once:
             counts = tuple(len(text.split()) for text in request.texts) if self.is_loaded else None
             self.tell(TokensCounted(request.request_id, counts))
-
-    def lend(self, turn: Turn, on_failure: Callable[[], None] = lambda: None) -> None:
-        on_failure()
 
     def stop(self) -> None:
         self.num_stops += 1

@@ -80,7 +80,14 @@ def test_an_exception_of_a_thread_is_logged(logs: Logs, crashes: list[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "text", [f"token {TOKEN} end", f"Authorization: Bearer {TOKEN}", "authorization: bearer abc.def", f"?token={TOKEN}"]
+    "text",
+    [
+        f"token {TOKEN} end",
+        f"Authorization: Bearer {TOKEN}",
+        "authorization: bearer abc.def",
+        f"?token={TOKEN}",
+        f"key sk-proj-{TOKEN}",
+    ],
 )
 def test_tokens_are_blotted_out(logs: Logs, text: str) -> None:
     logging.getLogger("test").warning("said: %s", text)

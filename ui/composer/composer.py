@@ -204,7 +204,7 @@ class Composer(QWidget):
         self._not_ready = translate("Composer", NOT_READY[view.state]) if view.state in NOT_READY else ""
         self._ready = view.state in (EngineState.READY, EngineState.READING, EngineState.ANSWERING)
         self._engine_busy = view.state in (EngineState.READING, EngineState.ANSWERING)
-        self.modes.set_unavailable(view.unavailable)
+        self.modes.set_unavailable(view.unavailable, view.modes)
         self.thinking.set_options(view.target.thinking if view.target else ())
         self._lacks_draft = view.lacks_draft
         self._show_destination(view)
@@ -291,7 +291,7 @@ class Composer(QWidget):
         if label.property("kind") != kind:
             set_style_property(label, "kind", kind)
 
-    # ---- intentions --------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------
 
     def submit(self) -> None:
         """Send what stands in the box, if anything can answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyledItemDelegate, QToolButton, QWidget
@@ -19,6 +19,15 @@ from ui.widgets.popups import ChoicePopup
 MENU_PX, DRAWN_FOR_PX = 372, 13  # its width, where text is so high
 MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
+
+
+def make_menu_button(button: QToolButton) -> None:
+    """Have a button below the message look like one that says what is in force and opens a menu."""
+    button.setObjectName("modeButton")
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setIconSize(QSize(14, 14))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
 
 
 class ModeMenu(ChoicePopup):
@@ -44,8 +53,8 @@ class ModeMenu(ChoicePopup):
         self.add_below(foot)
         self.setFixedWidth(round(MENU_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
 
-    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str]) -> None:
-        """Fill the list; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
+    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
+        """List those ``offered``; ``mode`` has the tick, and each that is ``unavailable`` its reason."""
         self.list.set_rows(
             [
                 Choice(
@@ -58,6 +67,7 @@ class ModeMenu(ChoicePopup):
                     enabled=each not in unavailable,
                 )
                 for each in MODE_ORDER
+                if each in offered or each is mode
             ],
             mode.value,
         )
@@ -87,14 +97,11 @@ class ModeButton(QToolButton):
         self._theme = theme
         self._menu: ModeMenu | None = None
         self._unavailable: dict[Mode, str] = {}
+        self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF
         self.draft_length: int | None = None
-        self.setObjectName("modeButton")
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        make_menu_button(self)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands at its right
-        self.setIconSize(QSize(14, 14))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -126,9 +133,9 @@ class ModeButton(QToolButton):
         self.draft_length = depth
         self._show()
 
-    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """The modes that cannot run now; each reason is one sentence."""
-        self._unavailable = dict(reasons)
+    def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
+        """The modes that cannot run now, each reason one sentence; and those that are worth a line of the menu."""
+        self._unavailable, self._offered = dict(reasons), frozenset(offered)
         self._show()
 
     def cycle(self) -> None:
@@ -173,7 +180,7 @@ class ModeButton(QToolButton):
 
     def _fill(self) -> None:
         if self._menu is not None:
-            self._menu.show_modes(self.mode, self._unavailable)
+            self._menu.show_modes(self.mode, self._unavailable, self._offered)
             self._menu.show_depth(self.draft_length)
             self._menu.depth_box.setEnabled(self.mode is not Mode.OFF)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from engine.records import ThinkingOption
+from ui.composer.mode_button import make_menu_button
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.text.thinking_words import thinking_line, thinking_name
@@ -34,11 +35,7 @@ class ThinkingButton(QToolButton):
         self._options: tuple[ThinkingOption, ...] = ()
         self._wanted = ""
         self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
-        self.setObjectName("modeButton")  # drawn like the one of the mode
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(14, 14))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the caret in the message
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        make_menu_button(self)
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -85,8 +82,9 @@ class ThinkingButton(QToolButton):
         if not self._options:
             return
         name = thinking_name(self.option)
-        self.setText(name)
-        self.setAccessibleName(translate("ThinkingButton", "Thinking: {name}").format(name=name))
+        words = translate("ThinkingButton", "Thinking: {name}").format(name=name)
+        self.setText(words)  # a lone "On" would be a riddle, above all where no mode stands beside it
+        self.setAccessibleName(words)
         line = thinking_line(self.option)
         self.setAccessibleDescription(line)
         self.setToolTip(hover(translate("ThinkingButton", "Thinking: {name}. {line}.").format(name=name, line=line)))

@@ -1,4 +1,4 @@
-"""The help button and its menu: shortcuts, logs, diagnostics."""
+"""The help button and its menu: shortcuts, logs, diagnostics, updates."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ class HelpButton(IconButton):
     """A button that opens a menu above itself.
 
     Signals:
-        shortcuts, log_folder, diagnostics, about: what was chosen.
+        shortcuts, log_folder, diagnostics, updates, about: what was chosen.
     """
 
     shortcuts = Signal()
     log_folder = Signal()
     diagnostics = Signal()
+    updates = Signal()
     about = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -31,6 +32,7 @@ class HelpButton(IconButton):
         self.popup_menu.addAction(translate("HelpButton", "Open the log folder")).triggered.connect(self.log_folder)
         self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics")).triggered.connect(self.diagnostics)
         self.popup_menu.addSeparator()
+        self.popup_menu.addAction(translate("HelpButton", "Check for updates…")).triggered.connect(self.updates)
         self.popup_menu.addAction(translate("HelpButton", "About Paceline")).triggered.connect(self.about)
         self.setMenu(self.popup_menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

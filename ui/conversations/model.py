@@ -245,7 +245,7 @@ class ConversationModel(QAbstractListModel):
         return drop if not index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """A typed name is an intention; the list changes when the app says so."""
+        """A typed name is a request; the list changes when the app says so."""
         item, name = self.item(index), str(value).strip()
         if role != Qt.ItemDataRole.EditRole or item is None:
             return False

@@ -17,7 +17,7 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
 
 WIDTH_PX = 860  # as the library
-# Which deeds make sense, in the order of the buttons: (deed, icon, name).
+# Which actions make sense, in the order of the buttons: (action, icon, name).
 _ACTIONS = {
     DownloadState.WAITING: (
         ("pause", "pause", mark("DownloadsPage", "Pause")),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.domain.engines import EngineRecord, host_in, remote_path, stays_here
+from app.domain.engines import (
+    UNNAMED_DRAFTING,
+    EngineRecord,
+    RemoteModel,
+    host_in,
+    remote_path,
+    split_remote,
+    stays_here,
+)
 from engine.records import Problem
 from ui.models.parts import StatusMark, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -88,6 +96,12 @@ class EngineForm(QFrame):
         self.add_button.setText(translate("EnginesPage", "Asking…") if busy else translate("EnginesPage", "Add engine"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
+    def begin_key(self, url: str) -> None:
+        """Have another key typed for an engine that is in the list already."""
+        self.address.setText(url)
+        self.failure.hide()
+        self.key.setFocus()
+
     def added(self) -> None:
         """It is in the list; the fields are free for another."""
         self.key.clear()
@@ -105,19 +119,19 @@ class EngineForm(QFrame):
 class EngineCard(QFrame):
     """One engine that was added."""
 
-    def __init__(self, requests: ModelsRequests, record: EngineRecord) -> None:
+    def __init__(self, requests: ModelsRequests, record: EngineRecord, begin_key: Callable[[str], None]) -> None:
         super().__init__()
         self.url = record.url
         self.setObjectName("card")
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 12, 12)
+        column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
         self.models = NoWheelComboBox()
         self.models.setAccessibleName(translate("EnginesPage", "Model on {host}").format(host=record.host))
         for model in record.facts.models:
-            self.models.addItem(model.name, model.name)
+            self.models.addItem(_with_size(model, record), model.name)
         self.chat_button = button(
             translate("EnginesPage", "Chat"),
             lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
@@ -126,8 +140,13 @@ class EngineCard(QFrame):
         )
         self.ask_button = button(
             translate("EnginesPage", "Ask again"),
-            lambda: requests.engine_asked.emit(record.url),
+            lambda: self._ask(requests),
             name=translate("EnginesPage", "Ask {host} again what it has").format(host=record.host),
+        )
+        self.key_button = button(
+            translate("EnginesPage", "Change key"),
+            lambda: begin_key(record.url),
+            name=translate("EnginesPage", "Enter another key for {host}").format(host=record.host),
         )
         self.remove_button = button(
             translate("EnginesPage", "Remove"),
@@ -137,17 +156,39 @@ class EngineCard(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.models, 1)
-        for each in (self.chat_button, self.ask_button, self.remove_button):
+        for each in (self.chat_button, self.ask_button, self.key_button, self.remove_button):
             row.addWidget(each)
         column.addWidget(self.title)
         column.addWidget(self.about)
         column.addLayout(row)
 
+    def _ask(self, requests: ModelsRequests) -> None:
+        """The answer makes the cards anew, this one among them."""
+        self.ask_button.setText(translate("EnginesPage", "Asking…"))
+        self.ask_button.setEnabled(False)
+        requests.engine_asked.emit(self.url)
+
+    def choose(self, model: str) -> None:
+        """Show a model as the one to chat with; one that the engine has not changes nothing."""
+        place = self.models.findData(model)
+        if place >= 0:
+            self.models.setCurrentIndex(place)
+
+
+def _with_size(model: RemoteModel, record: EngineRecord) -> str:
+    """A model's name, with its context where the engine's models have several."""
+    if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
+        return model.name
+    size = translate("EnginesPage", "context of {number} tokens").format(number=count(model.n_ctx))
+    return f"{model.name} · {size}"
+
 
 def _about(record: EngineRecord) -> str:
     facts = record.facts
-    parts = [facts.title]
-    if facts.drafting:
+    parts = [facts.title, translate("EnginesPage", "%n models", None, len(facts.models))]
+    if facts.drafting == UNNAMED_DRAFTING:
+        parts.append(translate("EnginesPage", "drafts, and does not tell how"))
+    elif facts.drafting:
         parts.append(translate("EnginesPage", "drafts: {how}").format(how=facts.drafting))
     else:
         parts.append(translate("EnginesPage", "tells nothing of drafting"))
@@ -167,6 +208,7 @@ class EnginesPage(QWidget):
         self._requests = requests
         self.form = EngineForm(theme, requests)
         self.cards: list[EngineCard] = []
+        self._used: dict[str, str] = {}
         self._list = QVBoxLayout()
         self._list.setSpacing(12)
         content, holder = QWidget(), QWidget()
@@ -192,8 +234,18 @@ class EnginesPage(QWidget):
         self.form.address.setFocus()
 
     def set_engines(self, records: Sequence[EngineRecord]) -> None:
-        """The engines that were added."""
+        """The engines that were added; what was chosen on a card stays chosen."""
+        chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
-        self.cards = [EngineCard(self._requests, record) for record in records]
+        self.cards = [EngineCard(self._requests, record, self.form.begin_key) for record in records]
         for each in self.cards:
+            each.choose(self._used.get(each.url) or chosen.get(each.url, ""))
             self._list.addWidget(each)
+
+    def set_used(self, path: str) -> None:
+        """The model in use, which its engine's card then shows."""
+        url, model = split_remote(path)
+        self._used = {url: model}
+        for each in self.cards:
+            if each.url == url:
+                each.choose(model)

@@ -24,7 +24,7 @@ NUM_COLUMNS = 5
 
 
 class FileTable(QWidget):
-    """Values in by `set_files`; the deeds go to the shared intentions."""
+    """Values in by `set_files`; actions go out by the shared requests."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

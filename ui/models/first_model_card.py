@@ -60,7 +60,7 @@ def progress_words(view: FirstModelView) -> str:
 
 
 class FirstModelCard(QFrame):
-    """One view in, intentions out. Nothing is seen of it before the first view."""
+    """One view in, requests out. Nothing is shown of it before the first view."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVB
 from app.domain.models import LibraryRow, ModelRef, OfferRow
 from ui.models.parts import EmptyPagePlaceholder, StatusMark, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
+from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
@@ -108,15 +109,24 @@ class LibraryLine(QFrame):
         self.find_action = self.menu.addAction(
             translate("LibraryLine", "Find a draft for it…"), lambda: requests.drafts_requested.emit(ref)
         )
+        self.self_draft_action = self.menu.addAction(
+            translate("LibraryLine", "Make a draft of it itself…"), lambda: requests.self_draft_requested.emit(ref)
+        )
         self.reveal_action = self.menu.addAction(
             translate("LibraryLine", "Reveal in its folder"), lambda: requests.reveal_requested.emit(row.path)
         )
         self.menu.addSeparator()
         self.remove_action = self.menu.addAction(translate("LibraryLine", "Remove…"), self.ask_remove)
-        for action in (self.draft_action, self.find_action, self.reveal_action):
+        for action in (self.draft_action, self.find_action, self.self_draft_action, self.reveal_action):
             action.setEnabled(not row.missing)
-        icons = ("file-box", "search", "folder-open", "trash-2")
-        actions = (self.draft_action, self.find_action, self.reveal_action, self.remove_action)
+        icons = ("file-box", "search", "layers", "folder-open", "trash-2")
+        actions = (
+            self.draft_action,
+            self.find_action,
+            self.self_draft_action,
+            self.reveal_action,
+            self.remove_action,
+        )
         for action, icon in zip(actions, icons, strict=True):
             action.setIcon(self._theme.icon(icon))
         self.more.setMenu(self.menu)
@@ -156,14 +166,14 @@ class LibraryLine(QFrame):
 
 
 class LibraryPage(QWidget):
-    """Models and offers in, intentions out."""
+    """Models and offers in, requests out."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
         self.lines: list[LibraryLine] = []
         self.offer_buttons: list[QWidget] = []
-        self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...]] | None = None
+        self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...], tuple[str, ...]] | None = None
         self.words = label("", "caption", wrap=True)
         self.add_button = button(
             translate("LibraryPage", "Add a GGUF file…"),
@@ -175,13 +185,15 @@ class LibraryPage(QWidget):
             requests.rescan_requested.emit,
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
+        self.ways = WaysToModels(requests)
+        self.scan = ScanLine(requests)
+        self.skipped = label("", "caption", wrap=True)
+        self.skipped.hide()
         self.models = QVBoxLayout()
         self.models.setSpacing(8)
         self.offers = QVBoxLayout()
         self.offers.setSpacing(8)
-        self.offers_heading = label(
-            translate("LibraryPage", "Found on this computer, in other apps' folders"), "section"
-        )
+        self.offers_heading = label(translate("LibraryPage", "Found on this computer"), "section")
         self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
         pairs = button(
@@ -220,12 +232,15 @@ class LibraryPage(QWidget):
         column.setContentsMargins(24, 20, 24, 24)
         column.setSpacing(8)
         column.addLayout(head)
+        column.addWidget(self.ways)
+        column.addWidget(self.scan)
         column.addSpacing(8)
         column.addWidget(self.empty)
         column.addLayout(self.models)
         column.addSpacing(12)
         column.addWidget(self.offers_heading)
         column.addLayout(self.offers)
+        column.addWidget(self.skipped)
         column.addStretch(1)
         outer = QHBoxLayout(content)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -245,9 +260,9 @@ class LibraryPage(QWidget):
         """What adds a file: beside the models, or in the invitation where there is none."""
         return self.add_button if self.lines else self.own_button
 
-    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow]) -> None:
-        """Show what is here and what was found."""
-        shown = (tuple(rows), tuple(offers))
+    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[OfferRow], skipped: Sequence[str] = ()) -> None:
+        """Show what is here and what was found; ``skipped`` say what of it cannot be used, and why."""
+        shown = (tuple(rows), tuple(offers), tuple(skipped))
         if shown == self._shown:
             return
         self._shown = shown
@@ -265,7 +280,9 @@ class LibraryPage(QWidget):
         self.empty.setVisible(not rows)
         self.words.setVisible(bool(rows))  # without them the heading stands beside the middle of the buttons
         self.add_button.setVisible(bool(rows))  # the invitation has its own
-        self.offers_heading.setVisible(bool(offers))
+        self.offers_heading.setVisible(bool(offers or skipped))
+        self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
+        self.skipped.setVisible(bool(skipped))
         total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
         if had_focus:  # what had it is gone; who walks by keys stays where he was
             same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)

@@ -26,7 +26,7 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 class PairCard(QFrame):
-    """Values in by `set_pair`; the deeds go to the shared intentions."""
+    """Values in by `set_pair`; actions go out by the shared requests."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,9 @@ class PairCard(QFrame):
         self.words = label("", "", wrap=True)
         self.alone = label(translate("PairCard", ALONE), "muted", wrap=True)
         self.fit = FitView(theme)
+        self.gain = StatusMark(theme, wrap=True)
         self.note = label("", "caption", wrap=True)
+        self.note.setContentsMargins(22, 0, 0, 0)
         self.action_buttons = WrappingRow()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)
@@ -56,7 +58,11 @@ class PairCard(QFrame):
         self.line = rule()
         column.addWidget(self.line)
         column.addWidget(self.fit)
-        column.addWidget(self.note)
+        gained = QVBoxLayout()
+        gained.setSpacing(4)
+        gained.addWidget(self.gain)
+        gained.addWidget(self.note)
+        column.addLayout(gained)
         column.addWidget(self.action_buttons)
 
     def set_pair(self, pair: PairView) -> None:
@@ -73,8 +79,7 @@ class PairCard(QFrame):
         self.fit.setVisible(pair.fit is not None)
         if pair.fit is not None:
             self.fit.set_table(pair.fit)
-        self.note.setText(pair.note)
-        self.note.setVisible(bool(pair.note))
+        self._show_gain(pair)
         self._show_actions(pair)
 
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
@@ -111,6 +116,17 @@ class PairCard(QFrame):
         self.alone.setVisible(refused)
         said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
         self.setAccessibleName(" ".join(filter(None, said)))
+
+    def _show_gain(self, pair: PairView) -> None:
+        """What the pair gave here, by a race or by answers; else what it may give."""
+        outlook = pair.outlook
+        is_measured = outlook is not None and outlook.is_measured
+        is_gain = outlook is not None and outlook.is_gain
+        tone = "muted" if not is_measured else "good" if is_gain else "warn"
+        self.gain.show_mark("flag" if is_measured else "lightbulb", pair.gain_words, tone)
+        self.gain.setVisible(bool(pair.gain_words))
+        self.note.setText(pair.note)
+        self.note.setVisible(bool(pair.note))
 
     def _show_actions(self, pair: PairView) -> None:
         """What can be done now; of a refused pair with the target alone, of one that is being checked nothing yet."""

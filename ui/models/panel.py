@@ -17,13 +17,15 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
-from app.domain.models import DownloadRow, DownloadState
+from app.domain.models import DownloadRow, DownloadState, LinkView, ScanView
 from engine.records import Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.drafts_page import DraftsPage
 from ui.models.engines_page import EnginesPage
 from ui.models.library_page import LibraryPage
+from ui.models.link_dialog import LinkDialog
 from ui.models.parts import label
 from ui.models.recommended_page import RecommendedPage
 from ui.models.requests import WELCOME, ModelsRequests
@@ -62,6 +64,7 @@ class ModelsPanel(QWidget):
         self._page = ""
         self._num_open = 0
         self._is_narrow = False
+        self.link: LinkDialog | None = None
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.requests = ModelsRequests(self)
@@ -115,6 +118,7 @@ class ModelsPanel(QWidget):
         self.nav.itemActivated.connect(self._go_in)
         self.nav.currentRowChanged.connect(self._on_row)
         self.requests.page_requested.connect(self.show_page)
+        self.requests.link_wanted.connect(self.ask_link)
 
     def _arrange(self) -> None:
         self.side = side = QFrame()
@@ -190,6 +194,22 @@ class ModelsPanel(QWidget):
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice.show_notice(text)
+
+    def ask_link(self) -> LinkDialog:
+        """Ask for the address of a model."""
+        self.link = dialog = LinkDialog(self._theme, self.requests, self.window())
+        dialog.open()
+        return dialog
+
+    def show_link(self, view: LinkView) -> None:
+        """Show what is behind the address that was given; nothing where the dialog was closed meanwhile."""
+        if self.link is not None and isValid(self.link):
+            self.link.set_view(view)
+
+    def show_scan(self, view: ScanView | None) -> None:
+        """Show how far the scan of a folder is; None: there is nothing to tell."""
+        for page in (self.library, self.welcome):
+            page.scan.set_view(view)
 
     def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
         """Fill the page and the number beside its name."""

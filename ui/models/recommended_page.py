@@ -63,7 +63,7 @@ def _choice(row: CatalogRow) -> Choice:
 
 
 class RecommendedPage(QWidget):
-    """Pairs in, intentions out."""
+    """Pairs in, requests out."""
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,7 +151,7 @@ class RecommendedPage(QWidget):
         lines = (
             (translate("RecommendedPage", "Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
             (translate("RecommendedPage", "Licence"), row.licence),
-            (translate("RecommendedPage", "On this computer"), row.expected),
+            (translate("RecommendedPage", "On this computer"), "" if row.pair.gain_words else row.expected),
             (translate("RecommendedPage", "Speed-up elsewhere"), row.speedup),
             (translate("RecommendedPage", "Source"), row.source),
             (translate("RecommendedPage", "Hub"), row.checked),

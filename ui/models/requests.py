@@ -22,7 +22,9 @@ class ModelsRequests(QObject):
         chat_requested(object, object): load this target and draft (`ModelRef` or None).
         draft_requested(object): use this `ModelRef` as the draft of the target in use.
         reveal_requested(str), remove_requested(str), add_requested(str), offer_taken(str), rescan_requested: the
-        library; removing has been confirmed.
+        library; removing has been confirmed. scan_requested(str): look through this folder; scan_stopped: no longer.
+        link_wanted: a model of an address is wanted. link_given(str): say what is behind it. link_closed: no longer.
+        self_draft_requested(object): make a draft of this `ModelRef` itself.
         builtin_requested, welcome_done: the first run. first_model_requested, first_model_stopped: its small real model
         is to be downloaded and chatted with; or no longer.
         link_requested(str): an address of a README.
@@ -50,6 +52,12 @@ class ModelsRequests(QObject):
     add_requested = Signal(str)
     offer_taken = Signal(str)
     rescan_requested = Signal()
+    scan_requested = Signal(str)
+    scan_stopped = Signal()
+    link_wanted = Signal()
+    link_given = Signal(str)
+    link_closed = Signal()
+    self_draft_requested = Signal(object)
     builtin_requested = Signal()
     welcome_done = Signal()
     first_model_requested = Signal()

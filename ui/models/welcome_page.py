@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef
+from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
+from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.builtin_models import TINY_NOTE
-from ui.text.formatting import size
+from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
 SIDE_PX = 24
-NUM_SUGGESTED = 3
+NUM_SUGGESTED = NUM_HERE = 3
+MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
 NONE_FITS = mark(
     "WelcomePage",
     "None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.",
@@ -67,6 +70,37 @@ def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
         )
     )
     return lines
+
+
+class OfferCard(QFrame):
+    """A model that another app keeps, with one click to chat with it where it lies."""
+
+    def __init__(self, theme: Theme, row: OfferRow, take: Callable[[str], None]) -> None:
+        super().__init__()
+        self.row = row
+        self.setObjectName("card")
+        name = ElidedLabel(row.name)
+        name.setProperty("kind", "strong")
+        name.setToolTip(as_written(row.path))
+        place = ElidedLabel(row.owner)
+        place.setProperty("kind", "caption")
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(name)
+        words.addWidget(place)
+        weight = label(size(row.size_bytes))
+        weight.setFont(theme.font(0))
+        self.action_button = button(
+            translate("LibraryLine", "Chat"),
+            lambda: take(row.path),
+            name=translate("LibraryLine", "Chat with {name}").format(name=row.name),
+        )
+        line = QHBoxLayout(self)
+        line.setContentsMargins(16, 10, 16, 10)
+        line.setSpacing(16)
+        line.addLayout(words, 1)
+        line.addWidget(weight)
+        line.addWidget(self.action_button)
 
 
 class SuggestionCard(QFrame):
@@ -142,6 +176,7 @@ class WelcomePage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._requests = theme, requests
+        self._free_bytes = 0  # of main memory; 0: not known yet
         self.mark = QLabel()
         self.hardware = QGridLayout()
         self.hardware.setHorizontalSpacing(12)
@@ -160,17 +195,27 @@ class WelcomePage(QWidget):
             translate("WelcomePage", "Quick demo"), requests.builtin_requested.emit, kind="primary"
         )
         self.own_button = button(translate("WelcomePage", "I have a GGUF file…"), self._ask_file)
+        self.ways = WaysToModels(requests)
+        self.scan = ScanLine(requests)
+        self.here = QVBoxLayout()
+        self.here.setSpacing(8)
+        self.here_title = label(translate("WelcomePage", "Already on this computer"), "section")
+        self.here_title.hide()
+        self.here_cards: list[OfferCard] = []
+        self.all_button = button("", lambda: requests.page_requested.emit("library"))
+        self.all_button.hide()
         self.first = FirstModelCard(theme, requests)
         self.first_title = label(translate("WelcomePage", "A small real model"), "section")
         self.best_title = label(translate("WelcomePage", "Recommended for this computer"), "section")
         self.pairs_title = label(translate("WelcomePage", "Other pairs"), "section")
-        for title in (self.first_title, self.best_title, self.pairs_title):
+        for title in (self.here_title, self.first_title, self.best_title, self.pairs_title):
             title.setContentsMargins(0, 8, 0, 0)
         self.first_title.hide()
         self.pairs_title.hide()
         self.skip_button = button(translate("WelcomePage", "Skip"), requests.welcome_done.emit)
         self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
+        self.set_offers(())
         theme.changed.connect(self._recolor)
 
     def _arrange(self) -> None:
@@ -179,10 +224,6 @@ class WelcomePage(QWidget):
         frame.setLayout(self.hardware)
         self.hardware.setContentsMargins(16, 14, 16, 14)
         self.hardware.setColumnStretch(2, 1)
-        others = WrappingRow()
-        others.add(self.own_button)
-        others.add_gap()
-        others.add(self.skip_button)
         holder = QWidget()
         holder.setMaximumWidth(WIDTH_PX)
         column = QVBoxLayout(holder)
@@ -199,6 +240,9 @@ class WelcomePage(QWidget):
         )
         column.addWidget(label(text, "muted", wrap=True))
         column.addSpacing(16)
+        column.addWidget(self.here_title)
+        column.addLayout(self.here)
+        column.addWidget(self.all_button, 0, Qt.AlignmentFlag.AlignLeft)
         for part in (self.best_title, self.words):
             column.addWidget(part)
         column.addLayout(self.best)
@@ -208,7 +252,8 @@ class WelcomePage(QWidget):
         demo.setContentsMargins(0, 8, 0, 0)
         column.addWidget(demo)
         column.addWidget(self._demo_card())
-        column.addWidget(others)
+        column.addWidget(self._other_ways())
+        column.addWidget(self.scan)
         column.addSpacing(16)
         column.addWidget(label(translate("WelcomePage", "This computer"), "section"))
         column.addWidget(frame)
@@ -226,6 +271,15 @@ class WelcomePage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scrolled(content, translate("WelcomePage", "Welcome")))
+
+    def _other_ways(self) -> WrappingRow:
+        others = WrappingRow()
+        others.add(self.own_button)
+        for way in (self.ways.folder_button, self.ways.link_button):
+            others.add(way)
+        others.add_gap()
+        others.add(self.skip_button)
+        return others
 
     def _demo_card(self) -> QFrame:
         card = QFrame()
@@ -264,6 +318,7 @@ class WelcomePage(QWidget):
 
     def set_hardware(self, hardware: Hardware) -> None:
         """Say what was found."""
+        self._free_bytes = hardware.free_memory_bytes
         empty_layout(self.hardware)
         self._icons = []
         for line, (icon, name, words) in enumerate(hardware_lines(hardware)):
@@ -276,6 +331,23 @@ class WelcomePage(QWidget):
             self.hardware.addWidget(label(name, "muted"), line, 1)
             self.hardware.addWidget(figures, line, 2)
         self._recolor()
+
+    def set_offers(self, offers: Sequence[OfferRow]) -> None:
+        """Offer what other apps keep on this computer, the largest that is likely to run here first."""
+        free = self._free_bytes
+        usable = [row for row in offers if row.runs_alone]
+        usable.sort(key=lambda row: (bool(free) and row.size_bytes > MOST_OF_MEMORY * free, -row.size_bytes, row.name))
+        shown = usable[:NUM_HERE]
+        if [made.row for made in self.here_cards] != shown:
+            empty_layout(self.here)
+            self.here_cards = [OfferCard(self._theme, row, self._take) for row in shown]
+            for made in self.here_cards:
+                self.here.addWidget(made)
+        self.here_title.setVisible(bool(shown))
+        more = len(offers)
+        self.all_button.setText(translate("WelcomePage", "Show all %n", None, more))
+        self.all_button.setAccessibleName(translate("WelcomePage", "Show all %n models found here", None, more))
+        self.all_button.setVisible(more > len(shown))
 
     def set_first_model(self, view: FirstModelView) -> None:
         """Offer the small real model, or show how far it is."""

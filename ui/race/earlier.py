@@ -83,7 +83,6 @@ class EarlierRaces(QListWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.itemClicked.connect(self._choose)
         self.itemActivated.connect(self._choose)
-        self.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def set_rows(self, rows: Sequence[RaceSummary]) -> None:
@@ -96,6 +95,16 @@ class EarlierRaces(QListWidget):
             self.setCurrentRow(min(max(current, 0), self.count() - 1))
             self.clearSelection()
         self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """As high as all rows: beside the scrollbars that it never has, Qt would leave room for them."""
+        rows = sum(self.sizeHintForRow(row) for row in range(self.count()))
+        around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
+        return QSize(super().sizeHint().width(), rows + around)
+
+    def minimumSizeHint(self) -> QSize:
+        """No less."""
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
     def _choose(self, item: QListWidgetItem) -> None:
         self.chosen.emit(str(item.data(_ID)))
@@ -116,7 +125,7 @@ def _item(row: RaceSummary) -> QListWidgetItem:
     question = " ".join(row.question[:QUESTION_CHARS].split())
     ratio = row.verdict.ratio if row.verdict is not None else None
     below = " · ".join(
-        part for part in (pair_name(row.target, row.draft), against(row.lanes), when(row.created)) if part
+        part for part in (when(row.created), against(row.lanes), pair_name(row.target, row.draft)) if part
     )
     figure = UNKNOWN if ratio is None else times_plain(ratio)
     item.setData(_TOP, question)

@@ -277,7 +277,7 @@ class LaneCard(QFrame):
         share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
         self.bar.show_progress(self._tokens, stats.decode_s / rounds, share)
         self.state_label.setText(
-            translate("Race", "all of %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
+            translate("Race", "over %n rounds", None, num_rounds) if num_rounds > 1 else translate("Race", "done")
         )
         if self.text.text != result.text:
             self.text.set_text(result.text, result.spans)

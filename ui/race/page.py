@@ -47,6 +47,7 @@ class RacePage(QWidget):
 
     Signals:
         start_requested(object), stop_requested: a `RaceSetup`; the race that goes on.
+        drafts_wanted(str): those of a target that a lane was given, by its file.
         result_requested(str), delete_requested(str): a kept race, by its id.
         export_requested(str), picture_copied: the shown result, as "png", "md" or "json"; its picture to the clipboard.
         back: the chat is wanted.
@@ -54,6 +55,7 @@ class RacePage(QWidget):
 
     start_requested = Signal(object)
     stop_requested = Signal()
+    drafts_wanted = Signal(str)
     result_requested = Signal(str)
     delete_requested = Signal(str)
     export_requested = Signal(str)
@@ -164,6 +166,7 @@ class RacePage(QWidget):
         self.again_button.clicked.connect(self._again)
         self.new_button.clicked.connect(self.show_setup)
         self.form.start_requested.connect(self.start_requested)
+        self.form.drafts_wanted.connect(self.drafts_wanted)
         self.earlier.chosen.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
 
@@ -182,9 +185,13 @@ class RacePage(QWidget):
         """Which modes cannot run now, and why."""
         self.form.set_unavailable(reasons)
 
-    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        """The other drafts that a lane may load for itself: file and name."""
-        self.form.set_drafts(drafts)
+    def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
+        """The other models that a lane may load for itself: file and name."""
+        self.form.set_targets(targets)
+
+    def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
+        """The other drafts that a lane with this target may load for itself: file and name; empty: the loaded one."""
+        self.form.set_drafts(drafts, target)
 
     def set_blocked(self, reason: str) -> None:
         """Why no race can start now; empty where one can."""

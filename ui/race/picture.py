@@ -15,7 +15,16 @@ from PySide6.QtWidgets import QApplication
 from app.domain.speed.races import LaneChoice, LaneResult, RaceResult, main_verdict
 from ui.race.lane_bar import paint_bar
 from ui.race.track import base_of, verdict_title
-from ui.race.words import answers_sentence, lane_name, machine_line, pair_name, result_line, speed_sentence, when
+from ui.race.words import (
+    answers_sentence,
+    machine_line,
+    own_models,
+    pair_name,
+    result_line,
+    short_name,
+    speed_sentence,
+    when,
+)
 from ui.text.formatting import UNKNOWN, acceptance, duration, milliseconds, per_pass, speed, times_plain
 from ui.text.language import translate
 from ui.text.one_line import cut
@@ -23,10 +32,11 @@ from ui.theme.palette import Palette
 from ui.theme.theme import Theme
 
 WIDTH, HEIGHT, MARGIN = 1200.0, 675.0, 56.0  # of the shape that posts are shown in, in logical pixels
+FOOT_PX = 62.0  # from the lower margin to where the question begins
 RATIO = 2  # device pixels for each
 ICON_PX = 30
 HEADLINE_PX, TITLE_PX, BODY_PX, SMALL_PX = 92, 27, 17, 15
-LANE_BAR_PX, LANE_STEP_PX = 18.0, 78.0
+LANE_BAR_PX, LANE_STEP_PX, MOST_STEP_PX = 18.0, 78.0, 108.0
 NAME_PX, SPEED_PX = 190.0, 150.0  # columns of a lane: its name, its speed
 _WRAP = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -113,8 +123,9 @@ class _Picture:
         tokens, lanes = self._look.tokens, self._lanes
         verdict = main_verdict(self._result.verdicts, list(lanes))
         figure = UNKNOWN if verdict is None or verdict.ratio is None else times_plain(verdict.ratio)
+        color = tokens.accent_text if verdict is not None and verdict.is_sure else tokens.text
         height = float(HEADLINE_PX + 8)
-        self._text(QRectF(MARGIN - 4, top, 500, height), figure, HEADLINE_PX, tokens.accent_text, bold=True)
+        self._text(QRectF(MARGIN - 4, top, 500, height), figure, HEADLINE_PX, color, bold=True)
         left = MARGIN + self._width(figure, HEADLINE_PX, bold=True) + 34
         room = QRectF(left, top + 8, WIDTH - MARGIN - left, 36)
         self._text(room, verdict_title(verdict, lanes), TITLE_PX, tokens.text, bold=True)
@@ -134,13 +145,15 @@ class _Picture:
     def _draw_lanes(self, top: float) -> None:
         fastest = max((lane.stats.tokens_per_second or 0.0 for lane in self._result.lanes), default=0.0)
         base = base_of(self._lanes)
+        room = HEIGHT - MARGIN - FOOT_PX - 16 - top
+        step = min(max(room / max(len(self._lanes), 1), LANE_STEP_PX), MOST_STEP_PX)
         for number, lane in enumerate(self._result.lanes):
-            self._draw_lane(top + number * LANE_STEP_PX, lane, fastest, is_base=number == base)
+            self._draw_lane(top + number * step, lane, fastest, is_base=number == base)
 
     def _draw_lane(self, top: float, lane: LaneResult, fastest: float, *, is_base: bool) -> None:
         tokens, stats = self._look.tokens, lane.stats
         left, width = MARGIN + NAME_PX, WIDTH - 2 * MARGIN - NAME_PX - SPEED_PX
-        self._text(QRectF(MARGIN, top, NAME_PX - 16, 30), lane_name(lane.choice), BODY_PX + 3, tokens.text, bold=True)
+        self._text(QRectF(MARGIN, top, NAME_PX - 16, 30), short_name(lane.choice), BODY_PX + 3, tokens.text, bold=True)
         share = (stats.tokens_per_second or 0.0) / fastest if fastest > 0.0 else 0.0
         track = QRectF(left, top + (30 - LANE_BAR_PX) / 2, width, LANE_BAR_PX)
         fill = tokens.rest if is_base else tokens.accent
@@ -151,7 +164,7 @@ class _Picture:
 
     def _draw_foot(self) -> None:
         tokens, result = self._look.tokens, self._result
-        box = QRectF(MARGIN, HEIGHT - MARGIN - 62, WIDTH - 2 * MARGIN, 70)
+        box = QRectF(MARGIN, HEIGHT - MARGIN - FOOT_PX, WIDTH - 2 * MARGIN, FOOT_PX + 8)
         self._painter.setPen(Qt.PenStyle.NoPen)
         self._painter.setBrush(QColor(tokens.tint))
         self._painter.drawRoundedRect(box, 10, 10)
@@ -165,7 +178,8 @@ class _Picture:
 def _lane_line(lane: LaneResult) -> str:
     """The figures of a lane behind its speed."""
     stats = lane.stats
-    parts = [translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass))]
+    parts = [own] if (own := own_models(lane.choice)) else []
+    parts.append(translate("Race", "{number} tokens per pass").format(number=per_pass(stats.tokens_per_pass)))
     if stats.proposed:
         parts.append(translate("Race", "{share} accepted").format(share=acceptance(stats)))
     parts.append(

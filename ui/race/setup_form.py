@@ -29,8 +29,8 @@ ROUNDS = (1, 3, 5, 10, None)
 USUAL_ROUNDS = 3
 HOW = mark(
     "Race",
-    "Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same "
-    "computer. Each has a cache of its own and knows no other chat.",
+    "Lanes take turns of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and "
+    "knows no other chat.",
 )
 
 
@@ -69,7 +69,7 @@ class LaneRow(QWidget):
     """The choice of one lane.
 
     Signals:
-        changed, removed: another mode or depth; the lane is not wanted.
+        changed, removed: another mode, depth or model; the lane is not wanted.
     """
 
     changed = Signal()
@@ -92,6 +92,12 @@ class LaneRow(QWidget):
         self.draft_box.addItem(translate("Race", "Loaded draft"), "")
         self.draft_box.setToolTip(hover(translate("Race", "Another draft is loaded for this lane alone.")))
         self.draft_box.hide()
+        self.target_box = NoWheelComboBox()
+        self.target_box.addItem(translate("Race", "Loaded model"), "")
+        self.target_box.setToolTip(hover(translate("Race", "Another model is loaded for this lane alone.")))
+        self.target_box.hide()
+        self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
+        self._shows_models = False
         self.remove = IconButton(theme, "x", translate("Race", "Remove this lane"))
         self.reason = QLabel()
         self.reason.setProperty("kind", "warning")
@@ -101,16 +107,21 @@ class LaneRow(QWidget):
         row.setSpacing(8)
         row.addWidget(self.number)
         row.addWidget(self.mode_box, 2)
-        row.addWidget(self.draft_box, 2)
         row.addWidget(self.depth_box, 1)
         row.addWidget(self.remove)
+        self._models = QHBoxLayout()
+        self._models.setSpacing(8)
+        self._models.addWidget(self.target_box, 1)
+        self._models.addWidget(self.draft_box, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column.setSpacing(4)
         column.addLayout(row)
+        column.addLayout(self._models)
         column.addWidget(self.reason)
         self.set_choice(choice)
         self.mode_box.activated.connect(self._on_mode)
+        self.target_box.activated.connect(self._on_target)
         for box in (self.depth_box, self.draft_box):
             box.activated.connect(lambda _index: self.changed.emit())
         self.remove.clicked.connect(self.removed)
@@ -120,28 +131,69 @@ class LaneRow(QWidget):
         """What is chosen."""
         mode = Mode(self.mode_box.currentData())
         draft = self.draft_box.currentData() if mode in DRAFTING else ""
-        return LaneChoice(mode, self.depth_box.currentData() if _has_depth(mode) else None, draft)
+        target = self.target_box.currentData()
+        return LaneChoice(
+            mode,
+            self.depth_box.currentData() if _has_depth(mode) else None,
+            draft,
+            target,
+            self.draft_box.currentText() if draft else "",
+            self.target_box.currentText() if target else "",
+        )
 
     def set_choice(self, choice: LaneChoice) -> None:
         """Show this choice."""
         self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
         self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
-        if choice.draft and self.draft_box.findData(choice.draft) < 0:
-            self.draft_box.addItem(name_of_file(choice.draft), choice.draft)
-        self.draft_box.setCurrentIndex(max(self.draft_box.findData(choice.draft), 0))
+        _choose(self.target_box, choice.target, choice.target_name)
+        self._fill_drafts()
+        _choose(self.draft_box, choice.draft, choice.draft_name)
         self._follow_mode()
 
-    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        """The other drafts that can be loaded for the target: file and name."""
-        for file, name in drafts:
-            if self.draft_box.findData(file) < 0:
-                self.draft_box.addItem(name, file)
+    def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
+        """The other models that can be loaded: file and name."""
+        chosen, chosen_name = self.target_box.currentData(), self.target_box.currentText()
+        self.target_box.clear()
+        self.target_box.addItem(translate("Race", "Loaded model"), "")
+        for file, name in targets:
+            self.target_box.addItem(name, file)
+        _choose(self.target_box, chosen, chosen_name)
         self._follow_mode()
+
+    def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """The other drafts that can be loaded for each target, by its file; that of the loaded one is empty."""
+        self._drafts = drafts
+        self._fill_drafts()
+        self._follow_mode()
+
+    def _fill_drafts(self, *, same_target: bool = True) -> None:
+        """Offer the drafts of the chosen target; what was chosen for it stays unless they are known without it."""
+        target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
+        known = self._drafts.get(target, ())
+        self.draft_box.clear()
+        self.draft_box.addItem(translate("Race", "No draft") if target else translate("Race", "Loaded draft"), "")
+        for file, draft in known:
+            self.draft_box.addItem(draft, file)
+        if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
+            _choose(self.draft_box, chosen, name)
 
     def _follow_mode(self) -> None:
         mode = Mode(self.mode_box.currentData())
         self.depth_box.setEnabled(_has_depth(mode))
-        self.draft_box.setVisible(self.draft_box.count() > 1 and mode in DRAFTING)
+        choice = self.choice
+        shows = self._shows_models or bool(choice.target or choice.draft)
+        self.draft_box.setVisible(shows and self.draft_box.count() > 1 and mode in DRAFTING)
+        self.target_box.setVisible(shows and self.target_box.count() > 1)
+
+    @property
+    def has_models(self) -> bool:
+        """Whether there are others to choose."""
+        return self.target_box.count() > 1 or self.draft_box.count() > 1
+
+    def show_models(self) -> None:
+        """Let other models be chosen, where there are some."""
+        self._shows_models = True
+        self._follow_mode()
 
     def show_number(self, number: int, *, removable: bool) -> None:
         """The place of the lane, from 1."""
@@ -151,6 +203,8 @@ class LaneRow(QWidget):
         self.mode_box.setAccessibleName(translate("Race", "Mode of lane {number}").format(number=number))
         self.depth_box.setAccessibleName(translate("Race", "Depth of lane {number}").format(number=number))
         self.draft_box.setAccessibleName(translate("Race", "Draft model of lane {number}").format(number=number))
+        self.target_box.setAccessibleName(translate("Race", "Model of lane {number}").format(number=number))
+        self._models.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)
         self.remove.setAccessibleName(translate("Race", "Remove lane {number}").format(number=number))
         self.remove.setVisible(removable)
 
@@ -163,6 +217,18 @@ class LaneRow(QWidget):
         self._follow_mode()
         self.changed.emit()
 
+    def _on_target(self, _index: int) -> None:
+        self._fill_drafts(same_target=False)
+        self._follow_mode()
+        self.changed.emit()
+
+
+def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
+    """Choose a model's file, which is offered from now on; none is the first."""
+    if file and box.findData(file) < 0:
+        box.addItem(name or name_of_file(file), file)
+    box.setCurrentIndex(max(box.findData(file), 0))
+
 
 def _has_depth(mode: Mode) -> bool:
     return mode not in (Mode.OFF, Mode.AUTO)
@@ -173,9 +239,11 @@ class SetupForm(QFrame):
 
     Signals:
         start_requested(object): the `RaceSetup`.
+        drafts_wanted(str): those of a target that a lane has been given, by its file.
     """
 
     start_requested = Signal(object)
+    drafts_wanted = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -183,7 +251,9 @@ class SetupForm(QFrame):
         self._unavailable: Mapping[Mode, str] = {}
         self._blocked = ""
         self._before: tuple[Message, ...] = ()
-        self._drafts: Sequence[tuple[str, str]] = ()
+        self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
+        self._looked_for: set[str] = set()  # targets whose drafts were asked for
+        self._targets: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
         self.setObjectName("card")
@@ -192,6 +262,8 @@ class SetupForm(QFrame):
         self.includes_before.setChecked(True)
         self.includes_before.hide()
         self.add_button = QPushButton(translate("Race", "Add a lane"))
+        self.models_button = QPushButton(translate("Race", "Choose models"))
+        self._shows_models = False
         self.rounds, self.length, self.temperature = NoWheelComboBox(), NoWheelComboBox(), NoWheelComboBox()
         self.start_button = QPushButton(translate("Race", "Start the race"))
         self.problem = QLabel()
@@ -222,11 +294,14 @@ class SetupForm(QFrame):
             box.setAccessibleName(name)
         self.add_button.setAccessibleName(self.add_button.text())
         self.add_button.clicked.connect(self._add)
+        self.models_button.setAccessibleName(self.models_button.text())
+        self.models_button.setToolTip(hover(translate("Race", "Other models or drafts for single lanes.")))
+        self.models_button.clicked.connect(self._show_models)
         self.start_button.setProperty("kind", "primary")
         self.start_button.setAccessibleName(self.start_button.text())
         self.start_button.setToolTip(translate("Race", "Start the race (Ctrl+Enter)"))
         self.start_button.clicked.connect(self.start)
-        for button in (self.add_button, self.start_button):
+        for button in (self.add_button, self.models_button, self.start_button):
             button.setAutoDefault(False)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.problem.setProperty("kind", "warning")
@@ -250,6 +325,7 @@ class SetupForm(QFrame):
         how.setWordWrap(True)
         add = QHBoxLayout()
         add.addWidget(self.add_button)
+        add.addWidget(self.models_button)
         add.addStretch(1)
         end = QHBoxLayout()
         end.addWidget(self.problem, 1)
@@ -299,11 +375,19 @@ class SetupForm(QFrame):
         self._unavailable = reasons
         self._update()
 
-    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        """The other drafts that a lane may load for itself: file and name."""
-        self._drafts = drafts
+    def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
+        """The other models that a lane may load for itself: file and name."""
+        self._targets = targets
         for row in self.rows:
-            row.set_drafts(drafts)
+            row.set_targets(targets)
+        self._number()
+
+    def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
+        """The other drafts that a lane with this target may load for itself: file and name; empty: the loaded one."""
+        self._drafts[target] = drafts
+        for row in self.rows:
+            row.set_drafts(self._drafts)
+        self._update()
 
     def set_blocked(self, reason: str) -> None:
         """Why no race can start now; empty where one can."""
@@ -361,9 +445,21 @@ class SetupForm(QFrame):
         self._number()
         self.rows[-1].mode_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _show_models(self) -> None:
+        self._shows_models = True
+        for row in self.rows:
+            row.show_models()
+        boxes = (box for row in self.rows for box in (row.target_box, row.draft_box))
+        self._update()
+        first = next((box for box in boxes if not box.isHidden()), self.add_button)
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _append(self, choice: LaneChoice) -> None:
         row = LaneRow(self._theme, choice)
+        row.set_targets(self._targets)
         row.set_drafts(self._drafts)
+        if self._shows_models:
+            row.show_models()
         row.changed.connect(self._update)
         row.removed.connect(lambda: self._remove(row))
         self.rows.append(row)
@@ -382,26 +478,34 @@ class SetupForm(QFrame):
         before: QWidget = self.includes_before
         for number, row in enumerate(self.rows, start=1):
             row.show_number(number, removable=len(self.rows) > LEAST_LANES)
-            for stop in (row.mode_box, row.draft_box, row.depth_box, row.remove):
+            for stop in (row.mode_box, row.depth_box, row.remove, row.target_box, row.draft_box):
                 QWidget.setTabOrder(before, stop)
                 before = stop
         QWidget.setTabOrder(before, self.add_button)
+        QWidget.setTabOrder(self.add_button, self.models_button)
         self.add_button.setVisible(len(self.rows) < MOST_LANES)
         self._update()
 
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
+        for target in {choice.target for choice in choices if choice.target} - self._looked_for:
+            self._looked_for.add(target)
+            self.drafts_wanted.emit(target)
         for row in self.rows:
             row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
         if not words and len(set(choices)) < len(choices):
-            words = translate("Race", "Two lanes are the same. Choose another mode or depth for one of them.")
+            words = translate("Race", "Two lanes are the same. Choose another mode, depth or model for one of them.")
         runs = not any(self._reason(choice) for choice in choices)
+        self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
         """Why a lane cannot run; a draft of its own is what the modes of a draft lack, where others can run."""
+        if choice.target:  # what it can do is found when it is loaded
+            needs_draft = choice.mode in (Mode.DRAFT, Mode.HYBRID) and not choice.draft
+            return translate("Race", "This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")
 

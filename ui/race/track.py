@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 
 from PySide6.QtCore import Qt
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePoli
 
 from app.domain.speed.races import (
     AUTO_LANE,
+    PLAIN_LANE,
     LaneChoice,
     LaneProgress,
     LaneText,
@@ -19,7 +20,7 @@ from app.domain.speed.races import (
     RaceSetup,
     main_verdict,
 )
-from engine.records import Mode, Source
+from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import answers_sentence, lane_name, machine_line, result_line, speed_sentence
 from ui.statistics.words import SOURCES
@@ -28,6 +29,7 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.figures import LegendRow
+from ui.widgets.styling import set_style_property
 
 BESIDE_NAME_PX = 38  # of a row of the legend: its swatch, and the ground around it
 LEAST_LANE_PX = 250  # lanes stand below each other where they would be narrower
@@ -58,7 +60,7 @@ class RaceVerdictBox(QFrame):
     def say(self, verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice], state: str) -> None:
         """Show what is known by now; ``state`` is the line below it."""
         first = main_verdict(tuple(verdicts), list(lanes))
-        self.headline.setText(UNKNOWN if first is None or first.ratio is None else times_plain(first.ratio))
+        self._show_figure(None if first is None else first.ratio, is_sure=first is not None and first.is_sure)
         self.title.setText(verdict_title(first, lanes))
         ordered = sorted(verdicts, key=lambda verdict: verdict is not first)
         sentences = [f"{speed_sentence(each, lanes)} {answers_sentence(each)}" for each in ordered]
@@ -74,7 +76,16 @@ class RaceVerdictBox(QFrame):
         lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
         self.words.setText("\n".join(lines))
         main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
-        self.headline.setText(UNKNOWN if main is None else times_plain(main))
+        self._show_figure(main, is_sure=False)
+
+    def _show_figure(self, ratio: float | None, *, is_sure: bool) -> None:
+        """In the accent's colour only what is sure to be so the next time, too."""
+        kind = "" if is_sure else "unsure"
+        if self.headline.property("kind") != kind:
+            set_style_property(self.headline, "kind", kind)
+        self.headline.setText(UNKNOWN if ratio is None else times_plain(ratio))
+        self.headline.ensurePolished()  # the layout that is due only comes behind the next paint
+        self.headline.setMinimumWidth(self.headline.sizeHint().width())
 
 
 def verdict_title(verdict: LaneVerdict | None, lanes: Sequence[LaneChoice]) -> str:
@@ -134,10 +145,12 @@ class RaceTrack(QWidget):
         for row in self.legend.values():
             row.set_value("")
             row.setChecked(True)
+            row.setVisible(False)
             row.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             row.toggled.connect(self._mark)
             legend.addWidget(row)
         legend.addStretch(1)
+        legend.addStrut(max(row.sizeHint().height() for row in self.legend.values()))  # before there is a mark, too
         self._theme.changed.connect(self._fit_legend)
         self._fit_legend()
         layout = QVBoxLayout(self)
@@ -171,9 +184,17 @@ class RaceTrack(QWidget):
         self.question.setText(" ".join(setup.question.split()))
         if [lane.choice for lane in self.lanes] != list(setup.lanes):
             self._make_lanes(setup.lanes)
+        for row in self.legend.values():
+            row.hide()
         for lane in self.lanes:
             lane.show_ratio(None)
             lane.begin_round()
+
+    def _explain(self, spans: Iterable[TokenSpan]) -> None:
+        """Have the legend say what the marks of these tokens mean."""
+        seen = {span.source for span in spans}
+        for source, row in self.legend.items():
+            row.setVisible(source in seen or not row.isHidden())
 
     def _make_lanes(self, choices: Sequence[LaneChoice]) -> None:
         for old in self.lanes:
@@ -208,6 +229,7 @@ class RaceTrack(QWidget):
             lane.begin_text()
             self._say_state()
         lane.append(event.text, event.spans, self.scale)
+        self._explain(event.spans)
 
     def show_progress(self, event: LaneProgress) -> None:
         """A slice is over."""
@@ -274,6 +296,7 @@ class RaceTrack(QWidget):
         fastest = max((lane.stats.tokens_per_second or 0.0 for lane in result.lanes), default=0.0)
         for lane, outcome in zip(self.lanes, result.lanes, strict=True):
             lane.show_result(outcome, result.num_rounds, fastest)
+            self._explain(outcome.spans)
         self._show_ratios()
         self.verdict.say(result.verdicts, result.setup.lanes, f"{result_line(result)} · {machine_line(result)}")
         announcement = QAccessibleAnnouncementEvent(self, self.verdict.accessibleName())
@@ -300,4 +323,4 @@ class RaceTrack(QWidget):
 
 def base_of(choices: Sequence[LaneChoice]) -> int:
     """Which lane the others are compared with: plain decoding, else the first."""
-    return next((number for number, choice in enumerate(choices) if choice.mode is Mode.OFF), 0)
+    return choices.index(PLAIN_LANE) if PLAIN_LANE in choices else 0

@@ -18,22 +18,31 @@ from ui.text.language import locale, translate
 
 
 def lane_name(choice: LaneChoice) -> str:
-    """``Plain``, ``Auto``, ``Draft, depth 3``."""
+    """``Plain``, ``Draft with Qwen2.5 0.5B, depth 3``, ``SmolLM2 360M, Plain``."""
     name = translate("Race", "Plain") if choice.mode is Mode.OFF else mode_label(choice.mode)
-    if choice.draft:
-        name = translate("Race", "{target} with {draft}").format(target=name, draft=name_of_file(choice.draft))
-    if choice.depth is None:
-        return name
-    return translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
+    if choice.draft and not choice.target:
+        name = pair_name(name, own_models(choice))
+    if choice.depth is not None:
+        name = translate("Race", "{name}, depth {depth}").format(name=name, depth=choice.depth)
+    return f"{own_models(choice)}, {name}" if choice.target else name
+
+
+def short_name(choice: LaneChoice) -> str:
+    """The same without the models that a lane has for itself."""
+    return lane_name(LaneChoice(choice.mode, choice.depth))
+
+
+def own_models(choice: LaneChoice) -> str:
+    """``SmolLM2 360M with SmolLM2 135M``, or its draft alone; empty where a lane runs on what is loaded."""
+    draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
+    target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
+    return pair_name(target, draft) if target else draft
 
 
 def against(lanes: Sequence[LaneChoice]) -> str:
-    """``Plain against Auto``."""
-    words = translate("Race", "{one} against {other}")
-    result = lane_name(lanes[0])
-    for choice in lanes[1:]:
-        result = words.format(one=result, other=lane_name(choice))
-    return result
+    """``Plain against Auto``, ``Plain against Suffix, Auto``."""
+    others = ", ".join(map(lane_name, lanes[1:]))
+    return translate("Race", "{one} against {other}").format(one=lane_name(lanes[0]), other=others)
 
 
 def two_digits(value: float) -> str:
@@ -75,10 +84,16 @@ def speed_sentence(verdict: LaneVerdict, lanes: Sequence[LaneChoice]) -> str:
 def answers_sentence(verdict: LaneVerdict) -> str:
     """Whether both answers are the same, and what it means where they are not."""
     parting = verdict.parting
+    if not verdict.are_alike:
+        return translate("Race", "It is another model, so the answers are not compared.")
     if parting is None:
         if verdict.is_complete:
             return translate("Race", "Same answer, token for token.")
         return translate("Race", "Same answer as far as both came.")
+    return _parting_sentence(verdict, parting)
+
+
+def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = _place(parting, verdict.num_rounds)
     if verdict.temperature > 0.0:
         return translate(

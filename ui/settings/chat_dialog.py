@@ -250,7 +250,7 @@ class ChatSettingsDialog(QDialog):
         values = self._view.values.get(self._layer, {})
         return tuple(key for key, value in values.items() if value.origin is self._layer)
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Emit the edits that still wait for a pause in typing."""

@@ -70,8 +70,7 @@ class NowPage(StatsPage):
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
         self.refused = QCheckBox(translate("StatsPanel", "Show rejected tokens"))
-        words = translate("StatsPanel", "Struck through above the tokens that replaced them.")
-        self.refused.setToolTip(hover(words))
+        self.refused.setToolTip(hover(translate("StatsPanel", "Struck through above the tokens that replaced them.")))
         self.refused.setAccessibleName(self.refused.text())
         self.refused.toggled.connect(self.refused_toggled)
         self.context_bar = StackedBar(theme, name_of("context"), help_of("context"))
@@ -100,7 +99,8 @@ class NowPage(StatsPage):
         self._of_answer: list[QWidget] = []  # out of sight until there is one
         self._of_drafts: list[QWidget] = []  # out of sight where an answer has none
         self._of_details: list[QWidget] = []  # out of sight while they are folded
-        self._shown_parts: tuple[bool, ...] | None = None  # whether there is an answer, with drafts, with details
+        self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
+        self._offered: frozenset[Source] = frozenset()  # where its tokens may come from
         self._has_memory = False
         self._arrange()
         self.clear()
@@ -248,6 +248,7 @@ class NowPage(StatsPage):
         uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
         self._has_memory = bool(uses)
         self._lacks_draft = view.lacks_draft
+        self._offered = view.sources
         self._show_parts(has_answer=self.empty.isHidden())
         source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
@@ -290,13 +291,15 @@ class NowPage(StatsPage):
         has_memory = self._has_memory or has_answer
         is_open = self.details.isChecked()
         is_compared = self._live or not stats.passes or self.speed.is_known
-        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared)
+        sources = self._offered | stats.sources
+        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources)
         if shown == self._shown_parts:
             return
         self._shown_parts = shown
         self.empty.setVisible(not has_answer)
         hidden = set() if is_open else set(self._of_details)
         hidden |= set() if has_drafts else set(self._of_drafts)
+        hidden |= {row for source, row in self.sources.items() if source not in sources}
         for widget in {*self._of_answer, *self._of_drafts}:
             widget.setVisible(has_answer and widget not in hidden)
         for bar in self.speed.bars:

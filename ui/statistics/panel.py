@@ -257,7 +257,7 @@ class StatsPanel(QFrame):
         """What is loaded."""
         self.now.set_engine(view)
 
-    # ---- intentions --------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------
 
     def copy(self) -> None:
         """Put what is looked at on the clipboard, as text."""

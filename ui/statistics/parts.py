@@ -89,13 +89,15 @@ class SplitPart:
 
 
 def source_parts(stats: RunStats) -> list[Part]:
-    """The sources of the tokens as parts of a bar."""
+    """The sources that tokens came from, as parts of a bar."""
     return [
-        Part(translate("StatsPanel", name), stats.provenance.get(source, 0), field)
+        Part(translate("StatsPanel", name), stats.provenance[source], field)
         for source, (name, field, _) in SOURCES.items()
+        if source in stats.sources
     ]
 
 
 def source_counts(stats: RunStats) -> dict[object, str]:
     """How many tokens came from where; a dash while there is none at all."""
-    return {source: count(stats.provenance.get(source, 0)) if stats.tokens else UNKNOWN for source in SOURCES}
+    is_told = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
+    return {source: count(stats.provenance.get(source, 0)) if is_told else UNKNOWN for source in SOURCES}

@@ -378,14 +378,14 @@ class StackedBar(_Plot):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, 10)
         self._parts: tuple[Part, ...] = ()
-        self._shares: tuple[str, ...] | None = None
+        self._shares: tuple[tuple[str, str], ...] | None = None
         self.set_parts(())
 
     def set_parts(self, parts: Sequence[Part]) -> None:
         """Show these parts; nothing is drawn but the empty track while they add up to 0."""
         self._parts = tuple(parts)
         total = sum(part.amount for part in self._parts)
-        shares = tuple(percent(part.amount / total) for part in self._parts) if total > 0 else ()
+        shares = tuple((part.name, percent(part.amount / total)) for part in self._parts) if total > 0 else ()
         if shares != self._shares:
             self._shares = shares
             self.update()
@@ -393,7 +393,7 @@ class StackedBar(_Plot):
 
     def describe(self) -> str:
         """Each part with its share."""
-        words = (f"{part.name} {share}" for part, share in zip(self._parts, self._shares or (), strict=False))
+        words = (f"{name} {share}" for name, share in self._shares or ())
         return ", ".join(words) or translate("StackedBar", "No values yet")
 
     def draw(self, painter: QPainter, asked: QRect) -> None:  # noqa: ARG002

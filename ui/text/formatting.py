@@ -86,6 +86,9 @@ def duration(seconds: float | None) -> str:
     """A time span in the unit that reads best."""
     if seconds is None or not math.isfinite(seconds):
         return UNKNOWN
+    if 0 < seconds < 0.000995:  # more digits of so little say nothing
+        hundredths = max(round(seconds * 100_000), 1) / 100
+        return f"{locale().toString(hundredths, 'f', 2)} ms"
     if seconds < 0.9995:
         return f"{figure(seconds * 1000)} ms"
     if seconds < 60:

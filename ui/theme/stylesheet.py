@@ -277,6 +277,7 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
   selection-background-color: $accent; selection-color: $on_accent; }
 #raceVerdict { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #raceHeadline { color: $accent_text; font-size: ${verdict}px; font-weight: 600; }
+#raceHeadline[kind="unsure"] { color: $text; }
 #laneText { background: transparent; }
 #problemBanner { background: $warning_surface; border: 1px solid $warning_border; border-radius: 8px; }
 #problemBanner QLabel { color: $warning_text; }

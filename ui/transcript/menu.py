@@ -34,16 +34,14 @@ def plain_text(markdown: str) -> str:
     return words.removesuffix("\n\n")
 
 
-def make_menu(
-    card: MessageCard, targets: Sequence[TargetChoice] = (), unavailable: Mapping[Mode, str] | None = None
-) -> Menu:
+def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
     """Make the menu of a card; what does not apply to it is left out.
 
-    ``targets`` may give an answer again; ``unavailable`` says why a mode cannot run now.
+    ``targets`` may give an answer again; ``modes`` are those offered, each with why it cannot run now, or with nothing.
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
-        _add_of_answer(menu, card, targets, unavailable or {})
+        _add_of_answer(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
         menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy"), card.copy_text)
         if isinstance(card, UserCard):
@@ -56,9 +54,7 @@ def make_menu(
     return menu
 
 
-def _add_of_answer(
-    menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], unavailable: Mapping[Mode, str]
-) -> None:
+def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
     theme, clipboard = card.theme, QApplication.clipboard()
     menu.addAction(theme.icon("copy"), translate("MessageMenu", "Copy as Markdown"), card.copy_text)
     menu.addAction(translate("MessageMenu", "Copy as text"), lambda: clipboard.setText(plain_text(card.text)))
@@ -68,10 +64,10 @@ def _add_of_answer(
     menu.addSeparator()
     again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
     again.setToolTipsVisible(True)
-    for mode in Mode:
+    for mode, reason in modes.items():
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
-        action.setEnabled(mode not in unavailable)
-        action.setToolTip(hover(unavailable.get(mode) or mode_line(mode)))
+        action.setEnabled(not reason)
+        action.setToolTip(hover(reason or mode_line(mode)))
     if targets:
         others = menu.add_submenu(translate("MessageMenu", "Regenerate with model"), theme.icon("cpu"))
         for choice in targets:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
@@ -20,15 +20,15 @@ class MessageMenus:
 
     def __init__(self) -> None:
         self._targets: Callable[[], Sequence[TargetChoice]] = tuple
-        self._unavailable: Mapping[Mode, str] = {}
+        self._modes = dict.fromkeys(Mode, "")  # that are offered, and why each cannot run now
 
     def ask_targets_of(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
         """Ask this function for the models that can give an answer whenever a menu lists them."""
         self._targets = source
 
-    def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
-        """Which modes cannot run now, and why."""
-        self._unavailable = reasons
+    def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
+        """Which modes are offered, and why some of them cannot run now."""
+        self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
 
     def connect_card(self, card: MessageCard) -> None:
         """Open the menus of a card from now on."""
@@ -37,9 +37,7 @@ class MessageMenus:
 
     def _open_below_button(self, card: MessageCard) -> None:
         button = card.more_button
-        self._pop_up(
-            make_menu(card, self._targets(), self._unavailable), button.mapToGlobal(QPoint(0, button.height()))
-        )
+        self._pop_up(make_menu(card, self._targets(), self._modes), button.mapToGlobal(QPoint(0, button.height())))
 
     def _open_over_text(self, card: MessageCard, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
@@ -53,7 +51,7 @@ class MessageMenus:
         self._pop_up(menu, place)
 
     def _menu(self, card: MessageCard) -> QMenu:
-        return make_menu(card, self._targets(), self._unavailable)
+        return make_menu(card, self._targets(), self._modes)
 
     @staticmethod
     def _pop_up(menu: QMenu, place: QPoint) -> None:

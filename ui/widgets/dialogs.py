@@ -28,7 +28,7 @@ def within_screen(dialog: QWidget, size: QSize) -> QSize:
 
 
 class ConfirmDialog(QDialog):
-    """A question with one deed and Cancel; Cancel is what Esc does."""
+    """A question with one action and Cancel; Cancel is what Esc does."""
 
     def __init__(self, parent: QWidget, title: str, text: str, accept_text: str, *, danger: bool = False) -> None:
         super().__init__(parent)

@@ -127,7 +127,7 @@ class ChatSettings(QObject):
         page.saved.connect(self.prompts_changed)
         return page
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Show the settings of this chat, or bring them forward."""

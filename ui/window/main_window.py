@@ -178,6 +178,7 @@ class MainWindow(QMainWindow):
             self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
         self.transcript.show_messages(messages)
+        self.legend.set_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
         self.stats.clear()
         if last is not None:
@@ -203,6 +204,7 @@ class MainWindow(QMainWindow):
         """Show one more message."""
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(view)
+        self.legend.add_message(view)
 
     def begin_answer(self, view: MessageView) -> None:
         """Show an answer in the making; it is the loaded model's unless it says another's."""
@@ -220,6 +222,7 @@ class MainWindow(QMainWindow):
     def finish_answer(self, view: MessageView) -> None:
         """The answer ended with this text, state and figures."""
         self.transcript.finish_answer(view)
+        self.legend.add_message(view)
         self.stats.end(view.stats)
         announcement = QAccessibleAnnouncementEvent(
             self.transcript,
@@ -250,7 +253,8 @@ class MainWindow(QMainWindow):
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.set_engine(view)
-        self.transcript.menus.set_unavailable(view.unavailable)
+        self.legend.set_offered(view.sources)
+        self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)
         self._show_builtin_note()
 
@@ -320,7 +324,7 @@ class MainWindow(QMainWindow):
         self.composer.set_text(text)
         self.composer.setFocus()
 
-    # ---- intentions of the window ------------------------------------------------------------------------------
+    # ---- requests of the window --------------------------------------------------------------------------------
 
     def copy_last_answer(self) -> None:
         """Put the last answer on the clipboard."""

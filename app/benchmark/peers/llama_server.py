@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.benchmark.peers.configs import default_configs, offered_kinds, remembers, server_arguments
+from app.benchmark.peers.configs import default_configs, drafter_of, offered_kinds, remembers, server_arguments
 from app.benchmark.peers.process import PeerProcess, find_program, peer_environment
 from app.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
@@ -114,12 +114,12 @@ class LlamaServerPeer:
         """
         program = find_program(ENGINE, path)
         kinds = _offered(program)
-        names = tuple(configs) or default_configs(kinds, has_draft=ready.draft is not None)
-        draft = ready.draft.path if ready.draft else None
+        drafter = drafter_of(ready)
+        names = tuple(configs) or default_configs(kinds, has_draft=drafter is not None)
         self._commands: dict[str, list[str]] = {}
         for name in names:
             try:
-                extra = server_arguments(name, draft, kinds)
+                extra = server_arguments(name, drafter, kinds)
             except ValueError as error:
                 raise PeerError(f"{ENGINE} cannot run as {name}: {error}.") from error
             self._commands[name] = [
@@ -266,17 +266,18 @@ def _placed(placement: Placement) -> list[str]:
 
 
 def _draft_settings(load: LoadRequest, ready: EngineReady) -> list[str]:
-    if ready.draft is None:
+    drafter = ready.draft or ready.own_head
+    if drafter is None:
         return []
     kind = load.draft_cache_type.value
     return [
-        *("--spec-draft-threads", str(ready.draft.threads), "--spec-draft-ngl", str(ready.draft.gpu_layers)),
+        *("--spec-draft-threads", str(drafter.threads), "--spec-draft-ngl", str(drafter.gpu_layers)),
         *("--spec-draft-type-k", kind, "--spec-draft-type-v", kind),
     ]
 
 
 def _offered(program: str) -> tuple[str, ...]:
-    """The n-gram kinds of this server, from its own help.
+    """The kinds of speculation of this server, from its own help.
 
     Raises:
         PeerError: it does not run, or is too old.

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from app.benchmark.own_engine import OwnEngine
 from app.benchmark.peers import llama_server, lookup_peer
 from app.benchmark.peers.llama_server import LlamaServerPeer
 from app.benchmark.peers.lookup_peer import LookupPeer
-from app.benchmark.runs import NO_DRAFT_AUTO, Contestant, MeasuredAnswer, Question, Variant
+from app.benchmark.runs import NO_DRAFT_AUTO, OURS, Contestant, MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
 from app.paths import find_paths
-from engine.records import EngineReady, LoadRequest
+from engine.records import EngineReady, LoadRequest, Mode
 from engine.session.session import Session
 
 NO_DRAFT = "no-draft"  # our own `auto` on the same target, in a session that has no draft
-PEERS = (llama_server.ENGINE, lookup_peer.ENGINE, NO_DRAFT)
+OTHER_DRAFT = "other-draft"  # likewise, in one that has another draft model or head
+PEERS = (llama_server.ENGINE, lookup_peer.ENGINE, NO_DRAFT, OTHER_DRAFT)
+_OWN_CONFIG = re.compile(r"auto|draft(?:-(\d+))?")
+_OWN_CONFIGS = ("auto", "draft")  # of another draft: `auto`, and nothing but it, paced; ``draft-3`` fixes its depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,11 @@ class PeerRequest:
     name: str
     path: str = ""
     configs: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What tells it from the others of a measurement."""
+        return f"{self.name} {Path(self.path).name}" if self.name == OTHER_DRAFT else self.name
 
 
 class LazyPeer:
@@ -72,12 +82,20 @@ def read_peer_requests(words: Sequence[str], configs: Sequence[str]) -> tuple[Pe
         name, _, path = word.partition("=")
         if name not in PEERS:
             raise ValueError(f"There is no peer called {name}; known are {', '.join(PEERS)}.")
-        if name == llama_server.ENGINE and not path:
-            raise ValueError(f"--peer {name} needs the path of the program: {name}=PATH.")
+        if name in (llama_server.ENGINE, OTHER_DRAFT) and not path:
+            what = "the program" if name == llama_server.ENGINE else "its file"
+            raise ValueError(f"--peer {name} needs the path of {what}: {name}=PATH.")
         if name == NO_DRAFT:
             requests.append(PeerRequest(name))
             continue
-        own = tuple(config for config in configs if lookup_peer.understands(config) is (name == lookup_peer.ENGINE))
+        if name == OTHER_DRAFT:
+            requests.append(PeerRequest(name, path, tuple(one for one in configs if _OWN_CONFIG.fullmatch(one))))
+            continue
+        own = tuple(
+            config
+            for config in configs
+            if config not in _OWN_CONFIGS and lookup_peer.understands(config) is (name == lookup_peer.ENGINE)
+        )
         if "plain" in configs and "plain" not in own:
             own = ("plain", *own)
         if configs and not own:
@@ -102,6 +120,9 @@ def open_peers(
         if request.name == NO_DRAFT:
             opened.append(_without_draft(load, ready, stack))
             continue
+        if request.name == OTHER_DRAFT:
+            opened.append(_with_other_draft(request, load, stack))
+            continue
         peer: LlamaServerPeer | LookupPeer
         if request.name == llama_server.ENGINE:
             peer = LlamaServerPeer(request.path, load, ready, request.configs)
@@ -116,8 +137,28 @@ def _without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> O
     """Load the target once more; both have costs and experience of their own, in the same files."""
     if ready.draft is None:
         raise PeerError(f"{NO_DRAFT} says nothing: there is no draft to leave out.", "Leave it out, or add a draft.")
+    session, _ready = _loaded(replace(load, draft=None), stack)
+    return OwnEngine(session, [NO_DRAFT_AUTO])
+
+
+def _with_other_draft(request: PeerRequest, load: LoadRequest, stack: ExitStack) -> OwnEngine:
+    """The same with another draft: `auto`, and its own mode at the depths that are asked for."""
+    session, ready = _loaded(replace(load, draft=request.path), stack)
+    name = Path(request.path).name
+    if ready.draft is None:
+        raise PeerError(f"{name} cannot draft: {ready.unavailable.get(Mode.DRAFT, 'it was left out.')}")
+    mode, engine = Mode.HEAD if ready.draft.head else Mode.DRAFT, f"{OURS} with {Path(name).stem}"
+    variants = []
+    for config in request.configs or _OWN_CONFIGS:
+        depth = config.partition("-")[2]
+        of_config = Mode.AUTO if config == Mode.AUTO else mode
+        variants.append(Variant(of_config.value, int(depth) if depth else None, engine))
+    return OwnEngine(session, variants)
+
+
+def _loaded(load: LoadRequest, stack: ExitStack) -> tuple[Session, EngineReady]:
     session = Session(cost_folder=find_paths().cache)
     stack.callback(session.close)
-    session.load(replace(load, draft=None))
+    ready = session.load(load)
     session.measure()
-    return OwnEngine(session, [NO_DRAFT_AUTO])
+    return session, ready

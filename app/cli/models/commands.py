@@ -14,10 +14,13 @@ from app.cli.models.pull import pull
 from app.cli.output import INTERRUPTED, fail, notify
 from app.domain.errors import AppError
 from app.hub.client import HubClient
+from app.hub.errors import HubError
 from app.hub.opening import open_library
-from app.hub.records import SortBy
+from app.hub.records import RepoDetails, SortBy
+from app.hub.remote_header import read_remote_header
 from app.paths import find_paths
 from engine.errors import EngineError
+from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
 from engine.records import Problem
 
@@ -36,7 +39,7 @@ def command(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("\npaceline: Stopped.", file=sys.stderr)
         return INTERRUPTED
-    except AppError as error:
+    except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     except OSError as error:
         problem = Problem("The disk refused", f"{error.strerror or error}.", "Check the library folder.")
@@ -62,28 +65,45 @@ def _show(options: argparse.Namespace) -> int:
     client = HubClient()
     try:
         details, url = client.details(options.repo), client.page_url(options.repo)
+        heads = _own_heads(client, details) if options.heads else ""
     finally:
         client.close()
     if options.json:
-        _print_json({**as_dict(details), "url": url})
+        _print_json({**as_dict(details), "url": url, "own_heads": heads or None})
     else:
-        print(show_text(details, url))
+        print("\n".join(filter(None, (show_text(details, url), heads))))
     return 0
+
+
+def _own_heads(client: HubClient, details: RepoDetails) -> str:
+    """Whether its models draft for themselves, by the header of the smallest; a sentence, empty where there is none."""
+    whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
+    if not whole:
+        return ""
+    smallest = min(whole, key=lambda model: model.size_bytes or 0)
+    try:
+        known = read_remote_header(client, details.summary.repo_id, smallest)
+    except (HubError, EngineError) as error:
+        return f"Whether {smallest.name} drafts for itself is not known: {error.message}"
+    return own_heads_sentence(known.header, known.name)
 
 
 def _list(options: argparse.Namespace) -> int:
     library = open_library(find_paths())
-    models, offers = library.models(), library.offers()
+    models, (offers, skipped) = library.models(), library.look()
     if options.json:
         _print_json(
             {
                 "folder": str(library.folder),
                 "models": [as_dict(model) for model in models],
                 "offers": [as_dict(offer) for offer in offers],
+                "skipped": [as_dict(model) for model in skipped],
             }
         )
     else:
         print(list_text(models, offers, library.folder))
+        for model in skipped:
+            print(f"Not offered: {model.name}. {model.reason}")
     return 0
 
 

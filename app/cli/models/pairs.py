@@ -60,6 +60,7 @@ def _print_search(search: DraftSearch) -> None:
     for candidate in search.matching:
         share = "" if candidate.cost_share is None else f", {candidate.cost_share:.0%} of the target's cost"
         words = "" if candidate.speaks is None else f". {speaks_words(candidate.speaks)}"
+        words = f". It is a head made for such a model ({candidate.head})." if candidate.head else words
         print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
     if search.matching and search.rejected:
         print()
@@ -120,6 +121,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "cost_share": candidate.cost_share,
         "reason": candidate.reason or None,
         "speaks": candidate.speaks,
+        "head": candidate.head or None,
     }
 
 

@@ -20,6 +20,8 @@ from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubNotFoundError, LibraryError
 from app.hub.file_names import short
 from app.hub.library.library import Library
+from app.hub.link_header import judge_link
+from app.hub.links import request_of
 from app.hub.opening import open_library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteModel, RepoDetails
 from app.paths import find_paths
@@ -35,6 +37,7 @@ def pull(options: argparse.Namespace) -> int:
 
     Raises:
         AppError: something could not be found, or not be fetched.
+        EngineError: a link's file is no model that can be used.
     """
     if options.file is None:
         return _pull_alone(options)
@@ -66,9 +69,38 @@ def _pull_alone(options: argparse.Namespace) -> int:
     """What is pulled by one word."""
     if options.repo == SMALL_NAME and options.draft is None:
         return pull_small(options)
+    if "://" in options.repo and options.draft is None:
+        return _pull_link(options)
     raise LibraryError(
         f"Which model of {short(options.repo)} is not said.", f"See `paceline models show {options.repo}` and name one."
     )
+
+
+def _pull_link(options: argparse.Namespace) -> int:
+    """Judge the header of a link's file, then download it."""
+    request = request_of(options.repo)
+    known, hosts = judge_link(request)
+    size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
+    print(f"paceline: {known.header.architecture} model, {size}, from {' by way of '.join(hosts)}", file=sys.stderr)
+    library = open_library(find_paths())
+    downloads = DownloadQueue(HubClient(), library)
+    downloads.start()
+    try:
+        state = _watched(downloads, [downloads.add(request)])[0]
+    except KeyboardInterrupt:
+        print("\npaceline: Stopped. The same command goes on from there if the server can.", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        downloads.close()
+    if state.status is DownloadStatus.FAILED:
+        title = f"{request.model.name} could not be downloaded"
+        return fail(Problem(title, state.message, state.advice), as_json=options.json)
+    model = library.find(str(library.place_for(request.repo_id, request.model.files[0].path)))
+    if options.json:
+        print(json.dumps({"model": as_dict(model), "draft": None}, ensure_ascii=False))
+    else:
+        print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}\n{run_hint(model.name)}")
+    return 0
 
 
 def chosen_model(details: RepoDetails, file: str) -> RemoteModel:

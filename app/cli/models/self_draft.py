@@ -15,8 +15,6 @@ from engine.errors import EngineError
 from engine.sandbox.probe import probe
 from engine.tuning.self_draft import SelfDraft, make_self_draft
 
-FOLDER = "self-drafts"  # in the cache
-
 
 def command(options: argparse.Namespace) -> int:
     """Make and measure copies; exit code 0 where one can pay, 1 where none can, with the figures."""
@@ -26,7 +24,7 @@ def command(options: argparse.Namespace) -> int:
         target = target if target.is_file() else open_library(paths).find(options.target).path
         probe(target, paths.cache)
         wanted = [options.layers] if options.layers else []
-        found = make_self_draft(target, paths.cache / FOLDER, wanted, lines.show)
+        found = make_self_draft(target, paths.self_drafts, wanted, lines.show)
     except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     finally:

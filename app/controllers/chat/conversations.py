@@ -174,7 +174,7 @@ class ConversationController:
         before = self.mode
         self.layers.use_target(target)
         reason = self.show_settings()
-        if reason and self.mode is not before:
+        if reason and self.mode is not before and not target.engine_url:  # of those the composer says it
             self._window.show_notice(reason)
 
     def show_settings(self) -> str:

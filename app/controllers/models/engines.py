@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -11,8 +12,10 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts
 from app.domain.engines import EngineRecord, remote_path
 from engine.records import Problem
-from ui.models.panel import ModelsPanel
 from ui.text.language import translate
+
+if TYPE_CHECKING:  # a start waits for no page of models
+    from ui.models.panel import ModelsPanel
 
 log = logging.getLogger(__name__)
 END_S = 1.0
@@ -20,12 +23,13 @@ Use = Callable[[str, str], None]
 
 
 class EnginesController(QObject):
-    """``use`` has a target loaded, by its path, with a draft: with none, that is."""
+    """``use`` has a target loaded, by its path, with a draft: with none, that is. ``used`` tells which is."""
 
     posted = Signal(object)
 
-    def __init__(self, parts: Parts, use: Use) -> None:
+    def __init__(self, parts: Parts, use: Use, used: Callable[[], str]) -> None:
         super().__init__()
+        self._used = used
         self._window, self._engines, self._use = parts.window, parts.engines, use
         self._panel: ModelsPanel | None = None
         self._closed = False
@@ -67,6 +71,7 @@ class EnginesController(QObject):
         records = self._engines.all
         self._window.header.set_engines(records)
         if self._panel is not None:
+            self._panel.engines.set_used(self._used())
             self._panel.engines.set_engines(records)
 
     def _report(self, problem: Problem) -> None:
@@ -93,7 +98,7 @@ class EnginesController(QObject):
     def _ask(self, url: str) -> None:
         def asked(record: EngineRecord) -> None:
             self._show()
-            words = translate("EnginesController", "{host} was asked again.")
+            words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # the first paint waits for none of it
     from app.controllers.models.hub_service import HubService, RepoAnswer
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
+    from app.controllers.models.self_draft import SelfDraftController
     from app.domain.models import RepoRow, SearchQuery
     from ui.models.panel import ModelsPanel
 
@@ -83,6 +84,7 @@ class HubController(QObject):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened
         self._first: FirstModelController | None = None  # likewise
+        self._self_draft: SelfDraftController | None = None
         self._navigation.panel_created.connect(self._attach)
 
     @property
@@ -120,6 +122,7 @@ class HubController(QObject):
         self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
         self._attach_first(panel)
+        self._attach_self_draft(panel)
         self._downloads.attach(panel)
         self._library.attach(panel)
         requests = panel.requests
@@ -143,6 +146,12 @@ class HubController(QObject):
         self._first.complete.connect(self._chat_now)
         self._first.attach(panel)
 
+    def _attach_self_draft(self, panel: ModelsPanel) -> None:
+        from app.controllers.models.self_draft import SelfDraftController  # noqa: PLC0415
+
+        self._self_draft = SelfDraftController(self._parts, self.jobs.post, self._use_self_draft)
+        self._self_draft.attach(panel)
+
     def start(self) -> None:
         """Go on with the downloads of last time."""
         if not self._closed:
@@ -156,8 +165,9 @@ class HubController(QObject):
     def close(self) -> None:
         """End jobs and downloads; parts stay on the disk."""
         self._closed = True
-        if self._first is not None:
-            self._first.close()
+        for made_here in (self._first, self._self_draft):
+            if made_here is not None:
+                made_here.close()
         was_open = self._close_service()  # first: it ends what jobs are waiting for
         if not self.jobs.close(JOBS_END_S):
             log.info("a question to the hub was left without its answer")  # it only reads, and ends with the process
@@ -219,6 +229,7 @@ class HubController(QObject):
             self._downloads.show()
         elif page == WELCOME and self._first is not None:
             self._first.look()
+            self._library.on_page()  # what other apps have is offered there as well
 
     def _search(self, query: SearchQuery) -> None:
         def done(rows: list[RepoRow]) -> None:
@@ -308,6 +319,12 @@ class HubController(QObject):
         self._navigation.leave()
         self._window.composer.setFocus()  # what was chosen is to be tried, not chosen again
         self._window.model_file_chosen.emit(ref.path, "draft")
+
+    def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:
+        if self._loaded is not None and self._loaded.path == target.path:
+            self._use_draft(draft)
+        else:
+            self._start_chat(target, draft)
 
     def _use_builtin(self) -> None:
         self._end_welcome()

@@ -15,17 +15,39 @@ from pathlib import Path
 
 import psutil
 
-from app.controllers.models.views import download_row, library_row, offer_row, repo_details, repo_row, sorted_rows
+from app.controllers.models.elsewhere_views import link_view, offer_row, scan_view, skipped_words
+from app.controllers.models.views import download_row, library_row, repo_details, repo_row, sorted_rows
 from app.domain import models as views
 from app.domain.model_name import name_of_file
-from app.domain.models import DownloadRow, LibraryRow, ModelRef, OfferRow, Presence, RepoRow, SearchQuery
+from app.domain.models import (
+    DownloadRow,
+    LibraryRow,
+    LinkView,
+    ModelRef,
+    OfferRow,
+    Presence,
+    RepoRow,
+    ScanView,
+    SearchQuery,
+)
 from app.domain.settings.values import Settings
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
 from app.hub.errors import HubError, HubNotFoundError
+from app.hub.file_names import is_gguf
+from app.hub.library.folder_scan import scan_folder
 from app.hub.library.library import Library
+from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadStatus, FileKind, RemoteModel, RepoDetails, SortBy
+from app.hub.records import (
+    DownloadRequest,
+    DownloadStatus,
+    FileKind,
+    LibraryModel,
+    RemoteModel,
+    RepoDetails,
+    SortBy,
+)
 from app.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title
@@ -53,6 +75,7 @@ class LibraryAnswer:
 
     rows: tuple[LibraryRow, ...]
     offers: tuple[OfferRow, ...]
+    skipped: tuple[str, ...] = ()  # models of other apps that cannot be used: name and reason, as a sentence
 
 
 class HubService:
@@ -143,6 +166,9 @@ class HubService:
         for ref in refs:
             if ref.path or self.path_of(ref):
                 continue
+            if ref.url:
+                self.downloads.add(request_of(ref.url))
+                continue
             draft_of = "" if ref is target else target.path or f"{target.repo}/{target.file}"
             model = self.model(ref)
             self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=self.licence(ref.repo)))
@@ -153,8 +179,8 @@ class HubService:
         paths: dict[str, str] = {}
         for state in states:
             if state.status is DownloadStatus.DONE:
-                ref = ModelRef(state.request.repo_id, state.request.model.files[0].path)
-                paths[f"{ref.repo}/{ref.file}"] = self.path_of(ref)
+                repo, file = state.request.repo_id, state.request.model.files[0].path
+                paths[f"{repo}/{file}"] = self.path_of(ModelRef(repo, file, url=state.request.url))
         return tuple(download_row(state, paths) for state in states)
 
     # ---- library ----------------------------------------------------------------------------------------------------
@@ -163,6 +189,11 @@ class HubService:
         """The file of a model that is here; empty where it is not."""
         if ref.path:
             return ref.path
+        if ref.url:
+            request = request_of(ref.url)
+            place = self.library.place_for(request.repo_id, request.model.files[0].path)
+            here = (model.path for model in self.library.models() if not model.missing)
+            return str(place) if place in here else ""
         for model in self.library.models():
             if model.repo_id == ref.repo and not model.missing and any(_names(ref, file.name) for file in model.files):
                 return str(model.path)
@@ -178,9 +209,36 @@ class HubService:
     def library_views(self, target: str, draft: str, *, offers: bool) -> LibraryAnswer:
         """The library, and where asked what other apps have."""
         models = self.library.models()
-        rows = tuple(library_row(model, target, draft, *self._by_header(model.path)) for model in models)
-        found = tuple(offer_row(offer) for offer in self.library.offers()) if offers else ()
-        return LibraryAnswer(rows, found)
+        rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
+        if not offers:
+            return LibraryAnswer(rows, ())
+        found, skipped = self.library.look()
+        return LibraryAnswer(rows, tuple(map(offer_row, found)), tuple(map(skipped_words, skipped)))
+
+    def scan(
+        self, folder: str, report: Callable[[ScanView], None], should_stop: Callable[[], bool]
+    ) -> tuple[ScanView, LibraryAnswer]:
+        """Look through a folder for models that are not in the library; ``report`` is told how far it is.
+
+        Raises:
+            LibraryError: the folder cannot be read.
+        """
+        scan = scan_folder(Path(folder), lambda so_far: report(scan_view(so_far, is_running=True)), should_stop)
+        offers = tuple(map(offer_row, self.library.unknown(scan.offers)))
+        answer = LibraryAnswer((), offers, tuple(map(skipped_words, scan.skipped)))
+        return scan_view(scan, is_running=False), answer
+
+    def judge_link(self, address: str, should_stop: Callable[[], bool]) -> LinkView:
+        """What is behind a link, by the header of its file.
+
+        Raises:
+            HubError, ModelFileError: it cannot be used.
+        """
+        from app.hub.link_header import judge_link  # noqa: PLC0415  (NumPy, as above)
+
+        request = request_of(address)
+        known, hosts = judge_link(request, should_stop)
+        return link_view(request, known, hosts, free_memory())
 
     def targets(self) -> list[tuple[str, str]]:
         """Path and name of the library's models that can answer."""
@@ -191,7 +249,7 @@ class HubService:
         """The same as the header shows them, the last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
-        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in models)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """The library's models that can draft for a target, by vocabulary and size; none where it cannot be read."""
@@ -206,7 +264,7 @@ class HubService:
             return ()
         by_path = {str(each.path): each for each in models}
         rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
-        return tuple(library_row(each, "", "", *self._by_header(each.path)) for each in rows)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
 
     def note_use(self, target: str, draft: str) -> None:
         """Remember that these files were loaded, and that they go together."""
@@ -240,8 +298,9 @@ class HubService:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
 
-    def _by_header(self, path: Path) -> tuple[str, str]:
+    def _by_header(self, model: LibraryModel) -> tuple[str, str]:
         """Architecture and name of a model, read once; empty where its header cannot be read."""
+        path = model.path
         try:
             key = (str(path), path.stat().st_mtime_ns)
         except OSError:
@@ -251,7 +310,8 @@ class HubService:
 
             try:
                 header = read_header(path)
-                title = model_title(header.metadata, name_of_file(path), header.num_params)
+                name = name_of_file(path) if is_gguf(path.name) else model.name  # a blob's name says nothing
+                title = model_title(header.metadata, name, header.num_params)
                 self._header_names[key] = header.architecture, title
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.domain.models import LinkView, ScanView
 from engine.records import Problem
 from ui.text.formatting import size
 from ui.text.language import translate
@@ -44,8 +46,10 @@ class HubLibraryController(QObject):
         self._service = service
         self._report = report
         self._log = log
+        self._stop = threading.Event()  # of a scan
         self._used = ("", "")  # the files of target and draft
         self._looked_elsewhere = False
+        self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
 
     @property
     def _navigation(self) -> ModelsNavigation:
@@ -59,6 +63,10 @@ class HubLibraryController(QObject):
         requests.add_requested.connect(self._add)
         requests.offer_taken.connect(self._add)
         requests.rescan_requested.connect(lambda: self.show(look_elsewhere=True))
+        requests.scan_requested.connect(self._scan)
+        requests.scan_stopped.connect(self._stop.set)
+        requests.link_given.connect(self._judge_link)
+        requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
         """Note which files are loaded; empty where there is none."""
@@ -79,9 +87,48 @@ class HubLibraryController(QObject):
         used, offers = self._used, self._looked_elsewhere
 
         def done(answer: LibraryAnswer) -> None:
-            self._navigation.panel.library.set_library(answer.rows, answer.offers)
+            here = {row.path for row in answer.rows}
+            scanned = self._scanned
+            more = [row for row in scanned.offers if row.path not in here] if scanned else []
+            offers = tuple({row.path: row for row in (*more, *answer.offers)}.values())
+            skipped = dict.fromkeys((*(scanned.skipped if scanned else ()), *answer.skipped))
+            self._navigation.panel.library.set_library(answer.rows, offers, tuple(skipped))
+            self._navigation.panel.welcome.set_offers(offers)
 
         self._jobs.run("library", lambda _stop: self._service().library_views(*used, offers=offers), done, self._report)
+
+    def _scan(self, folder: str) -> None:
+        self._stop.clear()
+        panel = self._navigation.panel
+        show = panel.show_scan
+        show(ScanView(folder, is_running=True))
+
+        def work(should_stop: Callable[[], bool]) -> tuple[ScanView, LibraryAnswer]:
+            def report(view: ScanView) -> None:
+                self._jobs.post(lambda: show(view))
+
+            return self._service().scan(folder, report, lambda: should_stop() or self._stop.is_set())
+
+        def done(found: tuple[ScanView, LibraryAnswer]) -> None:
+            view, self._scanned = found
+            show(view)
+            self.show(look_elsewhere=True)
+
+        def failed(problem: Problem) -> None:
+            show(None)
+            self._report(problem)
+
+        self._jobs.run("scan", work, done, failed)
+
+    def _judge_link(self, address: str) -> None:
+        show = self._navigation.panel.show_link
+        show(LinkView(address, is_looking=True))
+        self._jobs.run(
+            "link",
+            lambda stop: self._service().judge_link(address, stop),
+            show,
+            lambda problem: show(LinkView(address, problem=problem)),
+        )
 
     def _add(self, path: str) -> None:
         self._jobs.run(

@@ -123,13 +123,14 @@ class ModelController:
             target=ready.target if ready else None,
             draft=ready.draft if ready else None,
             own_head=ready.own_head if ready else None,
+            has_heads=ready is not None and ready.has_heads,
             unavailable=self._unavailable,
             notices=ready.notices if ready else (),
             progress=self._progress,
             devices=ready.devices if ready else (),
         )
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def load_chosen(self) -> None:
         """Load what the settings name."""

@@ -51,6 +51,7 @@ from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest, Placement
 from engine.sandbox.pair_probe import PairVerdict
+from engine.sentences import joined
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import parameters
@@ -170,15 +171,15 @@ class PairJudge:
             if match is Match.NO:  # only the target can be had: what it takes alone is of interest
                 used, fit = None, assess_pair(first, None, plan, room).fit
         speaks = proof.match.speaks if proof.match is not None else None
-        # What a head gains is not foretold: of such a target the least is told, what text alone gives.
-        outlook = self._outlook(first, None if _is_head(used) else used, plan, 1.0 if speaks is None else speaks)
+        outlook = self._outlook(first, used, plan, 1.0 if speaks is None else speaks)
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
             fit=fit_view(fit, pair_plan(first, used, plan)),
-            note=in_language(outlook.words) if outlook else "",
+            gain_words=in_language(outlook.headline) if outlook else "",
+            note=in_language(joined(outlook.details)) if outlook else "",
             outlook=outlook,
             drafting=_drafting(first, second),
         )
@@ -380,11 +381,12 @@ def _draft_row(candidate: Candidate) -> DraftRow:
         size_bytes=candidate.size_bytes,
         presence=Presence.HERE if path else Presence.ABSENT,
     )
+    words = candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)
     return DraftRow(
         side,
         translate("HubPairs", candidate.place.value),
         _match(candidate.matches, candidate.speaks),
-        in_language(candidate.reason if candidate.speaks is None else speaks_words(candidate.speaks, is_listed=True)),
+        translate("HubPairs", BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 
 

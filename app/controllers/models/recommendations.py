@@ -13,6 +13,7 @@ from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit
 from app.domain.errors import AppError
 from app.domain.models import CatalogRow, Drafting, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.speed.outlook import Outlook
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
 from app.hub.pairs.catalog import (
@@ -36,6 +37,7 @@ from ui.text.setting_words import sentence
 
 NUM_SUGGESTED = 3
 LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
+HEAD_LATER = mark("HubRecommendations", "What its head adds is told once the header was read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 
@@ -154,7 +156,7 @@ class Recommendations:
             checked="" if pair.verified else _not_asked(),
             fit=_fit(view, pair.size_bytes, hardware),
             plain=outlook.plain if outlook else None,
-            expected=in_language(outlook.headline) if outlook else "",
+            expected=_expected(outlook, pair.drafting),
         )
 
     def _side(self, model: CatalogModel, *, is_head: bool = False) -> PairSide:
@@ -168,6 +170,16 @@ class Recommendations:
             size_bytes=model.size_bytes,
             presence=Presence.HERE if path else Presence.ABSENT,
         )
+
+
+def _expected(outlook: Outlook | None, drafting: Drafting) -> str:
+    """What text alone gives, of a model with a head: what a token of it costs is not among the listed sizes."""
+    if outlook is None:
+        return ""
+    words = in_language(outlook.headline)
+    if drafting in (Drafting.HEADS_INSIDE, Drafting.SIDE_FILE):
+        return f"{words} {translate('HubRecommendations', HEAD_LATER)}"
+    return words
 
 
 def _worth(found: tuple[CatalogPair, CatalogRow]) -> tuple[bool, int]:

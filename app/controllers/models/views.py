@@ -16,7 +16,6 @@ from app.domain.models import (
     FitPlace,
     LibraryRow,
     ModelRef,
-    OfferRow,
     Presence,
     RepoRow,
 )
@@ -26,7 +25,6 @@ from app.hub.records import (
     FileKind,
     Gated,
     LibraryModel,
-    Offer,
     Origin,
     RemoteModel,
     RepoDetails,
@@ -211,11 +209,6 @@ def library_row(model: LibraryModel, target: str, draft: str, architecture: str,
         licence=model.licence,
         source=model.source or model.repo_id,
     )
-
-
-def offer_row(offer: Offer) -> OfferRow:
-    """A model of another app."""
-    return OfferRow(str(offer.files[0]), offer.name, offer.size_bytes, offer.found_in)
 
 
 # ---- the fit of a pair --------------------------------------------------------------------------------------------

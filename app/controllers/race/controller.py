@@ -15,7 +15,6 @@ from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts
-from app.controllers.race.job import RaceJob
 from app.domain.errors import AppError, RaceExportError
 from app.domain.messages import MessageView
 from app.domain.model_name import shown_name
@@ -44,7 +43,8 @@ if TYPE_CHECKING:  # a start waits for nothing of a race
     from ui.race.page import RacePage
 
 # Looks for the library's drafts of a target's file, and shows them, file and name, where there are any.
-FindDrafts = Callable[[str, Callable[[Sequence[tuple[str, str]]], None]], None]
+Show = Callable[[Sequence[tuple[str, str]]], None]
+FindDrafts = Callable[[str, Show], None]
 RACING = mark("Race", "A race is using the model. Wait until it is over, or stop it.")
 NO_MODEL = mark("Race", "No model is loaded. Open one first.")
 LOADING = mark("Race", "The model is loading.")
@@ -75,6 +75,7 @@ class RaceController(QObject):
         self._racing = False
         self._drafts_of = ""  # the target that drafts were looked for
         self.find_drafts: FindDrafts = lambda _target, _show: None
+        self.find_targets: Callable[[Show], None] = lambda _show: None
         self._thread: threading.Thread | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a race began or ended, or was kept
         navigation = self._window.race
@@ -100,10 +101,13 @@ class RaceController(QObject):
         page.delete_requested.connect(self.delete)
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
+        page.drafts_wanted.connect(
+            lambda target: self.find_drafts(target, lambda drafts: page.set_drafts(drafts, target))
+        )
         page.set_earlier(self.store.all())
         self.show_state()
 
-    # ---- intentions -------------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Show the page with what stands in the composer, else with the last question of the chat, else empty."""
@@ -141,6 +145,8 @@ class RaceController(QObject):
 
     def start(self, setup: RaceSetup) -> None:
         """Race, where that is possible now."""
+        from app.controllers.race.job import RaceJob  # noqa: PLC0415  (a start waits for nothing of a race)
+
         reason = self._blocked
         if reason:
             self._page.set_blocked(reason)
@@ -242,6 +248,11 @@ class RaceController(QObject):
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
             self.find_drafts(view.target.path, self._show_drafts)
+            self.find_targets(self._show_targets)
+
+    def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
+        loaded = self._window.engine_view.target
+        self._page.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
 
     def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
         draft = self._window.engine_view.draft

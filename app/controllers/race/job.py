@@ -37,7 +37,7 @@ from engine.records import ChatRequest, Event, Mode, Problem, RunStats, TextChun
 from engine.sentences import joined, phrase, said
 
 if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
-    from app.benchmark.lanes import OpenLane
+    from app.benchmark.opened_lanes import OpenLane
     from app.benchmark.race import LaneFailedError, Race
     from app.benchmark.race_report import Gap, Verdict
     from app.benchmark.runs import Run, Variant
@@ -54,12 +54,12 @@ TOO_SHORT = said(
     "The answers took less time than one turn of a lane, which says little. Ask for something longer, or use a larger "
     "model."
 )
-Tell = Callable[[Event], None]
+OnEvent = Callable[[Event], None]
 
 
 @dataclass(slots=True)
 class _LatestAnswer:
-    """The answer of a lane in its last round, as it was told."""
+    """The answer of a lane in its last round, as it was reported."""
 
     round: int = -1
     text: str = ""
@@ -75,50 +75,57 @@ class RaceJob:
         What came of it is kept in ``store``, and how fast the pair was in ``speeds``.
         """
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        self._heard = [_LatestAnswer() for _ in setup.lanes]
+        self._latest = [_LatestAnswer() for _ in setup.lanes]
 
     def failed(self, problem: Problem) -> Event:
-        """What to tell where the race could not be run, or broke off."""
+        """The event for where the race could not be run, or broke off."""
         return RaceEnded(problem=problem)
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]) -> None:
-        """Race, and tell of it; a failure is told with what there is by then."""
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
+        """Race, and report it; a failure is reported with what there is by then."""
+        from app.benchmark.opened_lanes import OwnModels, open_beside  # noqa: PLC0415
         from app.benchmark.race import LaneFailedError  # noqa: PLC0415  (as above)
-        from app.controllers.race.lanes import open_beside  # noqa: PLC0415
 
         variants = [_variant(choice) for choice in self._setup.lanes]
-        drafts = {_variant(choice): choice.draft for choice in self._setup.lanes if choice.draft}
+        own = {_variant(one): OwnModels(one.target, one.draft) for one in self._setup.lanes if one.target or one.draft}
         with ExitStack() as stack:
-            tell(RaceRoundBegan(0))
+            on_event(RaceRoundBegan(0))
             try:
-                lanes = open_beside(variants, session, self._request, stack, should_stop, drafts)
+                lanes = open_beside(variants, session, self._request, stack, should_stop, own)
             except LaneFailedError as error:
-                tell(RaceEnded(problem=_lane_problem(error)))
+                on_event(RaceEnded(problem=_lane_problem(error)))
             except EngineError as error:
-                tell(RaceEnded(problem=error.problem))
+                on_event(RaceEnded(problem=error.problem))
             else:
-                tell(self._race(lanes, should_stop, tell, pause))
+                on_event(self._race(lanes, should_stop, on_event, between_steps))
 
     def _race(
-        self, lanes: Sequence[OpenLane], should_stop: Callable[[], bool], tell: Tell, pause: Callable[[], None]
+        self,
+        lanes: Sequence[OpenLane],
+        should_stop: Callable[[], bool],
+        on_event: OnEvent,
+        between_steps: Callable[[], None],
     ) -> RaceEnded:
+        from app.benchmark.opened_lanes import logit_gap_of  # noqa: PLC0415
         from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded  # noqa: PLC0415
 
         setup, problem = self._setup, None
         plan = RacePlan(setup.rounds) if setup.rounds is not None else RacePlan(2, SURE_PERCENT, UNTIL_MINUTES)
         race = Race([Lane(lane.variant, lane.session) for lane in lanes], self._request, plan)
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
-        race.on_text = lambda variant, number, chunk: self._hear(numbers[variant], number, chunk, tell)
+        race.on_text = lambda variant, number, chunk: self._add_text(numbers[variant], number, chunk, on_event)
         partial: Sequence[Run] = ()
         try:
             for event in race.events(should_stop):
                 if isinstance(event, SliceEnded):
-                    tell(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
-                    pause()
+                    on_event(LaneProgress(numbers[event.variant], event.round, event.stats, event.finished))
+                    between_steps()
                 elif event.complete:
-                    tell(RaceRoundEnded(race.rounds, _verdicts(race.runs, numbers)))
+                    on_event(RaceRoundEnded(race.rounds, self._verdicts(race.runs, numbers)))
                     if not _is_last(setup, event.round):
-                        tell(RaceRoundBegan(race.rounds))
+                        on_event(RaceRoundBegan(race.rounds))
                 else:
                     partial = event.runs
         except LaneFailedError as error:
@@ -126,7 +133,7 @@ class RaceJob:
         runs = race.runs or list(partial)
         if not runs:
             return RaceEnded(problem=problem)
-        result = self._result(race, lanes, runs, None if should_stop() else self._gap(race, lanes))
+        result = self._result(race, lanes, runs, None if should_stop() else logit_gap_of(lanes, self._request))
         notices = [OTHER_THREADS] if len({lane.session.threads for lane in lanes}) > 1 else []
         if sum(run.stats.decode_s for run in runs) < plan.slice_s * len(runs):
             notices.append(TOO_SHORT)
@@ -141,7 +148,9 @@ class RaceJob:
         """Note how fast the pair of each lane was against plain decoding of its target."""
         for verdict in result.verdicts:
             lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
-            if not verdict.is_complete or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+            if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None:
+                continue
+            if base.choice.mode is not Mode.OFF:
                 continue
             ready = lanes[verdict.lane].ready
             speed = RaceSpeed(
@@ -159,33 +168,34 @@ class RaceJob:
             except OSError:
                 log.exception("how fast the pair was could not be kept")
 
-    def _hear(self, lane: int, number: int, chunk: TextChunk, tell: Tell) -> None:
-        heard = self._heard[lane]
-        if heard.round != number:
-            heard.round, heard.text, heard.spans = number, "", ()
-        heard.text += chunk.text
-        heard.spans += chunk.spans
-        tell(LaneText(lane, number, chunk.text, chunk.spans))
+    def _add_text(self, lane: int, number: int, chunk: TextChunk, on_event: OnEvent) -> None:
+        latest = self._latest[lane]
+        if latest.round != number:
+            latest.round, latest.text, latest.spans = number, "", ()
+        latest.text += chunk.text
+        latest.spans += chunk.spans
+        on_event(LaneText(lane, number, chunk.text, chunk.spans))
 
     def _result(self, race: Race, lanes: Sequence[OpenLane], runs: Sequence[Run], gap: Gap | None) -> RaceResult:
         from app.benchmark.race_report import judge, make_race_report  # noqa: PLC0415
 
         numbers = {lane.variant: number for number, lane in enumerate(lanes)}
         is_complete = bool(race.runs)
-        verdicts = judge(runs, gap, complete=is_complete)
-        own = [lane.ready for lane, choice in zip(lanes, self._setup.lanes, strict=True) if not choice.draft]
+        verdicts = judge(runs, gap, complete=is_complete, targets=self._targets)
+        usual = [choice.draft == choice.target == "" for choice in self._setup.lanes]
+        own = [lane.ready for lane, is_usual in zip(lanes, usual, strict=True) if is_usual]
         ready = max(own or [lane.ready for lane in lanes], key=lambda one: one.draft is not None)
         report = make_race_report(ready, self._settings(race), runs, verdicts)
         figures = {(row.mode, row.depth, row.engine): row for row in report.measured.rows}
         results = []
-        for choice, lane, heard in zip(self._setup.lanes, lanes, self._heard, strict=True):
+        for choice, lane, latest in zip(self._setup.lanes, lanes, self._latest, strict=True):
             row = figures.get((lane.variant.mode, lane.variant.depth, lane.variant.engine))
             stats = _sum_of(runs, lane.variant)
             if row is not None:
                 stats = replace(
                     stats, inter_token_ms_p50=row.inter_token_ms_p50, inter_token_ms_p95=row.inter_token_ms_p95
                 )
-            results.append(LaneResult(choice, stats, heard.text, heard.spans))
+            results.append(LaneResult(choice, stats, latest.text, latest.spans))
         return RaceResult(
             setup=self._setup,
             target=shown_name(ready.target),
@@ -205,21 +215,15 @@ class RaceJob:
             markdown=report.as_markdown(),
         )
 
-    def _gap(self, race: Race, lanes: Sequence[OpenLane]) -> Gap | None:
-        """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
-        sampling = self._request.sampling
-        penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-        if not sampling.greedy or any(penalties):
-            return None
-        session = next(lane.session for lane in lanes if lane.variant == race.base)
+    def _verdicts(self, runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
+        from app.benchmark.race_report import judge  # noqa: PLC0415
 
-        def gap(before: Sequence[int], first: int, second: int) -> float | None:
-            try:
-                return session.logit_gap(self._request, before, first, second)
-            except EngineError:  # the race is over, and its figures count without it
-                return None
+        return tuple(_verdict(verdict, numbers) for verdict in judge(runs, targets=self._targets))
 
-        return gap
+    @property
+    def _targets(self) -> dict[Variant, str]:
+        """The targets of the lanes that have one of their own."""
+        return {_variant(choice): choice.target for choice in self._setup.lanes if choice.target}
 
     def _settings(self, race: Race) -> dict[str, object]:
         from app.benchmark.race_report import decoding_settings  # noqa: PLC0415
@@ -234,10 +238,11 @@ class RaceJob:
 
 
 def _variant(choice: LaneChoice) -> Variant:
-    """A lane as the benchmark names it; one with a draft of its own is another engine for it."""
+    """A lane as the benchmark names it; one with models of its own is another engine for it."""
     from app.benchmark.runs import OURS, Variant  # noqa: PLC0415
 
-    engine = f"{OURS} with {name_of_file(choice.draft)}" if choice.draft else OURS
+    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
+    engine = f"{OURS} with {' and '.join(own)}" if own else OURS
     return Variant(choice.mode.value, choice.depth, engine)
 
 
@@ -249,12 +254,6 @@ def _is_last(setup: RaceSetup, number: int) -> bool:
 def _sum_of(runs: Sequence[Run], variant: Variant) -> RunStats:
     own = [run.stats for run in runs if run.variant == variant]
     return reduce(lambda one, other: summed(one, other) or other, own) if own else RunStats()
-
-
-def _verdicts(runs: Sequence[Run], numbers: dict[Variant, int]) -> tuple[LaneVerdict, ...]:
-    from app.benchmark.race_report import judge  # noqa: PLC0415
-
-    return tuple(_verdict(verdict, numbers) for verdict in judge(runs))
 
 
 def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
@@ -269,6 +268,7 @@ def _verdict(verdict: Verdict, numbers: dict[Variant, int]) -> LaneVerdict:
         parting=Parting(found.token, found.rounds, found.margin) if found else None,
         temperature=verdict.temperature,
         is_complete=verdict.complete,
+        are_alike=verdict.alike,
     )
 
 

@@ -22,7 +22,7 @@ from engine.records import Device, ModelInfo
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
 PRIVATE_KEYS = frozenset({"system_prompt"})
-_SERVER = re.compile(r"rpc:[^,\s]+")  # the address of another computer
+_SERVER = re.compile(r"(rpc|engine):[^,#\s]+")  # the address of another computer
 NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
@@ -97,7 +97,7 @@ def _places(info: ModelInfo) -> str:
 def _setting(key: str, value: object) -> str:
     if key in PRIVATE_KEYS:
         return f"{key}=({len(str(value))} characters)"
-    written = _SERVER.sub("rpc:(a server)", value) if isinstance(value, str) else value
+    written = _SERVER.sub(r"\1:(a server)", value) if isinstance(value, str) else value
     return f"{key}={'automatic' if written is None else written}"
 
 

@@ -14,11 +14,11 @@ from app.logs import LOG_NAME
 from ui.text.language import mark, translate
 
 ABOUT = mark(
-    "HelpDesk",
+    "HelpMenu",
     "Paceline {version}: chat with local language models, made faster by speculative decoding without "
     "changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.",
 )
-COPIED = mark("HelpDesk", "Diagnostics copied. They contain nothing from your chats.")
+COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your chats.")
 
 
 class HelpMenuController(QObject):
@@ -36,13 +36,13 @@ class HelpMenuController(QObject):
         button.log_folder.connect(self._open_logs)
         button.diagnostics.connect(self._copy_diagnostics)
         button.about.connect(
-            lambda: parts.window.show_notice(translate("HelpDesk", ABOUT).format(version=app.__version__))
+            lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._parts.window.show_notice(translate("HelpDesk", "The logs are in {folder}.").format(folder=folder))
+            self._parts.window.show_notice(translate("HelpMenu", "The logs are in {folder}.").format(folder=folder))
 
     def _copy_diagnostics(self) -> None:
         from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
@@ -50,4 +50,4 @@ class HelpMenuController(QObject):
         view = self._engine()
         text = diagnostics(self._parts.keeper.current, (view.target, view.draft), self._parts.paths.logs / LOG_NAME)
         QGuiApplication.clipboard().setText(text)
-        self._parts.window.show_notice(translate("HelpDesk", COPIED))
+        self._parts.window.show_notice(translate("HelpMenu", COPIED))

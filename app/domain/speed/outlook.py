@@ -69,6 +69,7 @@ class Outlook:
     measured_with: str = ""
     temperature: float = 0.0
     measured: PairSpeed | None = None
+    by_head: bool = False  # a head drafts: next-token layers (MTP) or EAGLE-3
 
     @property
     def headline(self) -> Sentence:
@@ -79,9 +80,14 @@ class Outlook:
     @property
     def sentences(self) -> tuple[Sentence, ...]:
         """Everything, the most important first."""
-        parts = [self.headline, self._draft, self._bound]
-        if not (self.measured and measured_words(self.measured)):
-            parts += [self._conditions, self._basis]
+        return (self.headline, *self.details)
+
+    @property
+    def details(self) -> tuple[Sentence, ...]:
+        """What there is to say beside the headline."""
+        parts = [self._draft, self._bound]
+        if not self.is_measured:
+            parts += [self._conditions, self._basis, self._head_basis]
         return tuple(part for part in parts if part)
 
     @property
@@ -95,9 +101,17 @@ class Outlook:
         )
 
     @property
-    def words(self) -> Sentence:
-        """All sentences after one another."""
-        return joined(self.sentences)
+    def is_measured(self) -> bool:
+        """Whether the headline is a figure that was measured with this pair."""
+        return self.measured is not None and bool(measured_words(self.measured))
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
+        if self.measured is None or not self.is_measured:
+            return self.gain.is_gain
+        race = self.measured.race
+        return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
 
     @property
     def _expected(self) -> Sentence:
@@ -119,14 +133,24 @@ class Outlook:
         gain = self.gain
         if gain.draft_share is None:
             return said("")
-        share = said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=gain.draft_share * 100)
-        if gain.draft_pays:
+        percent = gain.draft_share * 100
+        share = (
+            said(
+                "A token of the head costs {percent:.0f}% of a pass of the target, output layer included.",
+                percent=percent,
+            )
+            if self.by_head
+            else said("A drafted token costs {percent:.0f}% of a pass of the target.", percent=percent)
+        )
+        if gain.draft_pays or (self.is_measured and self.is_gain):  # what was measured is not to be contradicted
             return share
         return joined([share, self._instead])
 
     @property
     def _instead(self) -> Sentence:
         """What would pay where the draft does not."""
+        if self.by_head:
+            return said("That does not pay off here; text that repeats is drafted without it.")
         even = self.gain.break_even_share
         if even is None or even < 0.02:
             return said("No draft model would pay off here; text that repeats is drafted without one.")
@@ -168,6 +192,12 @@ class Outlook:
         if self.basis == "others":
             return said("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
         return said("Estimated from the speed of the memory, which was measured here.")
+
+    @property
+    def _head_basis(self) -> Sentence:
+        if not self.by_head:
+            return said("")
+        return said("How often a head is right was not measured here: the range is what was published of others.")
 
 
 def measured_words(speed: PairSpeed) -> Sentence:

@@ -45,7 +45,7 @@ class AnswerSpeed:
 
 @dataclass(frozen=True, slots=True)
 class RaceSpeed:
-    """How a lane with this pair ended against plain decoding of its target. ``low`` to ``high``: 95 %, over rounds.
+    """How a lane with this pair ended against plain decoding of its target. ``low`` to ``high``: 95%, over rounds.
 
     ``ended_at``: seconds since 1970.
     """

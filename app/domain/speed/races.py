@@ -21,11 +21,15 @@ class LaneChoice:
     """One lane: a mode, and how many tokens are proposed for a pass; None leaves that to the engine.
 
     ``draft`` is the file of a draft model that this lane loads for itself; empty: the one that is loaded, if any.
+    ``target`` is that of another target; with it an empty ``draft`` is none. A person reads the names.
     """
 
     mode: Mode
     depth: int | None = None
     draft: str = ""
+    target: str = ""
+    draft_name: str = field(default="", compare=False)
+    target_name: str = field(default="", compare=False)
 
 
 PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
@@ -61,9 +65,10 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class LaneVerdict:
-    """A lane's speed over that of the lane it is compared with, and its 95 % interval over rounds where there is one.
+    """A lane's speed over that of the lane it is compared with, and its 95% interval over rounds where there is one.
 
-    ``ratio`` is None where one of them has no token; ``parting`` where the answers are the same.
+    ``ratio`` is None where one of them has no token; ``parting`` where the answers are the same. ``are_alike`` is False
+    for lanes of two targets: nothing is said of where their answers part.
     """
 
     lane: int
@@ -75,6 +80,7 @@ class LaneVerdict:
     parting: Parting | None
     temperature: float
     is_complete: bool = True
+    are_alike: bool = True
 
     @property
     def has_interval(self) -> bool:

@@ -8,16 +8,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from app.domain.errors import AppError
+from app.hub.addresses import host_of
 from app.hub.downloads.entry import QueueEntry, id_of
 from app.hub.downloads.queue_file import QueueFile
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, Source, StoppedError, TransferControl, discard, fetch
 from app.hub.errors import DownloadError, HubError, LibraryError
 from app.hub.library.library import Library
+from app.hub.links import LinkSource
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel
+from engine.errors import EngineError
 from engine.sentences import said
 
 MAX_AT_ONCE = 3
@@ -183,10 +187,12 @@ class DownloadQueue:
         error: AppError | None = None
         is_done = False
         try:
-            for at, wanted in enumerate(self._wanted(entry.request)):
-                watch.file_index = at
-                fetch(self._client, wanted, watch, self._patience)
-            self._make_pairs(entry, self._library.add_downloaded(entry.request))
+            with _source(entry.request, self._client) as source:
+                for at, wanted in enumerate(self._wanted(entry.request)):
+                    watch.file_index = at
+                    fetch(source, wanted, watch, self._patience)
+            server = host_of(entry.request.url) if entry.request.url else ""
+            self._make_pairs(entry, self._library.add_downloaded(entry.request, server))
             is_done = True
         except StoppedError:
             log.info("A download was stopped; its part is kept.")
@@ -237,6 +243,7 @@ class DownloadQueue:
                 place_for(request.repo_id, file.path),
                 locks,
                 file.sha256,
+                judge_model if request.url else None,
             )
             for file in request.model.files
         ]
@@ -295,6 +302,33 @@ class DownloadQueue:
             files = [file for one in busy for file in one.state.files]
             mine = entry.state.files[file_index]
         return sum(max(0, (file.size_bytes or 0) - file.done_bytes) for file in files if file is not mine)
+
+
+@contextmanager
+def _source(request: DownloadRequest, hub: Source) -> Iterator[Source]:
+    """Where a download's bytes come from: the hub, or the server of its link."""
+    if not request.url:
+        yield hub
+        return
+    link = LinkSource(request.url)
+    try:
+        yield link
+    finally:
+        link.close()
+
+
+def judge_model(path: Path) -> None:
+    """Look at a file that nobody vouches for.
+
+    Raises:
+        DownloadError: it is no GGUF file, or a damaged one.
+    """
+    from engine.gguf.header import read_header  # noqa: PLC0415 (NumPy: the start does not wait for it)
+
+    try:
+        read_header(path)
+    except EngineError as error:
+        raise DownloadError(error.problem.message, "What came was discarded. Check the link.") from error
 
 
 class _Progress(TransferControl):

@@ -18,7 +18,7 @@ from pathlib import Path
 from app.hub.errors import ChecksumError, DiskFullError, DownloadError
 from app.hub.file_names import short
 from app.storage.atomic import move_into_place, write_atomically
-from engine.sentences import said
+from engine.sentences import said, size_of
 
 RESERVE_BYTES = 64 << 20  # left free for everybody else: chats, logs, the system
 HASH_BLOCK_BYTES = 1 << 20
@@ -108,13 +108,16 @@ class PartFile:
             finally:
                 os.close(descriptor)
 
-    def finish(self, checksum: str, on_checked: Callable[[int], None]) -> None:
+    def finish(
+        self, checksum: str, on_checked: Callable[[int], None], judge: Callable[[Path], None] | None = None
+    ) -> None:
         """Check the bytes and give the file its final name. ``checksum`` as `matches` takes it.
 
-        ``on_checked`` may raise to stop.
+        ``on_checked`` may raise to stop. ``judge`` looks at the complete file, and raises where it may not be used.
 
         Raises:
             ChecksumError: they are others; the part is gone then.
+            DownloadError: ``judge`` refused them; the part is gone as well.
         """
         self.close()
         if self.label is None:
@@ -123,6 +126,12 @@ class PartFile:
             self.discard()
             name = short(self.destination.name)
             raise ChecksumError(said("{name} does not match the checksum from the hub and was discarded.", name=name))
+        if judge is not None:
+            try:
+                judge(self.path)
+            except DownloadError:
+                self.discard()
+                raise
         with _disk_errors(self.path):
             move_into_place(self.path, self.destination)
             self._label_path.unlink(missing_ok=True)
@@ -179,10 +188,10 @@ def check_space(folder: Path, needed_bytes: int) -> None:
             said(
                 "{needed_bytes} are still needed, but {free} are free in {folder}, of which {reserve_bytes} "
                 "are reserved for the system.",
-                needed_bytes=_megabytes(needed_bytes),
-                free=_megabytes(free),
+                needed_bytes=size_of(needed_bytes),
+                free=size_of(free),
                 folder=folder,
-                reserve_bytes=_megabytes(RESERVE_BYTES),
+                reserve_bytes=size_of(RESERVE_BYTES),
             )
         )
 
@@ -190,8 +199,12 @@ def check_space(folder: Path, needed_bytes: int) -> None:
 def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[int], None]) -> bool:
     """Whether a file holds the bytes of a checksum: SHA-256 (64 hex digits), or git's own hash (40).
 
+    Where there is none (an empty text) only the length is compared.
     ``on_checked`` is told after each block how many bytes were looked at, and may raise to stop.
     """
+    if not checksum:
+        with _disk_errors(path):
+            return path.stat().st_size == size_bytes
     if len(checksum) == 64:
         digest = hashlib.sha256()
     else:
@@ -207,12 +220,6 @@ def matches(path: Path, checksum: str, size_bytes: int, on_checked: Callable[[in
 
 def _is_own(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _megabytes(size_bytes: int) -> str:
-    if size_bytes >= 1e9:
-        return said("{number:.1f} GB", number=size_bytes / 1e9)
-    return said("{number:.0f} MB", number=size_bytes / 1e6)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.errors import AppError
-from app.hub.errors import UnsafeNameError
+from app.hub.errors import LinkRefusedError, UnsafeNameError
 from app.hub.file_names import check_repo_id, kind_of, safe_parts
+from app.hub.links import check_link
 from app.hub.records import DownloadRequest, DownloadStatus, RemoteFile, RemoteModel
 from app.storage.atomic import write_atomically
 
@@ -96,6 +97,7 @@ def _as_dict(request: DownloadRequest, status: DownloadStatus) -> dict[str, Any]
         "files": [{"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in model.files],
         "draft_of": request.draft_of,
         "licence": request.licence,
+        "url": request.url,
         "status": (DownloadStatus.QUEUED if status.is_active else status).value,
     }
 
@@ -109,9 +111,10 @@ def _row_of(facts: Any) -> Row | None:  # noqa: ANN401 (whatever the file holds)
         if not files or not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARS for text in texts):
             return None
         model = RemoteModel(texts[0], kind_of(files[0].path), files, texts[1])
-        request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3])
+        url = check_link(facts["url"]) if facts.get("url") else ""  # older files have none
+        request = DownloadRequest(check_repo_id(facts["repo_id"]), model, facts["revision"], texts[2], texts[3], url)
         return request, DownloadStatus(facts["status"])
-    except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, UnsafeNameError, LinkRefusedError) as error:
         log.warning("A download in the queue's file cannot be understood: %s", type(error).__name__)
         return None
 

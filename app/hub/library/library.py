@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,9 @@ from app.hub.file_names import (
     safe_parts,
     short,
 )
+from app.hub.library import ollama
 from app.hub.library.index import Index, IndexEntry, IndexFile
+from app.hub.library.ollama import Skipped
 from app.hub.library.other_folders import MAX_OFFERS, is_model_file, known_places, offers_in
 from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
 from engine.sentences import said
@@ -100,7 +102,8 @@ class Library:
         known = [model for model in self.models() if _same(model.path, files[0])]
         if known:
             return known[0]
-        entry = IndexEntry(model_name(path.name), tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
+        name = ollama.name_of_blob(files[0]) or model_name(path.name)
+        entry = IndexEntry(name, tuple(map(str, files)), is_downloaded=False, size_bytes=_size(files))
         return self._add(entry)
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
@@ -115,7 +118,7 @@ class Library:
             name=request.model.name,
             files=tuple(file.relative_to(self.folder).as_posix() for file in files),
             is_downloaded=True,
-            repo_id=request.repo_id,
+            repo_id="" if request.url else request.repo_id,
             licence=request.licence,
             size_bytes=_size(files),
             source=source,
@@ -164,18 +167,37 @@ class Library:
         for name in [model.name for model in self.models() if _same(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=moment))
 
-    def offers(self) -> tuple[Offer, ...]:
-        """Models in the Hugging Face cache, LM Studio, Jan and llama.cpp that are not in the library yet."""
+    def look(self) -> tuple[tuple[Offer, ...], tuple[Skipped, ...]]:
+        """Models that other programs keep and that are not in the library yet; and which of theirs cannot be used.
+
+        Looked at: the Hugging Face cache, LM Studio, Jan, llama.cpp, Ollama.
+        """
+        skipped: list[Skipped] = []
+        offers = self.unknown(self._of_others(skipped))
+        return offers, tuple(skipped)
+
+    def unknown(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
+        """Those that are not in the library, each file once."""
         known = {model.path.resolve() for model in self.models()}
         found: dict[Path, Offer] = {}
-        for program, folder in known_places(os.environ, Path.home()):
-            for offer in offers_in(program, folder):
-                real = offer.files[0].resolve()
-                if real not in known and len(found) < MAX_OFFERS:
-                    found.setdefault(real, offer)
+        for offer in offers:
+            real = offer.files[0].resolve()
+            if real not in known and len(found) < MAX_OFFERS:
+                found.setdefault(real, offer)
         return tuple(found.values())
 
     # ---- inside --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _of_others(skipped: list[Skipped]) -> Iterator[Offer]:
+        for program, folder in known_places(os.environ, Path.home()):
+            yield from offers_in(program, folder)
+        for store in ollama.stores(os.environ, Path.home()):
+            for model in ollama.models_in(store):
+                if isinstance(model, Offer):
+                    yield model
+                else:
+                    skipped.append(model)
 
     def _change_entry(self, name: str, changed: Callable[[IndexEntry], IndexEntry]) -> None:
         def change(index: Index) -> Index:
@@ -198,7 +220,8 @@ class Library:
             files=shown,
             kind=kind_of(shown[0].name),
             origin=Origin.DOWNLOADED if entry.is_downloaded else Origin.IN_PLACE,
-            quantization=quantization_of(entry.files[0] if entry.is_downloaded else shown[0].name),
+            quantization=quantization_of(entry.files[0] if entry.is_downloaded else shown[0].name)
+            or quantization_of(entry.name.replace(":", "-")),
             size_bytes=entry.size_bytes if missing else _size(shown),
             repo_id=entry.repo_id,
             licence=entry.licence,

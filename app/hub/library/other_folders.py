@@ -36,19 +36,28 @@ def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.pla
 
 
 def offers_in(program: str, folder: Path) -> Iterator[Offer]:
-    """The models below a folder. A shard counts with all others of its model; incomplete models are left out."""
+    """The models below a folder, each once."""
     seen: set[Path] = set()
     for path in _gguf_files(folder):
-        shard = shard_of(path.name)
-        if (shard is not None and shard[1] != 1) or not is_model_file(path):
-            continue
-        files = all_shards(path)
-        real = path.resolve()
-        if real in seen or not all(file.is_file() for file in files):
-            continue
-        seen.add(real)
+        offer = offer_of(program, path)
+        if offer is not None and (real := path.resolve()) not in seen:
+            seen.add(real)
+            yield offer
+
+
+def offer_of(program: str, path: Path) -> Offer | None:
+    """The model of a file. A shard counts with all others of its model; None for them, and for an incomplete model."""
+    shard = shard_of(path.name)
+    if (shard is not None and shard[1] != 1) or not is_model_file(path):
+        return None
+    files = all_shards(path)
+    try:
+        if not all(file.is_file() for file in files):
+            return None
         size = sum(file.stat().st_size for file in files)
-        yield Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
+    except OSError:  # gone in the meantime
+        return None
+    return Offer(model_name(path.name), files, kind_of(path.name), program, quantization_of(path.name), size)
 
 
 def is_model_file(path: Path) -> bool:

@@ -22,8 +22,8 @@ from engine.sentences import joined, said
 
 FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
-_ALONE = (FileKind.MODEL, FileKind.DRAFT)
-_HEADS = (FileKind.MTP, FileKind.EAGLE)
+ALONE = (FileKind.MODEL, FileKind.DRAFT)
+HEADS = (FileKind.MTP, FileKind.EAGLE)
 _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
 _BOTH = said("The hub has both models as listed here.")
 
@@ -139,9 +139,9 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
 
 def check(pair: CatalogPair, client: RepoDetailsSource) -> EntryCheck:
     """Compare an entry with what the hub has today."""
-    checks = [_check_model(pair.target, _ALONE, client)]
+    checks = [_check_model(pair.target, ALONE, client)]
     if pair.draft is not None:
-        checks.append(_check_model(pair.draft, _HEADS if pair.drafting is Drafting.SIDE_FILE else _ALONE, client))
+        checks.append(_check_model(pair.draft, HEADS if pair.drafting is Drafting.SIDE_FILE else ALONE, client))
     models = [check.target for check in checks]
     bad = [check for check in checks if check.status is not EntryStatus.THERE]
     if not bad:
@@ -176,7 +176,7 @@ def _compare(model: CatalogModel, kinds: Container[FileKind], details: RepoDetai
     return EntryCheck(EntryStatus.THERE, "", remote)
 
 
-def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = _ALONE) -> RemoteModel | None:
+def pick(details: RepoDetails, pattern: str, kinds: Container[FileKind] = ALONE) -> RemoteModel | None:
     """The model of these kinds whose first file fits the pattern; of shards, the name without number counts, too."""
     for model in details.models:
         first = model.files[0].path

@@ -14,11 +14,18 @@ from typing import Protocol
 
 from app.domain.models import Drafting
 from app.hub.errors import HubError
-from app.hub.pairs.assessment import check_vocabularies
-from app.hub.pairs.catalog import CatalogPair, pick
+from app.hub.pairs.assessment import check_draft, check_vocabularies
+from app.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
 from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
 from app.hub.remote_header import KnownModel, RangeClient, read_local_header, read_remote_header
 from engine.errors import EngineError
+from engine.gguf.head_files import (
+    EAGLE3_ARCHITECTURE,
+    head_method,
+    num_next_token_layers,
+    own_heads_sentence,
+)
+from engine.gguf.token_weights import head_weights
 from engine.sandbox.pair_probe import PairVerdict
 from engine.sentences import Sentence, joined, said
 
@@ -32,8 +39,6 @@ _LETTERS = re.compile(r"[^a-z0-9]")
 _NO_DRAFT_NEEDED = said("The n-gram mode needs no draft.")
 _KINDS = {
     FileKind.MMPROJ: said("the image or sound part of another model"),
-    FileKind.MTP: said("the next-token heads of another model"),
-    FileKind.EAGLE: said("a draft head (EAGLE) that works only inside its own target"),
     FileKind.DFLASH: said("a draft head (DFlash) that works only inside its own target"),
     FileKind.IMATRIX: said("a table for quantizing another model"),
     FileKind.VOCAB: said("a vocabulary without weights"),
@@ -67,6 +72,7 @@ class Candidate:
     size_bytes: int | None = None
     cost_share: float | None = None
     speaks: float | None = None
+    head: str = ""  # the method, of a head in a file of its own: "MTP" or "EAGLE-3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +171,11 @@ def _look_here(
         )
         if model.missing:
             found.reject(candidate, said("Its file has been moved or deleted."))
-        elif not model.kind.runs_alone:
+        elif model.kind in _KINDS:
             found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
             try:
-                known.append((candidate, read_local_header(model.path)))
+                known.append((candidate, read_local_header(model.path, may_be_head=True)))
             except EngineError as error:
                 found.reject(candidate, error.message)
     _judge(target, known, found, should_stop)
@@ -178,18 +184,19 @@ def _look_here(
 def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, should_stop: Callable[[], bool]) -> None:
     hub = sources.hub
     listed = {
-        (pair.draft.repo, pair.draft.file): pair.draft
+        (pair.draft.repo, pair.draft.file): (pair.draft, pair.drafting)
         for pair in sources.catalog
-        if pair.draft is not None and pair.drafting is Drafting.DRAFT_MODEL and _is_family(target, pair)
+        if pair.draft is not None and _is_family(target, pair)
     }
     known: list[tuple[Candidate, KnownModel]] = []
-    for draft in listed.values() if hub else ():
+    for draft, drafting in listed.values() if hub else ():
         candidate = Candidate(
             draft.repo.partition("/")[2], CandidateOrigin.RECOMMENDED, repo_id=draft.repo, file=draft.file,
             quantization=draft.quantization, size_bytes=draft.size_bytes,
         )  # fmt: skip
         try:
-            model = pick(hub.details(draft.repo), draft.file) if hub else None
+            kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
+            model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
         except HubError as error:
             found.reject(candidate, error.message)
             continue
@@ -241,7 +248,7 @@ def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
     if summary.gated is not Gated.NO:
         return said("It is gated: accept the terms on its hub page.")
-    if summary.architecture and summary.architecture != target.header.architecture:
+    if summary.architecture not in ("", EAGLE3_ARCHITECTURE, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
             own=summary.architecture,
@@ -271,7 +278,7 @@ def _choose(
     except HubError as error:
         found.reject(candidate, error.message)
         return
-    models = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
+    models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
     if not small:
         found.reject(
@@ -299,7 +306,8 @@ def _read(
         size_bytes=model.size_bytes or candidate.size_bytes,
     )
     try:
-        known.append((candidate, read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop)))
+        header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
+        known.append((candidate, header))
     except (EngineError, HubError) as error:
         found.reject(candidate, error.message)
 
@@ -313,12 +321,23 @@ def _judge(
     found: _Findings,
     should_stop: Callable[[], bool],
 ) -> None:
-    if not known:
-        return
-    verdicts = check_vocabularies(target, [model for _, model in known], should_stop)
-    for (candidate, model), verdict in zip(known, verdicts, strict=True):
-        share = model.bytes_per_token / target.bytes_per_token if target.bytes_per_token else None
-        found.judged.append(_verdict(replace(candidate, cost_share=share), verdict))
+    heads = [one for one in known if head_method(one[1].header)]
+    models = [one for one in known if not head_method(one[1].header)]
+    verdicts = [check_draft(target, head, should_stop) for _, head in heads]
+    if models:
+        verdicts += check_vocabularies(target, [model for _, model in models], should_stop)
+    for (candidate, model), verdict in zip((*heads, *models), verdicts, strict=True):
+        judged = replace(candidate, cost_share=_cost_share(target, model), head=head_method(model.header))
+        found.judged.append(_verdict(judged, verdict))
+
+
+def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
+    """What a drafted token costs beside a pass of the target; None where that is not known."""
+    read: int | None = draft.bytes_per_token
+    if head_method(draft.header):
+        weights = head_weights(target.header, draft.header)
+        read = weights.num_bytes if weights is not None else None
+    return read / target.bytes_per_token if read is not None and target.bytes_per_token else None
 
 
 def _verdict(candidate: Candidate, verdict: PairVerdict) -> Candidate:
@@ -361,7 +380,8 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
     else:
         none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
         head = [none, _NO_DRAFT_NEEDED]
-    return DraftSearch(tuple(matching), tuple(rejected), joined([*head, *found.notes, more]))
+    own = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
+    return DraftSearch(tuple(matching), tuple(rejected), joined([*own, *head, *found.notes, more]))
 
 
 def _is_family(target: KnownModel, pair: CatalogPair) -> bool:

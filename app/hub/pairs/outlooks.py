@@ -9,7 +9,7 @@ import logging
 import math
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.domain.model_name import name_of_file
@@ -22,7 +22,8 @@ from engine.forecast.forecast import Forecast, forecast, pair_kind
 from engine.forecast.gain import GainForecast, PairKind
 from engine.forecast.passes import LEAST_BYTES, Machine, PlacedModel
 from engine.forecast.read_speed import measure_read_speed
-from engine.gguf.token_weights import token_weights, weights_by_size
+from engine.gguf.head_files import has_next_token_layers, head_method
+from engine.gguf.token_weights import head_weights, token_weights, weights_by_size
 from engine.llama.library import physical_cores
 from engine.pacing.measuring import OtherLoad
 from engine.storage.json_store import JsonStore
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _FILE, _FORMAT = "read-speed.json", 1
 RETRY_S = 30.0  # until a measurement beside other programs is tried again
+CHAT_TEMPLATE = "tokenizer.chat_template"
 _SLOWEST, _FASTEST = 1e8, 1e14  # bytes a second
 
 
@@ -66,13 +68,13 @@ class Outlooks:
         self._tried_at = -math.inf
 
     def of_pair(self, target: KnownModel, draft: KnownModel | None, conditions: Conditions) -> Outlook | None:
-        """What is to be expected of it, or of the target alone; None where nothing here could tell."""
+        """What is to be expected of it, or of the target alone; None where nothing here could tell.
+
+        A target without a draft drafts with its own heads, where it has any that its header tells all of.
+        """
         plan = conditions.plan
         first = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
-        second = (
-            _asked(draft, conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers) if draft else None
-        )
-        kind = pair_kind(target.header, draft.header) if draft else PairKind.OTHER
+        second, kind = _drafter(target, draft, conditions)
         found = forecast(self._machine([first, second]), first, second, kind, conditions.temperature, conditions.speaks)
         if found is None:
             return None
@@ -80,7 +82,7 @@ class Outlooks:
         if self._speeds is not None and target.path is not None and (draft is None or draft.path is not None):
             names = [name_of_file(model.path) if model and model.path else "" for model in (target, draft)]
             measured = self._speeds.get(*names)
-        return _outlook(found, measured)
+        return _outlook(found, measured, by_head=second is not None and kind is PairKind.HEAD)
 
     def of_list(self, target: ListedModel, draft: ListedModel | None, conditions: Conditions) -> Outlook | None:
         """The same of models of which only the size is known; a draft counts as one of the target's family."""
@@ -144,10 +146,28 @@ def _asked(model: KnownModel, threads: int | None, cache_type: str, gpu_layers: 
     parts = model.weights_bytes if model.num_parts > 1 else None
     name = model.path.name if model.path is not None else ""
     weights = token_weights(model.header, parts)
-    return PlacedModel(weights, threads or physical_cores(), bool(gpu_layers), cache_type, name, model.size_bytes)
+    place = (threads or physical_cores(), bool(gpu_layers), cache_type)
+    return PlacedModel(weights, *place, name, model.size_bytes, bool(model.header.metadata.get(CHAT_TEMPLATE)))
 
 
-def _outlook(found: Forecast, measured: PairSpeed | None) -> Outlook:
+def _drafter(
+    target: KnownModel, draft: KnownModel | None, conditions: Conditions
+) -> tuple[PlacedModel | None, PairKind]:
+    """What drafts for the target: the draft, a head in a file, or the target's own."""
+    plan = conditions.plan
+    place = (conditions.draft_threads, plan.draft_cache_type, plan.draft_gpu_layers)
+    if draft is not None and not head_method(draft.header):
+        return _asked(draft, *place), pair_kind(target.header, draft.header)
+    weights = head_weights(target.header, draft.header if draft is not None else None)
+    if weights is None or (draft is None and not has_next_token_layers(target.header)):
+        return None, PairKind.OTHER
+    if draft is not None:
+        return replace(_asked(draft, *place), weights=weights), PairKind.HEAD
+    own = _asked(target, conditions.threads, plan.cache_type, plan.gpu_layers)
+    return replace(own, weights=weights, size_bytes=weights.num_bytes), PairKind.HEAD
+
+
+def _outlook(found: Forecast, measured: PairSpeed | None, *, by_head: bool = False) -> Outlook:
     plain = found.plain
     return Outlook(
         SpeedRange(*plain.tokens_per_second),
@@ -159,6 +179,7 @@ def _outlook(found: Forecast, measured: PairSpeed | None) -> Outlook:
         plain.measured_with.removesuffix(".gguf"),
         found.temperature,
         measured,
+        by_head,
     )
 
 

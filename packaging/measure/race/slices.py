@@ -3,7 +3,7 @@
     python packaging/measure/race/slices.py --target T.gguf --draft D.gguf [--lanes off,suffix,auto] [--repeat 12]
 
 The lanes on one loaded model, as a race opens them, answer the same question in slices and, by turns, one after the
-other as a whole. Reported is each lane's tokens per second in slices over those alone, with a 95 % interval: 1.000 is a
+other as a whole. Reported is each lane's tokens per second in slices over those alone, with a 95% interval: 1.000 is a
 race that costs nothing. It wants a machine with nothing else to do. Answers go on past their end, so that all have the
 same length.
 """
@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import numpy as np
 
 from app.benchmark.lanes import read_lanes
+from app.benchmark.opened_lanes import open_beside
 from app.benchmark.race import Lane, Race, RacePlan
 from app.benchmark.runs import Variant
-from app.controllers.race.lanes import open_beside
 from engine.records import ChatRequest, LoadRequest, Message, SamplingParams
 from engine.session.session import Session
 

@@ -33,18 +33,16 @@ PERSON = {
     "required": ["name", "age", "hobbies"],
     "additionalProperties": False,
 }
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The current weather in a city.",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
-            "required": ["city"],
-        },
+GET_WEATHER: dict[str, Any] = {
+    "name": "get_weather",
+    "description": "The current weather in a city.",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+        "required": ["city"],
     },
 }
+WEATHER = {"type": "function", "function": GET_WEATHER}
 QUESTION = "In one short sentence: what is a binary search?"
 CODE = """def area(width, height):
     return width * height
@@ -153,6 +151,39 @@ class OpenAiPackage:
         _check(answer.choices[0].text.startswith("1, 2, 3,"))
         return f"{answer.choices[0].text!r}, {len(answer.choices[0].logprobs.tokens)} tokens"
 
+    def responses(self) -> str:
+        """A whole answer of the Responses API, by a schema, and checked by the package's own types."""
+        form = {"type": "json_schema", "name": "person", "strict": True, "schema": PERSON}
+        answer = self._respond("Invent a person.", text={"format": form})
+        _check(answer.status == "completed")
+        value = json.loads(answer.output_text)
+        importlib.import_module("jsonschema").validate(value, PERSON)
+        type(answer).model_validate(answer.model_dump(by_alias=True, warnings=False))
+        return f"{value}; {answer.usage.output_tokens} tokens"
+
+    def responses_streamed(self) -> str:
+        """Events, put together by the package as they come."""
+        with self._client.responses.stream(model=self._model, input=QUESTION, temperature=0) as events:
+            text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+            final = events.get_final_response()
+        _check(final.output_text == text != "")
+        return text
+
+    def responses_with_tools(self) -> str:
+        """A call that has to be made, and what the model says to what the tool said."""
+        tool = {"type": "function", "strict": False, **GET_WEATHER}
+        items: list[Any] = [{"role": "user", "content": "What is the weather in Rome, in celsius?"}]
+        answer = self._respond(items, tools=[tool], tool_choice="required")
+        call = next(item for item in answer.output if item.type == "function_call")
+        items += answer.output
+        items.append({"type": "function_call_output", "call_id": call.call_id, "output": "19 degrees, sunny"})
+        return f"{json.loads(call.arguments)} -> {self._respond(items, tools=[tool]).output_text}"
+
+    def _respond(self, given: str | list[Any], **fields: Any) -> Any:  # noqa: ANN401  (the client's own types)
+        return self._client.responses.create(
+            model=self._model, input=given, temperature=0, max_output_tokens=200, store=False, **fields
+        )
+
 
 def with_openai(url: str, key: str) -> dict[str, Callable[[], str]]:
     """What OpenAI's own package is asked for."""
@@ -227,7 +258,7 @@ def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
         return run("Name one planet.", "--no-stream", "-o", "max_tokens", "30")
 
     def schema() -> str:
-        return str(json.loads(run("Invent a dog.", "--schema", "name, age int", "-o", "max_tokens", "100")))
+        return str(json.loads(run("Invent a person.", "--schema", json.dumps(PERSON), "-o", "max_tokens", "200")))
 
     return {one.__name__: one for one in (prompt, not_streamed, schema)}
 

@@ -3,7 +3,7 @@
     python packaging/measure/server/predicted_edit.py --target T.gguf [--draft D.gguf] [--rounds 3] [--max-tokens 1700]
 
 The file is made here, and stands in the question, too, as editors send it. Each variant answers in turn, in an order
-that turns round. Printed are tokens per pass, speed over plain with its 95 % interval (paired by round), and how much
+that turns round. Printed are tokens per pass, speed over plain with its 95% interval (paired by round), and how much
 of the prediction was kept.
 """
 

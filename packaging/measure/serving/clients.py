@@ -1,14 +1,14 @@
 """Measures the server with one, two and four clients at once, plain and with speculation.
 
     python packaging/measure/serving/clients.py --model T.gguf --draft D.gguf --prompts assets/workloads/real \
-        [--clients 1,2,4] [--modes off,auto] [--rounds 5] [--each 3] [--max-tokens 128] [--json OUT]
+        [--clients 1,2,4] [--modes off,auto] [--rounds 5] [--requests 12] [--max-tokens 128] [--json OUT]
 
-`paceline serve` runs in a process of its own. In each round every number of clients asks the same prompts in every
-mode, back to back and in turned order; each client asks ``--each`` prompts, one after the other. Every request begins
-with words of its own, so that nothing of it is cached. Reported for each: tokens per second of all clients together,
-how long a client waits for its turn (to the first text, without the time that its own prompt took), the 95th percentile
-of the time between two pieces of text as they reach the client, for each token of the later one, and the ratio of the
-tokens per second to those of the first mode, a geometric mean over rounds with its 95 % interval.
+`paceline serve` runs in a process of its own. In each round every number of clients asks the same ``--requests``
+prompts in every mode, back to back and in turned order; each client asks its share of them, one after the other. Every
+request begins with words of its own, so that nothing of it is cached. Reported for each: tokens per second of all
+clients together, how long a client waits for its turn (to the first text, without the time that its own prompt took),
+the 95th percentile of the time between two pieces of text as they reach the client, for each token of the later one,
+and the ratio of the tokens per second to those of the first mode, a geometric mean over rounds with its 95% interval.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from engine.records import Message  # noqa: E402
 
 KEY = "a-key-of-this-measurement"
 TIMEOUT_S = 600.0
-STUDENT_T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}  # 97.5 %, by rounds
+STUDENT_T = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}  # 97.5%, by rounds
 BETWEEN = 1.96
 
 
@@ -104,7 +104,7 @@ class Bench:
 
         def ask_all(client: int) -> None:
             for turn in range(each):
-                prompt = self.prompts[(number * clients * each + client * each + turn) % len(self.prompts)]
+                prompt = self.prompts[((number * clients + client) * each + turn) % len(self.prompts)]
                 request = self._ask(prompt, mode)
                 with self.lock:
                     found.append(request)
@@ -208,7 +208,7 @@ def rows_of(slices: Sequence[Slice]) -> list[Row]:
 
 
 def _interval(logs: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """A geometric mean, and its 95 % interval where there are rounds enough."""
+    """A geometric mean, and its 95% interval where there are rounds enough."""
     mean = statistics.mean(logs)
     if len(logs) < min(STUDENT_T):
         return math.exp(mean), None, None
@@ -238,7 +238,7 @@ def main() -> int:
     parser.add_argument("--clients", default="1,2,4")
     parser.add_argument("--modes", default="off,auto")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--each", type=int, default=3, help="requests of each client in a round")
+    parser.add_argument("--requests", type=int, default=12, help="of all clients together, in each mode of a round")
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--json", type=Path)
@@ -247,7 +247,7 @@ def main() -> int:
         options.draft = str(builtin_draft())
     prompts = [prompt.messages for file in prompt_files(options.prompts) for prompt in read_prompts(file)]
     modes, numbers = options.modes.split(","), [int(word) for word in options.clients.split(",")]
-    prompts = prompts[:: max(1, len(prompts) // (max(numbers) * options.each * options.rounds))]  # some of each kind
+    prompts = prompts[:: max(1, len(prompts) // (options.requests * options.rounds))]  # some of each kind
     slices = []
     with serving(options) as port:
         bench = Bench(port, prompts, options.max_tokens)
@@ -257,7 +257,7 @@ def main() -> int:
         for number in range(options.rounds):
             for clients in numbers:
                 for mode in modes if number % 2 == 0 else reversed(modes):
-                    slices.append(bench.slice(clients, mode, number, options.each))
+                    slices.append(bench.slice(clients, mode, number, max(1, options.requests // clients)))
                     speed = f"{slices[-1].tokens_per_second:.1f} tok/s"
                     print(f"round {number + 1}, {clients} clients, {mode}: {speed}", flush=True)
     slices.sort(key=lambda one: modes.index(one.mode))

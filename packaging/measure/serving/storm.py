@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 import psutil  # noqa: E402
-from stormy_clients import Question, StormyClient, Tally, Where, ask, questions  # noqa: E402
+from stormy_clients import KINDS, OF_A_MODEL, Question, StormyClient, Tally, Where, ask, questions  # noqa: E402
 
 ALONE = 2  # times that each is asked before the storm: near ties give more than one answer
 PATIENCE_S = 600.0
@@ -113,7 +113,9 @@ def blow(window: Window, asked: Sequence[Question], options: argparse.Namespace)
     over = threading.Event()
     where = Where(window.port, window.key)
     clients = [
-        StormyClient(where, asked, tally, options.seed * 1000 + number, lambda: not over.is_set())
+        StormyClient(
+            where, asked, tally, options.seed * 1000 + number, lambda: not over.is_set(), kinds=(*KINDS, *OF_A_MODEL)
+        )
         for number in range(options.clients)
     ]
     for client in clients:

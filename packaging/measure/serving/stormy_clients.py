@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 TIMEOUT_S = 120.0
-CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
+CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
 MODES = ("off", "ngram", "suffix", "draft", "hybrid", "auto")
 BIG = 8 * 2**20 + 1
 LEAST_SHARED = 12  # characters that tell one answer from another
@@ -26,6 +26,7 @@ LEAST_SHARED = 12  # characters that tell one answer from another
 KINDS = {
     "whole": 28,
     "stream": 24,
+    "response": 10,
     "leave_stream": 10,
     "leave_whole": 6,
     "slow_reader": 4,
@@ -39,6 +40,7 @@ KINDS = {
     "garbage": 2,
     "look_around": 4,
 }
+OF_A_MODEL = {"schema": 6}  # and of what a model alone can do
 BAD_JSON = (b"", b"{", b"[]", b"null", b'{"messages": NaN}', b"\xff\xfe", b'{"a":' * 5000, b"[" * 200_000)
 BAD_FIELDS: tuple[dict[str, object], ...] = (
     {"messages": []},
@@ -156,7 +158,7 @@ class StormyClient(threading.Thread):
 
     def run(self) -> None:
         """Ask."""
-        weights = [KINDS[kind] for kind in self._kinds]
+        weights = [{**KINDS, **OF_A_MODEL}[kind] for kind in self._kinds]
         while self._goes_on():
             kind = self._dice.choices(self._kinds, weights)[0]
             try:
@@ -214,6 +216,47 @@ class StormyClient(threading.Thread):
             self._tally.fault("stream: chunks of several answers in one")
         text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
         self._tally.judge(question, text, self._questions, cut=cut)
+
+    def _response(self) -> None:
+        """One of the Responses API, streamed."""
+        question, body, cut = self._request()
+        asked = {"input": question.words, "temperature": 0, "stream": True}
+        asked |= {name: body[name] for name in ("speculation",) if name in body}
+        asked |= {"max_output_tokens": body["max_tokens"]} if cut else {}
+        status, raw = self._post(RESPONSES, json.dumps(asked).encode())
+        self._tally.note("response", status)
+        if status != 200:
+            self._expect("response", status, (429,))
+            return
+        events = [json.loads(event.partition(b"\ndata: ")[2]) for event in raw.split(b"\n\n") if event]
+        last = events[-1]
+        if last["type"] not in ("response.completed", "response.incomplete"):
+            self._tally.fault(f"response: ended with {last['type']}")
+            return
+        if [event["sequence_number"] for event in events] != list(range(len(events))):
+            self._tally.fault("response: events of several answers in one")
+        text = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
+        if text != last["response"]["output"][0]["content"][0]["text"]:
+            self._tally.fault("response: its events tell another text")
+        self._tally.judge(question, text, self._questions, cut=cut)
+
+    def _schema(self) -> None:
+        """An answer by a schema that nobody else asks for."""
+        _, body, _ = self._request()
+        number = self._dice.randrange(10**6)
+        properties = {f"p{number}": {"enum": ["yes", "no"]}, "n": {"type": "integer", "minimum": 0, "maximum": number}}
+        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        form = {"type": "json_schema", "json_schema": {"name": "it", "schema": schema}}
+        status, raw = self._post(CHAT, json.dumps({**body, "max_tokens": 100, "response_format": form}).encode())
+        self._tally.note("schema", status)
+        if status != 200:
+            self._expect("schema", status, (429,))
+            return
+        choice = json.loads(raw)["choices"][0]
+        if choice["finish_reason"] == "stop":
+            value = json.loads(choice["message"]["content"])
+            if value.keys() != properties.keys() or not 0 <= value["n"] <= number:
+                self._tally.fault(f"schema: {value} is not by {schema}")
 
     def _look_around(self) -> None:
         path, key = self._dice.choice((("/health", None), ("/v1/models", self._key), ("/metrics", self._key)))

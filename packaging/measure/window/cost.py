@@ -4,7 +4,7 @@
 
 Answers of the same question are alternated, all by the same engine thread: once streamed into the real window, once
 told to nobody. (Two engines would have measured other costs, and so would draft otherwise.) Reported is the ratio of
-their tokens per second, with a 95 % interval; then, of a few more answers, the longest turn of the event loop while
+their tokens per second, with a 95% interval; then, of a few more answers, the longest turn of the event loop while
 they streamed: to notice every turn takes the interpreter a thousand times a second, which the engine would wait for.
 Answers go on past their end, so that all have the same length.
 """

@@ -114,7 +114,7 @@ def test_a_file_of_five_gigabytes_is_refused_without_reading_it(tmp_path: Path) 
         handle.truncate(5_000_000_000)
     error = refusal(path)
     assert type(error) is FileTooLargeError
-    assert "5.00 GB" in error.message
+    assert "5.0 GB" in error.message
 
 
 def test_a_long_text_is_refused_with_both_figures() -> None:
@@ -194,7 +194,7 @@ def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:
         writer.join()
 
 
-@pytest.mark.parametrize(("name", "num_bytes", "words"), [("a.csv", 10**8, "16.0 MB"), ("a.pdf", 10**10, "200 MB")])
+@pytest.mark.parametrize(("name", "num_bytes", "words"), [("a.csv", 10**8, "16 MB"), ("a.pdf", 10**10, "200 MB")])
 def test_files_beyond_their_bounds_are_not_read(tmp_path: Path, name: str, num_bytes: int, words: str) -> None:
     path = tmp_path / name
     with path.open("wb") as handle:
@@ -216,7 +216,7 @@ def test_a_text_that_is_too_long_is_called_so_wherever_its_beginning_is_cut(
         handle.truncate(MAX_TEXT_BYTES + 4)
     error = refusal(path)
     assert isinstance(error, FileTooLargeError)
-    assert "16.0 MB" in error.message
+    assert "16 MB" in error.message
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read everything")

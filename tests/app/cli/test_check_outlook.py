@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.pair_speeds import PairSpeeds
 from tests.app.hub.pairs.test_outlooks import keep_passes
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 
 PAIR = (str(builtin_target()), str(builtin_draft()))
 
@@ -45,3 +48,21 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
     assert expected(capsys)["measured_by_race"] == 2.5
     assert main(["check", *PAIR]) == 0
     assert "Measured here: 2.50×" in capsys.readouterr().out
+
+
+def test_what_heads_gain_is_told_with_what_that_rests_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    itself = qwen35_with_mtp().write(tmp_path / "itself.gguf")
+    target, head = tiny_llama().write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
+    alone, pair = [str(itself)], [str(target), str(head)]
+    for words in (alone, pair):
+        assert main(["check", *words]) == 0
+        assert "Expect" not in capsys.readouterr().out, "nothing was measured yet"
+    for words in (alone, pair):
+        keep_passes(find_paths().cache, Path(words[0]), 4.0)
+        assert main(["check", *words]) == 0
+        text = capsys.readouterr().out
+        assert "Expect about" in text
+        assert "A token of the head costs " in text
+        assert "the range is what was published of others." in text
+        assert main(["check", "--json", *words]) == 0
+        assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5

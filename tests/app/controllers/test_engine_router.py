@@ -57,6 +57,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.remote = PuppetRemote(self.events.append)  # the router makes it when it is needed
         self.router = EngineRouter(self.events.append, self._make_local, self._make_remote)  # type: ignore[arg-type]
 
     def _make_local(self, on_event: Callable[[Event], None]) -> PuppetWorker:
@@ -64,7 +65,7 @@ class Bench:
         return self.local
 
     def _make_remote(self, on_event: Callable[[Event], None]) -> PuppetRemote:
-        self.remote = PuppetRemote(on_event)
+        self.remote.tell = on_event
         return self.remote
 
     def use_remote(self) -> None:
@@ -110,6 +111,8 @@ def test_a_failed_load_leaves_the_other_side_in_use() -> None:
     assert bench.local.requests == []
     bench.local.tell(FAILED)
     assert [request.request_id for request in bench.remote.requests] == [6]
+    bench.router.stop()
+    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 1)
 
 
 def test_a_stop_ends_what_waits_and_what_runs() -> None:
@@ -119,7 +122,7 @@ def test_a_stop_ends_what_waits_and_what_runs() -> None:
     bench.router.generate(ChatRequest(request_id=8))
     bench.router.stop()
     assert bench.events == [Finished(8, FinishReason.CANCELLED, RunStats())]
-    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 1)
+    assert (bench.local.num_stops, bench.remote.num_stops) == (1, 0)  # the other side was not needed yet
     bench.router.stop_loading()
     assert len(bench.events) == 1  # its turn is after the one that is being loaded
     bench.local.tell(FAILED)

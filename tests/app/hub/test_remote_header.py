@@ -140,7 +140,7 @@ def test_a_file_that_changes_under_the_reader_is_refused() -> None:
             yield replace(stream, etag=f'"{start}"')
 
     hub.open = changing  # type: ignore[method-assign]
-    with pytest.raises(HubAnswerError, match="changed on the hub"):
+    with pytest.raises(HubAnswerError, match="changed while its header"):
         read_remote_header(hub, REPO, one_file())
 
 

@@ -26,9 +26,9 @@ NUM_CHATS, NUM_MESSAGES = 300, 6
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
 
 
-def run_and_kill(deed: str, folder: Path, seconds: float, num_lines: int = 1) -> int:
+def run_and_kill(action: str, folder: Path, seconds: float, num_lines: int = 1) -> int:
     """Start a child, kill it ``seconds`` after so many lines; return what the last whole one says."""
-    command = [sys.executable, "-m", "tests.app.journeys.kill_targets", deed, str(folder)]
+    command = [sys.executable, "-m", "tests.app.journeys.kill_targets", action, str(folder)]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     assert child.stdout is not None
     told = b"".join(child.stdout.readline() for _ in range(num_lines))

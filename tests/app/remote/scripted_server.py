@@ -1,4 +1,6 @@
-"""A server on loopback that answers as vLLM, SGLang or llama-server do, by their documentation and sources.
+"""A server on loopback that answers as vLLM, SGLang, llama-server, LM Studio or Ollama do.
+
+vLLM's part was compared with what vLLM 0.32 answers; the others follow their documentation and sources.
 
 What it is asked is kept in ``requests``. Faults are switched on by its fields.
 """
@@ -12,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 WORDS = ("Hello", ", ", "world", "!")
 VLLM_METRICS = """\
@@ -44,6 +48,13 @@ class Script:
     pause_s: float = 0.0  # before each piece
     silence_s: float = 0.0  # before the answer begins
     finish_reason: str = "stop"
+    holds_chars: int = 0  # of all messages together; refuses longer ones, as ``refuses`` has it
+    refuses: str = "This model's maximum context length is 40 tokens. However, your prompt contains at least 41 tokens"
+    refuses_length: bool = False  # and any request with a length, as vLLM does where that is more than it holds
+    template: str = ""  # a chat template that it renders questions with
+    names_reasoning: str = "reasoning_content"
+    tells_drafts: bool = False  # vLLM with --per-request-spec-decode-metrics summary
+    family: str = ""  # of a model that thinks, on Ollama
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -59,7 +70,7 @@ class Handler(BaseHTTPRequestHandler):
         if script.redirect:
             self._redirect()
         elif not self._allowed():
-            self._json({"error": {"message": "Incorrect API key", "type": "Unauthorized", "code": 401}}, 401)
+            self._refuse_key()
         elif self.path == "/metrics" and script.kind == "vllm":
             self._send(self.server.metrics().encode(), "text/plain; version=0.0.4")
         else:
@@ -74,10 +85,17 @@ class Handler(BaseHTTPRequestHandler):
             self._redirect()
             return
         if not self._allowed():
-            self._json({"error": {"message": "Incorrect API key", "type": "Unauthorized", "code": 401}}, 401)
+            self._refuse_key()
+            return
+        if self.path not in ("/v1/chat/completions", "/v1/completions"):
+            page = self.server.posted(self.path, body)
+            self._json(page if page is not None else {"detail": "Not Found"}, 200 if page is not None else 404)
             return
         self.server.wait(script.silence_s)
-        if script.status != 200:
+        refused = self.server.too_long(body)
+        if refused:
+            self._json({"error": {"message": refused, "type": "BadRequestError", "code": 400}}, 400)
+        elif script.status != 200:
             self._json({"error": script.error} if script.error else {}, script.status)
         elif script.whole:
             text = "".join(script.pieces)
@@ -87,6 +105,10 @@ class Handler(BaseHTTPRequestHandler):
             with contextlib.suppress(ConnectionError):
                 self._stream()
 
+    def _refuse_key(self) -> None:
+        error: object = {"message": "Incorrect API key", "type": "Unauthorized", "code": 401}
+        self._json({"error": "Unauthorized" if self.server.script.kind == "vllm" else error}, 401)
+
     def _stream(self) -> None:
         script = self.server.script
         self.send_response(200)
@@ -94,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self._event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]})
-        parts = [{"reasoning_content": piece} for piece in script.reasoning]
+        parts = [{script.names_reasoning: piece} for piece in script.reasoning]
         parts += [{"content": piece} for piece in script.pieces]
         for number, part in enumerate(parts):
             if number == script.cut_after:
@@ -186,26 +208,72 @@ class ScriptedServer(ThreadingHTTPServer):
         if kind in ("vllm", "sglang"):
             entry["max_model_len"] = 4096
         pages: dict[str, dict[str, object]] = {
-            "vllm": {"/version": {"version": "0.19.0"}},
+            "vllm": {"/version": {"version": "0.32.0"}},
             "sglang": {
                 "/get_server_info": {"version": "0.5.18", "tp_size": 2, "speculative_algorithm": "EAGLE3"},
             },
             "llama-server": {
                 "/props": {
+                    "chat_template": self.script.template,
                     "build_info": "b9000-abcdef",
                     "default_generation_settings": {"n_ctx": 2048, "params": {"speculative.types": "draft-simple"}},
                 }
             },
-            "lm-studio": {"/api/v0/models": {"data": [{"id": model, "max_context_length": 8192}]}},
-            "ollama": {"/api/version": {"version": "0.31.0"}},
+            "lm-studio": {
+                "/api/v0/models": {
+                    "data": [
+                        {"id": model, "type": "llm", "max_context_length": 8192},
+                        {"id": "text-embedding", "type": "embeddings", "max_context_length": 512},
+                    ]
+                }
+            },
+            "ollama": {
+                "/api/version": {"version": "0.31.0"},
+                "/api/ps": {"models": [{"name": model, "context_length": 16384}]},
+            },
             "other": {},
         }
-        return {"/v1/models": {"object": "list", "data": [entry]}, **pages[kind]}.get(path)
+        listed = [entry, {"id": "text-embedding", "object": "model"}] if kind == "lm-studio" else [entry]
+        return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
+
+    def too_long(self, body: dict[str, Any]) -> str:
+        """Why a request is refused: it has more than the server holds, or asks for more. Empty: it is not."""
+        script = self.script
+        num_chars = sum(len(message["content"]) for message in body.get("messages", ()))
+        if script.refuses_length and "max_tokens" in body:
+            return "max_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens."
+        return script.refuses if script.holds_chars and num_chars > script.holds_chars else ""
+
+    def posted(self, path: str, body: dict[str, Any]) -> object:
+        """Answers beside those of a model: a rendered prompt, its ids (one for a character), what Ollama shows."""
+        kind, script = self.script.kind, self.script
+        if kind == "ollama" and path == "/api/show" and script.family:
+            return {"capabilities": ["completion", "thinking"], "details": {"family": script.family}}
+        if not script.template:
+            return None
+        if kind == "llama-server" and path == "/apply-template":
+            return {"prompt": self.rendered(body)}
+        if kind in ("vllm", "sglang") and path == "/tokenize":
+            ids = [ord(char) for char in self.rendered(body)]
+            return {"count": len(ids), "max_model_len": 4096, "tokens": ids}
+        if kind in ("vllm", "sglang") and path == "/detokenize":
+            return {"prompt" if kind == "vllm" else "text": "".join(map(chr, body["tokens"]))}
+        return None
+
+    def rendered(self, body: dict[str, Any]) -> str:
+        """The prompt that the template makes."""
+        given = body.get("chat_template_kwargs") or {}
+        variables = {"messages": body["messages"], "add_generation_prompt": True, **given}
+        variables["strftime_now"] = lambda _format: "2026-11-26"
+        return ImmutableSandboxedEnvironment().from_string(self.script.template).render(variables)
 
     def piece(self, part: dict[str, str], number: int) -> dict[str, Any]:
         event: dict[str, Any] = {"choices": [{"index": 0, "delta": part, "finish_reason": None}]}
         if self.script.kind in ("vllm", "sglang"):
-            event["usage"] = {"prompt_tokens": 7, "completion_tokens": number * 2}
+            event["usage"] = {"prompt_tokens": 7, "total_tokens": 7 + number * 2, "completion_tokens": number * 2}
+        if self.script.kind == "vllm":
+            event["choices"][0] |= {"logprobs": None, "token_ids": None}
+            event["usage"]["completion_tokens_details"] = None
         if self.script.kind == "llama-server":
             event["timings"] = {"prompt_n": 5, "cache_n": 2, "prompt_ms": 50.0}
             event["timings"] |= {"predicted_n": number, "predicted_ms": 10.0 * number}
@@ -230,7 +298,18 @@ class ScriptedServer(ThreadingHTTPServer):
             }
         yield last
         tokens = num_parts * 2 if kind in ("vllm", "sglang") else num_parts
-        yield {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
+        usage: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
+        if self.script.tells_drafts:
+            usage["metrics"] = {
+                "speculative_decoding": {
+                    "acceptance_histogram": [1, 1, 2],
+                    "num_spec_steps": 4,
+                    "num_accepted_draft_tokens": 5,
+                    "num_draft_tokens": 8,
+                    "num_spec_tokens": 2,
+                }
+            }
+        yield usage
 
 
 @contextlib.contextmanager

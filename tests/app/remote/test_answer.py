@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,13 @@ def test_acceptance_of_vllm_is_a_difference_and_says_whose() -> None:
     assert "those of others included" in stats.decisions[0]
 
 
+def test_acceptance_of_vllm_is_of_this_answer_where_it_tells_that() -> None:
+    with serving(kind="vllm", tells_drafts=True) as server:
+        stats = text_and_end(server)[1].stats
+    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (8, 5, 4, ())
+    assert (stats.proposed_by_depth, stats.accepted_by_depth) == ((4, 4), (3, 2))
+
+
 def test_acceptance_of_llama_server_and_sglang_is_of_this_answer() -> None:
     with serving(kind="llama-server") as server:
         stats = text_and_end(server)[1].stats
@@ -80,12 +88,15 @@ def test_an_answer_without_a_stream_and_one_that_was_cut_at_its_length() -> None
     with serving(kind="other", whole=True) as server:
         text, finished = text_and_end(server)
     assert (text, finished.stats.tokens, finished.stats.prompt_tokens) == ("Hello, world!", 4, 7)
-    with serving(finish_reason="length") as server:
-        assert text_and_end(server)[1].reason is FinishReason.LENGTH
+    with serving(kind="other", finish_reason="length") as server:
+        assert text_and_end(server, replace(ASKED, max_tokens=4))[1].reason is FinishReason.LENGTH
+        assert text_and_end(server, replace(ASKED, max_tokens=5))[1].reason is FinishReason.CONTEXT
+        assert text_and_end(server)[1].reason is FinishReason.CONTEXT  # nobody asked for fewer
 
 
-def test_reasoning_gets_its_tags_back() -> None:
-    with serving(kind="sglang", reasoning=("I ", "think.")) as server:
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_gets_its_tags_back(name: str) -> None:
+    with serving(kind="sglang", reasoning=("I ", "think."), names_reasoning=name) as server:
         assert text_and_end(server)[0] == "<think>\nI think.\n</think>\n\nHello, world!"
     with serving(kind="sglang", reasoning=("I ", "think."), pieces=()) as server:
         assert text_and_end(server)[0] == "<think>\nI think.\n</think>\n\n"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.remote.client import EngineClient, check_plain, key_store, normal_url
-from app.remote.errors import EngineAddressError, PlainAddressError
+from app.hub.client import http_library
+from app.remote import client as client_module
+from app.remote.client import EngineClient, check_plain, key_store, normal_url, stays_here
+from app.remote.engines import Engines
+from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError, RemoteError
 from app.remote.identity import ask
 from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import serving
@@ -90,3 +96,84 @@ def test_no_log_has_the_key(caplog: pytest.LogCaptureFixture) -> None:
             ask(EngineClient(server.url, KEY + "x"))
     assert server.requests
     assert KEY not in caplog.text
+
+
+@given(st.text(max_size=60))
+def test_the_library_asks_the_host_that_was_judged(typed: str) -> None:
+    """Another reading of the same address would send the key elsewhere."""
+    try:
+        url = normal_url(typed)
+    except EngineAddressError:
+        return
+    try:
+        asked = http_library().URL(url)
+    except (http_library().InvalidURL, ValueError):
+        return  # then nothing is sent
+    scheme, host, port = client_module.origin(url)
+    assert asked.scheme == scheme
+    if host.isascii():
+        assert asked.raw_host.decode("ascii").strip("[]") == host
+    else:
+        assert not stays_here(url)  # so it needs encryption, or a confirmation
+    assert (asked.port or {"http": 80, "https": 443}[scheme]) == port
+    assert not asked.userinfo
+
+
+def test_another_address_in_the_file_gets_no_key(tmp_path: Path, memory: Memory) -> None:
+    file = tmp_path / "engines.toml"
+    with serving(key=KEY) as server, serving() as other:
+        Engines(file).add(server.url, KEY)
+        file.write_text(file.read_text("utf-8").replace(server.url, other.url), "utf-8")
+        Engines(file).ask_again(other.url)
+        assert {key for _path, key, _body in other.requests} == {""}
+    assert list(memory.kept.values()) == [KEY]
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_a_proxy_sees_nothing_that_is_not_encrypted(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "stays_here", lambda _url: False)  # as if it were another computer
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(key=KEY) as server, serving() as proxy:
+        monkeypatch.setenv(variable, proxy.url)
+        assert ask(EngineClient(server.url, KEY, allows_plain=True)).models
+        assert proxy.requests == []
+
+
+@pytest.fixture(params=["refused", "in the stream", "a whole answer"])
+def echo(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of an engine that quotes the key which it was sent."""
+    error = {"message": f"Incorrect API key provided: {KEY}. Check it."}
+    fields: dict[str, dict[str, object]] = {
+        "refused": {"status": 400, "error": error},
+        "in the stream": {"error_after": 0, "error": error},
+        "a whole answer": {"whole": True, "pieces": (f"Your key is {KEY}.",)},
+    }
+    with serving(kind="other", **fields[request.param]) as server:
+        yield server.url
+
+
+def test_an_engine_that_quotes_the_key_is_not_quoted(echo: str) -> None:
+    told = ""
+    try:
+        with EngineClient(echo, KEY).answer("/v1/chat/completions", {}) as objects:
+            told = json.dumps(list(objects))
+    except RemoteError as error:
+        told = error.one_line
+    assert "[key]" in told
+    assert KEY not in told
+
+
+@pytest.mark.parametrize("key", ["two words", "sk-1\r\nX-Other: 1", "schlüssel", "k" * 600])
+def test_what_can_be_no_key_is_not_sent_and_not_quoted(key: str) -> None:
+    with serving() as server:
+        with pytest.raises(KeyRefusedError, match="This is no key") as raised:
+            EngineClient(server.url, key)
+        assert server.requests == []
+    assert key not in raised.value.one_line
+
+
+def test_who_prints_a_client_sees_no_key() -> None:
+    client = EngineClient("https://gpu.example.org", KEY)
+    assert KEY not in f"{client} {client!r}"
+    assert not stays_here(client.url)

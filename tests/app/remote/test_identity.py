@@ -14,11 +14,11 @@ from tests.app.remote.scripted_server import serving
 @pytest.mark.parametrize(
     ("kind", "title", "n_ctx", "drafting"),
     [
-        ("vllm", "vLLM 0.19.0", 4096, "spec_decode"),
+        ("vllm", "vLLM 0.32.0", 4096, "spec_decode"),
         ("sglang", "SGLang 0.5.18", 4096, "EAGLE3"),
         ("llama-server", "llama-server b9000-abcdef", 2048, "draft-simple"),
         ("lm-studio", "LM Studio", 8192, ""),
-        ("ollama", "Ollama 0.31.0", 0, ""),
+        ("ollama", "Ollama 0.31.0", 16384, ""),
         ("other", "OpenAI-compatible", 0, ""),
     ],
 )

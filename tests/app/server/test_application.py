@@ -18,7 +18,7 @@ from engine.errors import DecodeError, PromptError
 from engine.records import FinishReason
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer, ScriptedSession
 
-TEXT = "/v1/completions"
+TEXT, RESPONSES = "/v1/completions", "/v1/responses"
 SAID = "secret words"
 CHUNK = {"id", "object", "created", "model", "system_fingerprint", "choices"}
 
@@ -49,7 +49,9 @@ def test_a_whole_answer_has_the_text_the_usage_and_the_figures(server: ScriptedS
     assert answer["choices"] == [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}]
     assert answer["usage"] == {
         "prompt_tokens": 10, "completion_tokens": 9, "total_tokens": 19, "prompt_tokens_details": {"cached_tokens": 4},
-        "completion_tokens_details": {"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
+        "completion_tokens_details": {
+            "reasoning_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0,
+        },
     }  # fmt: skip
     assert answer["timings"]["draft_n_accepted"] == 6
     assert answer["speculation"]["provenance"] == {
@@ -96,6 +98,46 @@ def test_the_usage_of_a_stream_comes_where_it_is_asked_for(server: ScriptedServe
     assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 19)
 
 
+def test_a_response_comes_whole_and_in_events(server: ScriptedServer) -> None:
+    whole = server.client.post(RESPONSES, json={"input": "Hello", "store": True}).json()
+    assert (whole["object"], whole["status"], whole["model"]) == ("response", "completed", "tiny")
+    assert whole["output"][0]["content"][0]["text"] == "Good day"
+    assert whole["store"] is False
+    response = server.client.post(RESPONSES, json={"input": "Hello", "stream": True})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(event.partition("\ndata: ")[2]) for event in response.text.removesuffix("\n\n").split("\n\n")]
+    deltas = [event["delta"] for event in events if event["type"] == "response.output_text.delta"]
+    assert (deltas, events[-1]["type"]) == (["Good ", "day"], "response.completed")
+    assert f'endpoint="{RESPONSES}",status="200"}} 2' in server.client.get("/metrics").text
+
+
+def test_a_response_that_fails_names_its_own_fields(server: ScriptedServer) -> None:
+    refused = server.client.post(RESPONSES, json={"input": "Hello", "previous_response_id": "resp_1"})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "previous_response_id")
+    assert "kept" in server.client.get(f"{RESPONSES}/resp_1").json()["error"]["message"]
+    server.session.num_prompt_tokens = 985
+    refused = server.client.post(RESPONSES, json={"input": "Hello"})
+    assert refused.json()["error"] | {"message": ""} == {
+        "message": "", "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded",
+    }  # fmt: skip
+    server.session.num_prompt_tokens = 10
+    server.session.late_failure = DecodeError("The pass failed.")
+    failed = server.client.post(RESPONSES, json={"input": "Hello", "stream": True}).text
+    assert "event: response.failed\n" in failed
+    assert "The pass failed." in failed
+
+
+def test_what_a_model_thought_is_beside_what_it_says(server: ScriptedServer) -> None:
+    server.session.pieces = ("<think>", "Who asks?", "</think>", "Good day")
+    answer = server.client.post(CHAT, json=HELLO).json()
+    message = answer["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("Good day", "Who asks?")
+    assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 3
+    chunks, _ = stream(server)
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+    assert deltas[1:] == [{"reasoning_content": "Who asks?"}, {"content": "Good day"}, {}]
+
+
 def test_the_model_is_listed_without_its_path(server: ScriptedServer) -> None:
     listed = server.client.get("/v1/models").json()
     assert [model["id"] for model in listed["data"]] == ["tiny"]
@@ -103,8 +145,17 @@ def test_the_model_is_listed_without_its_path(server: ScriptedServer) -> None:
     assert "gguf" not in json.dumps(listed)
 
 
+def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
+    assert server.client.get("/v1/models/tiny").json() == server.client.get("/v1/models").json()["data"][0]
+    response = server.client.get("/v1/models/another/one")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
+
+
 def test_paths_and_methods_that_are_not_there_are_told_as_json(server: ScriptedServer) -> None:
-    assert server.client.get("/v1/embeddings").json()["error"]["message"] == "Not Found."
+    assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
+    for path, words in (("/v1/embeddings", "makes no embeddings"), ("/chat/completions", "base URL")):
+        response = server.client.post(path, json=HELLO)
+        assert (response.status_code, words in response.json()["error"]["message"]) == (404, True)
     response = server.client.get(CHAT)
     assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -137,16 +138,28 @@ def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> 
 
 
 def test_idle_is_what_was_not_disturbed() -> None:
-    called = threading.Event()
-    timer = IdleTimer(0.2, called.set)
+    called, restarts, calls = threading.Event(), list[float](), list[float]()
+
+    def on_idle() -> None:
+        calls.append(time.monotonic())
+        called.set()
+
+    timer = IdleTimer(0.3, on_idle)
     for _ in range(4):
         timer.restart()
-        assert not called.wait(0.05)
+        restarts.append(time.monotonic())
+        time.sleep(0.1)
     assert called.wait(PATIENCE_S)
-    called.clear()
+    for call in calls:  # one, unless this thread was kept from restarting it in time
+        assert call - max(one for one in restarts if one < call) > 0.25
+
+
+def test_a_stopped_timer_does_not_ring() -> None:
+    called = threading.Event()
+    timer = IdleTimer(1.0, called.set)
     timer.restart()
     timer.stop()
-    assert not called.wait(0.4)
+    assert not called.wait(1.5)
 
 
 def test_what_holds_for_a_model_is_its_own() -> None:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import http.client
 import json
 import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from app.cli.run import open_session
 from app.domain.errors import AppError
 from app.paths import builtin_draft, builtin_target
+from app.server import listening
 from app.server.access import AllowedHosts
 from app.server.application import make_application
 from app.server.listening import Server, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
+from engine.cache.states import StateCache
 from engine.records import ChatRequest, LoadRequest, Mode, RunStats, SamplingParams
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, FunctionJob
 from tests.app.server.scripted_session import CHAT, KEY, PATIENCE_S
 
 LOCAL = "127.0.0.1"
@@ -40,9 +46,22 @@ class Running:
     scheduler: Scheduler
     metrics: Metrics
     stats: list[RunStats]  # of the answers so far
+    worker: EngineWorker
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(LOCAL, self.port, timeout=PATIENCE_S)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Have the engine do something else meanwhile."""
+        over = threading.Event()
+
+        def wait(_session: object, _between_steps: object) -> None:
+            over.wait(PATIENCE_S)
+
+        self.worker.run_job(FunctionJob(wait, over.set), in_background=True)
+        yield
+        over.set()
 
     def ask(self, words: str, **fields: object) -> dict[str, Any]:
         connection = self.connect()
@@ -72,7 +91,7 @@ def running(defaults: ChatRequest = DEFAULTS) -> Iterator[Running]:
     app = make_application(lambda: model, scheduler, metrics, KEY, AllowedHosts(LOCAL))
     server = Server(app, scheduler.close)
     thread = threading.Thread(target=server.run, args=([listener],))
-    found = Running(listener.getsockname()[1], scheduler, metrics, stats)
+    found = Running(listener.getsockname()[1], scheduler, metrics, stats, worker)
     worker.start()
     thread.start()
     try:
@@ -132,7 +151,8 @@ def test_several_clients_get_their_own_answers(server: Running) -> None:
     assert together == alone
 
 
-def test_two_clients_in_turn_keep_their_caches(server: Running) -> None:
+def test_two_clients_in_turn_keep_their_caches(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StateCache, "_pays", lambda *_: True)  # on a busy machine it may not
     stories = [
         "Tell of a fox. " + "The fox ran to the river. " * 12,
         "Tell of a bear. " + "The bear sat on a hill. " * 12,
@@ -172,6 +192,61 @@ def test_a_header_without_end_and_an_odd_request_are_refused(server: Running) ->
                 continue
             assert answer.startswith(b"HTTP/1.1 400")
     assert said(server.ask("Repeat: red.", max_tokens=5))
+
+
+def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "REQUEST_S", 1.0)
+    for begun in (b"", b"GET /health HTTP/1.1\r\nHost: local", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET"):
+        with socket.create_connection((LOCAL, server.port), timeout=PATIENCE_S) as link:
+            link.sendall(begun)
+            while link.recv(1000):
+                pass
+    with server.busy():
+        connection = server.connect()
+        post(connection, "Repeat: red.", max_tokens=3)
+        time.sleep(1.5)  # its answer takes longer than a request may
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+class CaughtServer(Server):
+    """Lets its loop be reached."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self.loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+
+def test_who_connects_in_the_very_moment_of_the_end_is_not_left_waiting() -> None:
+    ends, link = threading.Event(), socket.socket()
+    link.settimeout(PATIENCE_S)
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 503, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    def connect_in_the_loop() -> None:
+        """The loop finds in one turn that somebody has connected, and that it is to end."""
+        link.connect(listener.getsockname())
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        ends.set()
+        time.sleep(0.2)
+
+    def on_shutdown() -> None:
+        server.loop.call_soon_threadsafe(connect_in_the_loop)
+        assert ends.wait(PATIENCE_S)
+
+    with bind(LOCAL, 0) as listener, link:
+        server = CaughtServer(app, on_shutdown)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+        with contextlib.suppress(ConnectionResetError):  # as good as an answer
+            assert link.recv(100).startswith(b"HTTP/1.1 503") or not link.recv(100)
 
 
 def test_an_address_that_is_taken_or_elsewhere_is_told() -> None:

@@ -74,6 +74,21 @@ def test_both_names_of_the_limit_are_read() -> None:
     assert refused(max_completion_tokens=3, max_tokens=4).param == "max_tokens"
 
 
+def test_what_other_local_servers_take_for_nothing_set_undoes_the_defaults() -> None:
+    sampling = replace(SamplingParams(), seed=5)
+    model = replace(served(), defaults=ChatRequest(sampling=sampling, max_tokens=7))
+    request = chat(model, max_tokens=-1, seed=-1, top_k=-1)
+    assert (request.max_tokens, request.sampling.seed, request.sampling.top_k) == (None, None, 0)
+
+
+def test_what_says_nothing_to_a_model_is_taken_in_messages() -> None:
+    part = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}}
+    before = {"role": "assistant", "content": "Hi", "reasoning_content": "A greeting."}
+    messages = [{"role": "user", "content": [part]}, before, {"role": "user", "content": "More"}]
+    said = [(message.role, message.content) for message in chat(messages=messages).messages]
+    assert said == [("user", "Hello"), ("assistant", "Hi"), ("user", "More")]
+
+
 def test_a_text_goes_on_from_a_prompt() -> None:
     asked = parse_request({"prompt": ["Once"], "stop": "."}, served(), chat=False)
     assert (asked.request.raw_prompt, asked.request.messages, asked.request.stop) == ("Once", (), (".",))
@@ -110,6 +125,7 @@ def test_what_is_not_there_is_refused_by_name(field: str, value: object) -> None
     [
         ("n", 1), ("tools", []), ("logprobs", False), ("response_format", {"type": "text"}), ("logit_bias", {}),
         ("user", "me"), ("metadata", {"a": "b"}), ("tools", None), ("store", False), ("service_tier", "auto"),
+        ("max_tokens", -1), ("seed", -1), ("stop", None), ("verbosity", "medium"), ("cache_prompt", True),
     ],
 )  # fmt: skip
 def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
@@ -126,7 +142,7 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"top_p": 0}, "top_p"),
         ({"min_p": 1.5}, "min_p"),
         ({"top_k": 1.5}, "top_k"),
-        ({"seed": -1}, "seed"),
+        ({"seed": -2}, "seed"),
         ({"presence_penalty": 11}, "presence_penalty"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"stop": 5}, "stop"),

@@ -109,16 +109,16 @@ def test_measuring_ends_for_who_asks_and_begins_again() -> None:
 def test_a_measurement_that_fails_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     session = ScriptedSession()
     session.needs_measuring = True
-    tried = []
+    tried = threading.Semaphore(0)
 
     def measure(**_options: object) -> None:
-        tried.append(1)
+        tried.release()
         raise RuntimeError
 
     monkeypatch.setattr(session, "measure", measure)
     worker = started_worker(session)
     scheduler = Scheduler(worker)
-    time.sleep(1.0)  # three tries, if it went on
-    assert len(tried) == 1
+    assert tried.acquire(timeout=PATIENCE_S)
+    assert not tried.acquire(timeout=1.0), "three tries, if it went on"
     scheduler.close()
     assert worker.shutdown(PATIENCE_S)

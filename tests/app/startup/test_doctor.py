@@ -36,6 +36,7 @@ def test_this_machine_lacks_nothing_that_paceline_needs(paths: Paths, monkeypatc
     findings = examine(paths)
     assert [one for one in findings if one.level is Level.FAULT] == []
     assert "ggml-cpu" in found(findings, "llama.cpp").message
+    assert found(findings, "Heads").message.startswith("This build can run heads of the kinds MTP and EAGLE-3")
     assert found(findings, "Folder for data").facts["free_bytes"] > 0
     assert not paths.data.exists(), "looking makes no folders"
 
@@ -58,6 +59,15 @@ def test_a_broken_llama_is_told_and_ends_nothing_here(
     assert finding.level is Level.FAULT
     assert message in finding.message
     assert advice in finding.advice
+
+
+def test_functions_that_heads_need_are_named(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = ask_library() | {"heads_lack": {"MTP": [], "EAGLE-3": ["llama_get_embeddings_layer_inp"]}}
+    monkeypatch.setattr(doctor, "ask_library", lambda _cache: library)
+    finding = found(examine(paths), "Heads")
+    assert finding.level is Level.NOTE
+    assert "has no llama_get_embeddings_layer_inp, which EAGLE-3 needs." in finding.message
+    assert "MTP" not in finding.message
 
 
 def test_one_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

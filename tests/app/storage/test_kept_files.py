@@ -137,11 +137,11 @@ def test_built_in_presets_stay_and_names_are_taken_once(tmp_path: Path, told: To
     presets.save("b", {"top_k": 2})
     with pytest.raises(PresetError):
         presets.rename("a", "B")
-    for deed in (presets.delete, lambda name: presets.rename(name, "x")):
+    for action in (presets.delete, lambda name: presets.rename(name, "x")):
         with pytest.raises(PresetError):
-            deed("Precise")
+            action("Precise")
         with pytest.raises(PresetError):
-            deed("nobody")
+            action("nobody")
 
 
 # ---- prompts ----------------------------------------------------------------------------------------------------

@@ -52,8 +52,7 @@ def test_the_rows_add_up(pair: PairPlan) -> None:
     assert [row.name.split(": ")[0] for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
     assert table.needed.main_bytes == sum(row.main_bytes for row in table.rows)
     assert table.needed.disk_bytes == pair.target.download_bytes + 5 * 10**8
-    assert "of main memory (500.0 GB free)" in table.sentence
-    assert "GPU" not in table.sentence
+    assert table.needed.gpu_bytes == 0
 
 
 def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> None:
@@ -92,7 +91,6 @@ def test_a_full_disk(pair: PairPlan) -> None:
     table = fit_table(pair, replace(PLENTY, disk_bytes=GB))
     assert table.verdict is Verdict.TOO_LARGE
     assert list(kinds(table)) == [ChangeKind.DISK]
-    assert "of disk space (1.0 GB free)" in table.sentence
 
 
 def test_where_nothing_helps_another_model_does(pair: PairPlan) -> None:

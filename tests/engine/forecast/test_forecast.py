@@ -35,6 +35,10 @@ def test_the_built_in_draft_was_trained_on_its_target() -> None:
     assert pair_kind(read_header(builtin_target()), read_header(builtin_draft())) is PairKind.DISTILLED
 
 
+def test_a_head_is_no_model_of_a_family() -> None:
+    assert pair_kind(header("llama", "smollm2"), header("eagle3", "smollm2")) is PairKind.HEAD
+
+
 def test_a_pair_gains_what_its_draft_and_text_gain() -> None:
     machine = Machine((), 40e9, 2)
     target, draft = (PlacedModel(TokenWeights({"Q4_K": size}, 28), 2) for size in (4_000_000_000, 300_000_000))

@@ -36,6 +36,16 @@ def test_what_was_measured_lies_within_the_range(
     assert found.low <= measured <= found.high
 
 
+def test_what_continues_texts_repeats_itself_where_nothing_is_drawn() -> None:
+    gemma = curve(11.24, {1: 1.0, 2: 1.11, 4: 1.75, 8: 2.17, 16: 4.21, 32: 8.33})  # measured: 1.56 and 2.22
+    answering, continuing = (forecast_gain(gemma, None, temperature=0.0, answers=answers) for answers in (True, False))
+    assert continuing.low > answering.low
+    assert all(continuing.low <= measured <= continuing.high for measured in (1.56, 2.22))
+    drawn = [forecast_gain(gemma, None, temperature=0.8, answers=answers) for answers in (True, False)]
+    assert drawn[1].low == pytest.approx(drawn[0].low)
+    assert drawn[1].high == pytest.approx(drawn[0].high)
+
+
 costs = st.floats(0.0, 1.0)
 
 
@@ -100,3 +110,15 @@ def test_what_holds_a_pass_up_is_seen_in_the_curve() -> None:
 def test_a_higher_temperature_gains_less() -> None:
     cold, warm = (forecast_gain(curve(20.0, ZEN4), 2.0, temperature=t) for t in (0.0, 1.0))
     assert warm.high < cold.high
+
+
+def test_heads_are_not_counted_on_further_ahead_than_was_published() -> None:
+    free = curve(20.0, {1: 1.0, 2: 1.0, 4: 1.0, 8: 1.0, 16: 1.0, 33: 1.0})
+    head = forecast_gain(free, 0.01, PairKind.HEAD, 0.0)
+    assert head.draft_pays
+    assert head.high < 0.8 * forecast_gain(free, 0.01, PairKind.FAMILY, 0.0).high, "a draft goes on as long as it pays"
+
+
+def test_a_head_whose_output_matrix_is_half_of_its_target_does_not_pay() -> None:
+    assert not forecast_gain(curve(20.0, REPACKED), 0.5 * 20.0, PairKind.HEAD).draft_pays
+    assert forecast_gain(curve(20.0, ZEN4), 0.1 * 20.0, PairKind.HEAD).draft_pays

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.gguf.header import GgufHeader, TensorInfo
-from engine.gguf.token_weights import TokenWeights, token_weights, weights_by_size
+from engine.gguf.token_weights import TokenWeights, head_weights, token_weights, weights_by_size
 
 
 def header(tensors: dict[str, tuple[str, int]], **metadata: int) -> GgufHeader:
@@ -53,3 +53,33 @@ def test_by_a_size_alone(size: int, quantization: str, name: str, read: int) -> 
 def test_a_larger_model_has_more_layers() -> None:
     layers = [weights_by_size(size, "Q4_K_M").num_layers for size in (10**8, 10**9, 5 * 10**9, 4 * 10**10)]
     assert layers == sorted(layers)
+
+
+TRUNK = {"token_embd.weight": ("Q4_K", 100), "output.weight": ("Q6_K", 150), "blk.0.ffn_up.weight": ("Q4_K", 40)}
+OWN_HEADS = {
+    f"blk.{layer}.{name}.weight": ("Q8_0", size)
+    for layer in (1, 2)
+    for name, size in (("ffn_up", 30), ("nextn.eh_proj", 10), ("nextn.embed_tokens", 100))
+}
+
+
+def test_a_plain_pass_reads_no_next_token_layers_and_a_drafted_token_one_and_an_output_matrix() -> None:
+    whole = header(TRUNK | OWN_HEADS, block_count=3, nextn_predict_layers=2)
+    assert token_weights(whole).bytes_by_kind == {"Q6_K": 150, "Q4_K": 40}
+    assert head_weights(whole) == TokenWeights({"Q8_0": 40, "Q6_K": 150}, 1)
+    with_output = OWN_HEADS | {"blk.1.nextn.shared_head_head.weight": ("Q8_0", 20)}
+    found = head_weights(header(TRUNK | with_output, block_count=3, nextn_predict_layers=2))
+    assert found == TokenWeights({"Q8_0": 50}, 1)
+    tied = {name: what for name, what in TRUNK.items() if name != "output.weight"}
+    found = head_weights(header(tied | OWN_HEADS, block_count=3, nextn_predict_layers=2))
+    assert found == TokenWeights({"Q8_0": 40, "Q4_K": 100}, 1)
+    assert head_weights(header(TRUNK)) is None
+
+
+def test_a_head_in_a_file_has_an_output_matrix_of_its_own_or_reads_the_targets() -> None:
+    eagle3 = {"fc.weight": ("Q8_0", 60), "blk.0.attn_q.weight": ("Q8_0", 20), "token_embd.weight": ("Q8_0", 90)}
+    target = header(TRUNK)
+    assert head_weights(target, header(eagle3)) == TokenWeights({"Q8_0": 80, "Q6_K": 150}, 1)
+    own = eagle3 | {"output.weight": ("Q4_0", 50), "d2t": ("I64", 400)}
+    assert head_weights(target, header(own)) == TokenWeights({"Q8_0": 80, "Q4_0": 50}, 1)
+    assert head_weights(header({"blk.0.ffn_up.weight": ("Q4_K", 40)}), header(eagle3)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 
 import numpy as np
 import pytest
@@ -119,6 +120,28 @@ def test_a_schema_cannot_grow_without_a_bound() -> None:
     wide = {"type": "object", "properties": {f"p{i}": {"const": "x" * 200 + str(i)} for i in range(5000)}}
     with pytest.raises(GrammarError):
         grammar_of(wide)
+
+
+def chain(kind: str) -> Json:
+    """Forty schemas, each of which names the next one twice."""
+    ends: dict[str, Json] = {"d40": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    links = {f"d{i}": {"minProperties": 0, kind: [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
+    return {"$defs": {**links, **ends}, "$ref": "#/$defs/d0"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        chain("anyOf"),
+        {"oneOf": [{"const": number} for number in range(5_000)]},
+        {"type": "object", "properties": {f"p{i}": {"type": "null"} for i in range(30_000)}},
+    ],
+)
+def test_few_words_cannot_make_work_without_a_bound(schema: Json) -> None:
+    began = time.process_time()
+    with pytest.raises(GrammarError, match="too many parts"):
+        grammar_of(schema)
+    assert time.process_time() - began < 5.0  # it would be hours, or minutes
 
 
 @settings(max_examples=60, deadline=None)

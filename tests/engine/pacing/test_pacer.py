@@ -150,6 +150,18 @@ def test_tries_lose_a_hundredth_of_the_time_at_most() -> None:
     assert (np.diff(tries[-3:]) > 50).all()
 
 
+def test_a_stall_in_a_drafting_pass_does_not_end_drafting() -> None:
+    """The process was stopped for a while, or another program had all cores: such a pass took 40 plain ones."""
+    simulation = Simulation(FLAT, acceptance=0.8, step_ms=1.0)
+    pacer = simulation.pacer
+    pacer.begin()
+    pacer.choose([], has_model=True, limit=MAX_DEPTH)
+    pacer.observe_draft([CONFIDENCE] * 8, 8, 40.0 * pacer.plain_ms)
+    pacer.begin()
+    simulation.run(20)
+    assert simulation.choices.count(Choice.DRAFT) >= 18
+
+
 def test_depths_follow_the_stairs() -> None:
     simulation = Simulation(STAIRCASE, 0.8, 0.3)
     simulation.run(1500)

@@ -153,8 +153,8 @@ class ScriptedJob:
         self,
         session: object,
         should_stop: Callable[[], bool],
-        tell: Callable[[Event], None],
-        pause: Callable[[], None],
+        on_event: Callable[[Event], None],
+        between_steps: Callable[[], None],
     ) -> None:
         for word in self._words.split():
             if word == ABORT:
@@ -163,8 +163,8 @@ class ScriptedJob:
                 raise ValueError(word)
             while word == WAIT and not should_stop():
                 time.sleep(0.005)
-            tell(LoadProgress(word, 0.0))
-            pause()
+            on_event(LoadProgress(word, 0.0))
+            between_steps()
         assert isinstance(session, ScriptedSession)
 
     def failed(self, problem: Problem) -> Event:

@@ -40,7 +40,7 @@ from engine.records import (
     TokensCounted,
 )
 from engine.session.session import Session
-from engine.session.worker import EngineWorker, OnEvent
+from engine.session.worker import EngineWorker, FunctionJob, OnEvent
 from tests.engine.process.scripted import JobFailed, ScriptedJob, making, no_session
 
 WAIT_S = 30.0
@@ -71,6 +71,12 @@ class Bench:
 
     def load(self, target: str) -> None:
         self.client.load(LoadRequest(target))
+
+    def lend(
+        self, turn: Callable[[LentSession, Callable[[], None]], None], on_failure: Callable[[], None] = int
+    ) -> None:
+        job = FunctionJob(cast("Callable[[Session, Callable[[], None]], None]", turn), on_failure)
+        self.client.run_job(job, in_background=True)
 
     def noted(self) -> list[str]:
         return self.notes.read_text(encoding="utf-8").splitlines() if self.notes.exists() else []
@@ -185,7 +191,12 @@ def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
     assert "unexpected" in bench.wait_for(JobFailed).problem.message
     bench.client.run_job(ScriptedJob("wait over"))
     bench.client.stop_jobs()
-    assert bench.wait_for(LoadProgress).path in ("wait", "over")
+    assert [bench.wait_for(LoadProgress).path for _ in range(2)] == ["wait", "over"]
+    bench.client.run_job(ScriptedJob("wait"))
+    bench.client.run_job(ScriptedJob("behind"), in_background=True)
+    bench.client.run_job(ScriptedJob("before"))
+    bench.client.stop_jobs()  # which ends none in the background
+    assert [bench.wait_for(LoadProgress).path for _ in range(3)] == ["wait", "before", "behind"]
     bench.client.run_job(ScriptedJob("one abort"))
     assert "SIGABRT" in bench.wait_for(JobFailed).problem.message
 
@@ -216,7 +227,7 @@ def test_the_session_is_lent_for_turns(bench: Bench) -> None:
         session.states.forget_guests()
         done.set()
 
-    bench.client.lend(turn)
+    bench.lend(turn)
     assert done.wait(WAIT_S)
     assert told == ["model", [0, 1, 2, 3], "a", TextChunk, "b", TextChunk, Finished]
     assert "forget guests" in bench.noted()
@@ -235,7 +246,7 @@ def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> N
                 reasons.append(event.reason)
         done.set()
 
-    bench.client.lend(turn)
+    bench.lend(turn)
     assert begun.wait(WAIT_S)
     stopped.set()
     sessions[0].interrupt.set()
@@ -243,6 +254,47 @@ def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> N
     assert reasons == [FinishReason.CANCELLED]
     bench.ask("mine", 2)
     assert bench.wait_for(Finished).request_id == 2
+
+
+def test_a_turn_that_asks_nothing_lets_texts_be_counted_and_its_failure_is_told(bench: Bench) -> None:
+    begun, goes_on, failed = threading.Event(), threading.Event(), threading.Event()
+
+    def turn(_session: LentSession, _between: object) -> None:
+        begun.set()
+        assert goes_on.wait(WAIT_S)
+        raise ValueError("it computed something else, and failed")
+
+    bench.lend(turn, failed.set)
+    assert begun.wait(WAIT_S)
+    bench.client.count(CountRequest(7, ("abc", "de")))
+    assert bench.wait_for(TokensCounted) == TokensCounted(7, (3, 2))
+    assert not failed.is_set()
+    goes_on.set()
+    assert failed.wait(WAIT_S)
+    bench.ask("it goes on", 2)
+    assert bench.wait_for(Finished).request_id == 2
+
+
+def test_the_end_waits_for_a_turn(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "notes")
+    begun, told = threading.Event(), list[str]()
+
+    def turn(session: LentSession, _between: object) -> None:
+        begun.set()
+        try:
+            while True:
+                session.ready()
+                time.sleep(0.01)
+        except EngineError as error:
+            time.sleep(0.3)  # for files that it made, and which have to go
+            told.append(str(error))
+
+    bench.load("model")
+    bench.wait_for(EngineReady)
+    bench.lend(turn)
+    assert begun.wait(WAIT_S)
+    assert bench.client.shutdown(WAIT_S)
+    assert told == ["The engine has ended."]
 
 
 def test_a_turn_hears_of_failures_and_of_the_end_of_the_process(bench: Bench) -> None:
@@ -262,11 +314,11 @@ def test_a_turn_hears_of_failures_and_of_the_end_of_the_process(bench: Bench) ->
 
         return run
 
-    bench.client.lend(turn("fail"))
+    bench.lend(turn("fail"))
     assert "unexpected error" in heard.get(timeout=WAIT_S)
     assert heard.get(timeout=WAIT_S) == "Nothing is loaded."
-    bench.client.lend(turn("abort"))
-    bench.client.lend(turn("never"), lambda: heard.put("never begun"))
+    bench.lend(turn("abort"))
+    bench.lend(turn("never"), lambda: heard.put("never begun"))
     said = [heard.get(timeout=WAIT_S) for _ in range(3)]
     assert said.count("The engine ended unexpectedly (signal SIGABRT).") == 2
     assert "never begun" in said

@@ -179,9 +179,9 @@ def test_a_missing_file(tmp_path: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.gguf"
     os.mkfifo(pipe)
-    for deed in (probe, read_checked_header):
+    for action in (probe, read_checked_header):
         with pytest.raises(ModelNotFoundError, match="not a regular file"):
-            deed(pipe)
+            action(pipe)
 
 
 CHILDREN = {

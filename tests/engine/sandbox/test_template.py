@@ -138,7 +138,7 @@ def test_a_template_gets_jinjas_own_filters_and_two_functions() -> None:
     assert set(ours.filters) == set(plain.filters)
     assert set(ours.tests) == set(plain.tests)
     assert set(ours.globals) - set(plain.globals) == {"raise_exception", "strftime_now"}
-    changed = {name for name, deed in plain.filters.items() if ours.filters[name] is not deed}
+    changed = {name for name, action in plain.filters.items() if ours.filters[name] is not action}
     assert changed == {"tojson"}
 
 
@@ -151,8 +151,8 @@ RIGHTS = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
-@pytest.mark.parametrize("deed", RIGHTS.values(), ids=RIGHTS)
-def test_the_helper_has_given_up_its_rights(deed: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("action", RIGHTS.values(), ids=RIGHTS)
+def test_the_helper_has_given_up_its_rights(action: str, tmp_path: Path) -> None:
     script = f"""
 import os, signal, socket, sys
 from engine.sandbox.template_child import _drop_privileges
@@ -160,7 +160,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 there = os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 0)
 {{}}
 try:
-    {deed}
+    {action}
 except OSError as error:
     print(error.errno)
 """
@@ -176,13 +176,13 @@ except OSError as error:
 LIMITS = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 3}
 
 
-def limited(deed: str) -> str:
-    """What a process prints that gave up its rights, after this deed."""
+def limited(action: str) -> str:
+    """What a process prints that gave up its rights, after this action."""
     script = f"""
 import os, resource
 from engine.sandbox.template_child import _drop_privileges
 _drop_privileges(2**30)
-{deed}
+{action}
 """
     command = [sys.executable, "-c", script]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
@@ -196,7 +196,7 @@ def test_each_limit_is_set_for_good(name: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 def test_a_helper_can_start_no_process() -> None:
-    deed = """
+    action = """
 try:
     if os.geteuid() == 0:
         os.setuid(65534)
@@ -209,7 +209,7 @@ else:
     except OSError as error:
         print(error.errno)
 """
-    told = limited(deed)
+    told = limited(action)
     if told == "root":
         pytest.skip("root may have any number of processes, and cannot become somebody else here")
     assert told == str(errno.EAGAIN)

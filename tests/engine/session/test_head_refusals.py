@@ -54,6 +54,19 @@ def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
     assert "architecture qwen35, and the target is llama" in refused(
         tmp_path, tiny_llama(), head_only(qwen35_with_mtp())
     )
+    wider = head_only(qwen35_with_mtp()).with_metadata(qwen35__embedding_length=(Kind.UINT32, 128))
+    assert "rows of 128 numbers, and the target's have 64" in _reason_by_headers(tmp_path, tiny_qwen35(), wider)
+
+
+def test_half_a_heads_file_is_refused(tmp_path: Path) -> None:
+    target, head = longer(tiny_llama).write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
+    head.write_bytes(head.read_bytes()[:-1000])
+    session = Session(inspect_head=head_inspector(tmp_path / "cache"))
+    ready = session.load(LoadRequest(str(target), str(head), n_ctx=512))
+    assert ready.draft is None
+    assert "head.gguf" in ready.unavailable[Mode.DRAFT]
+    assert len(answer(session, Mode.AUTO).token_ids) == 64
+    session.close()
 
 
 def test_a_target_whose_layers_cannot_be_read_is_never_asked_for_them(tmp_path: Path) -> None:
@@ -146,6 +159,7 @@ def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(head_choice, "fit_context", without_room)
     session, ready = load(tmp_path, qwen35_with_mtp())
     assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
+    assert ready.has_heads
     assert len(answer(session, Mode.HYBRID).token_ids) == 64
     session.close()
 

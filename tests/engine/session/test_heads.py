@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from engine.decoding import tie_safe
 from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import (
@@ -57,12 +58,58 @@ def test_every_mode_and_depth_gives_the_plain_tokens(loaded: Session) -> None:
     assert proposed > 200
 
 
+def test_a_prompt_that_was_read_without_rows_is_read_again_where_that_is_soon_done(tmp_path: Path) -> None:
+    """A head without the beginning drafts worse than one that read it all."""
+    target, own_head = KINDS["eagle3"]
+    assert own_head is not None
+    session, _ready = load(tmp_path, target(), own_head())
+    prompt = "Once upon a time there was a lake, and a cat sat on a mat. " * 2
+    head = session._draft
+    assert isinstance(head, LoadedHead)
+    fresh = answer(session, Mode.HEAD, prompt, depth=1)
+    head.target.clear()
+    head.sequence.clear()
+    plain = answer(session, Mode.OFF, prompt)
+    again = answer(session, Mode.HEAD, prompt, depth=1)
+    assert again.stats.prompt_cached_tokens == 0
+    assert not head.reader.has_lost_beginning
+    assert again.token_ids == plain.token_ids
+    assert again.stats.accepted == fresh.stats.accepted
+    assert answer(session, Mode.HEAD, prompt, depth=1).stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
+    answer(session, Mode.OFF, prompt)
+    head.target.prompt_speed = 1.0  # the target would take too long: the head begins behind what it lost
+    late = answer(session, Mode.HEAD, prompt, depth=1)
+    assert late.stats.prompt_cached_tokens == again.stats.prompt_tokens - 1
+    assert late.token_ids == plain.token_ids
+    session.close()
+
+
 def test_tie_safe_gives_the_plain_tokens(loaded: Session) -> None:
     for prompt in (PROMPT, "b a b", "The end."):
         plain = answer(loaded, Mode.OFF, prompt, tie_safe=True)
         for depth in (2, 5):
             end = answer(loaded, Mode.HEAD, prompt, depth=depth, tie_safe=True)
             assert end.token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("kind", ["eagle3", "three layers"])
+def test_tie_safe_gives_the_plain_tokens_of_many_prompts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the cache of such a small model rounding is rare, and then large: the bound must have seen it before."""
+    monkeypatch.setattr(tie_safe, "BUDGET_S", 120.0)  # beside other programs a look may take long
+    target, head = KINDS[kind]
+    session, _ready = load(tmp_path, target(), head() if head is not None else None)
+    dice, proposed = np.random.default_rng(5), 0
+    words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")
+    for number in range(30):
+        prompt = " ".join(dice.choice(words, int(dice.integers(1, 30))))
+        plain = answer(session, Mode.OFF, prompt, tie_safe=True)
+        end = answer(session, Mode.HEAD, prompt, depth=2 + number % 4, tie_safe=True)
+        assert end.token_ids == plain.token_ids
+        proposed += end.stats.proposed
+    assert proposed > 1000
+    session.close()
 
 
 def test_another_turn_and_an_edited_one_give_the_plain_tokens(loaded: Session) -> None:

@@ -36,28 +36,30 @@ REQUEST = ChatRequest(
 
 @dataclass(frozen=True, slots=True)
 class Done(JobEvent):
-    """What the jobs of these tests tell."""
+    """The event of the jobs of these tests."""
 
     words: str
 
 
 @dataclass
 class WaitingJob:
-    """Waits until it is to stop, or is let go; then tells which."""
+    """Waits until it is to stop, or is let go; then reports which."""
 
     began: threading.Event = field(default_factory=threading.Event)
     let_go: threading.Event = field(default_factory=threading.Event)
-    pauses: bool = False
+    takes_steps: bool = False
     error: Exception | None = None
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
         self.began.set()
         if self.error is not None:
             raise self.error
         while not should_stop() and not self.let_go.wait(0.005):
-            if self.pauses:
-                pause()
-        tell(Done("stopped" if should_stop() else "let go"))
+            if self.takes_steps:
+                between_steps()
+        on_event(Done("stopped" if should_stop() else "let go"))
 
     def failed(self, problem: Problem) -> Event:
         return Done(problem.title)
@@ -66,7 +68,9 @@ class WaitingJob:
 class PassingJob(WaitingJob):
     """Makes one long pass after another, and asks for nothing."""
 
-    def run(self, session: Session, should_stop: Callable[[], bool], tell: OnEvent, pause: Callable[[], None]) -> None:
+    def run(
+        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
+    ) -> None:
         beside = session.beside(512)
         assert beside._target is not None
         sequence = beside._target.sequence
@@ -76,9 +80,9 @@ class PassingJob(WaitingJob):
                 while not self.let_go.is_set():
                     sequence.forward([0] * 64, 1)
                     sequence.clear()
-            tell(Done("let go"))
+            on_event(Done("let go"))
         except DecodeError:
-            tell(Done("in a pass"))
+            on_event(Done("in a pass"))
         finally:
             beside.close()
 
@@ -180,8 +184,8 @@ def test_closing_ends_a_job(events: Events) -> None:
     assert wait_for(events, Done) == Done("stopped")
 
 
-def test_texts_are_counted_where_a_job_pauses(worker: EngineWorker, events: Events) -> None:
-    job = WaitingJob(pauses=True)
+def test_texts_are_counted_where_a_job_takes_steps(worker: EngineWorker, events: Events) -> None:
+    job = WaitingJob(takes_steps=True)
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
     worker.count(CountRequest(7, ("Once upon a time",)))

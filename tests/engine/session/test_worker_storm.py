@@ -117,12 +117,12 @@ class Storm:
         worker.load(LoadRequest(*map(str, list(self.good)[:2])))
         self.wanted.append(0)
         self.take(0)  # a stop would end it, and there might be no other for long
-        deeds: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
-        deeds += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
-        deeds += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
-        deeds += [lambda: self.take(self.dice.choice([0, 1, 2]))] * 4
+        actions: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
+        actions += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
+        actions += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
+        actions += [lambda: self.take(self.dice.choice([0, 1, 2]))] * 4
         for _ in range(NUM_COMMANDS):
-            self.dice.choice(deeds)()
+            self.dice.choice(actions)()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

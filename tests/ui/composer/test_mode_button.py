@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListView
@@ -9,12 +11,14 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
-from tests.ui.conftest import NO_DRAFT
+from tests.ui.conftest import NO_DRAFT, READY, model
 from ui.composer.mode_button import ModeMenu
 from ui.text.formatting import mode_label
 from ui.text.mode_words import MODE_ORDER, mode_line
 from ui.widgets.choice_list import Choice
 from ui.window.main_window import MainWindow
+
+OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # to a model that has no head
 
 
 def opened(window: MainWindow) -> ModeMenu:
@@ -37,7 +41,7 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
     window.set_mode(Mode.AUTO)
     menu = opened(window)
     rows = menu.list.rows.rows
-    modes = MODE_ORDER
+    modes = OFFERED
     assert [row.title for row in rows] == [mode_label(mode) for mode in modes]
     assert [row.lines for row in rows] == [(mode_line(mode),) for mode in modes]
     assert Mode.DRAFT in modes
@@ -48,7 +52,7 @@ def test_each_mode_has_a_line_of_plain_words_and_the_one_in_force_a_tick(window:
 def test_a_click_takes_a_mode_and_closes(window: MainWindow, qtbot: QtBot) -> None:
     menu = opened(window)
     with qtbot.waitSignal(window.mode_changed) as caught:
-        click(menu.list, MODE_ORDER.index(Mode.NGRAM))
+        click(menu.list, OFFERED.index(Mode.NGRAM))
     assert caught.args == [Mode.NGRAM]
     assert window.composer.modes.mode is Mode.NGRAM
     assert window.composer.modes.text() == "N-gram"
@@ -70,7 +74,7 @@ def test_the_mode_in_force_taken_again_changes_nothing(window: MainWindow) -> No
     window.set_mode(Mode.AUTO)
     seen: list[Mode] = []
     window.mode_changed.connect(seen.append)
-    click(opened(window).list, MODE_ORDER.index(Mode.AUTO))
+    click(opened(window).list, OFFERED.index(Mode.AUTO))
     assert seen == []
 
 
@@ -83,10 +87,10 @@ def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) ->
     row = row_of(menu, Mode.DRAFT)
     assert not row.enabled
     assert row.lines == ("No draft model is loaded.",)
-    click(menu.list, MODE_ORDER.index(Mode.DRAFT))
+    click(menu.list, OFFERED.index(Mode.DRAFT))
     assert seen == []
     assert menu.isVisible()
-    for _ in MODE_ORDER:  # nor can the arrows reach it
+    for _ in OFFERED:  # nor can the arrows reach it
         QTest.keyClick(menu.list, Qt.Key.Key_Down)
         assert menu.list.current_key() != Mode.DRAFT
     menu.close()
@@ -144,3 +148,25 @@ def test_of_draft_model_and_head_one_suffices(window: MainWindow) -> None:
         window.set_engine(EngineView(EngineState.READY, NO_DRAFT.target, unavailable=unavailable))
         assert window.composer.reason.text() in (reason, "")
         assert window.composer.modes.reason == reason
+
+
+def test_heads_are_listed_where_the_model_has_some_or_one_is_chosen(window: MainWindow) -> None:
+    broken = {Mode.HEAD: "The model's own heads cannot be used."}
+    for view, is_listed in (
+        (READY, False),
+        (NO_DRAFT, False),
+        (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP"), has_heads=True), True),
+        (replace(READY, draft=model("head", head="EAGLE-3")), True),
+        (replace(READY, unavailable=broken, has_heads=True), True),  # to say why not
+    ):
+        window.set_engine(view)
+        menu = opened(window)
+        assert (Mode.HEAD in [row.key for row in menu.list.rows.rows]) is is_listed
+        menu.close()
+    assert not row_of(menu, Mode.HEAD).enabled
+    assert row_of(menu, Mode.HEAD).lines == (broken[Mode.HEAD],)
+
+
+def test_the_mode_in_force_is_listed_whatever_the_model_has(window: MainWindow) -> None:
+    window.set_mode(Mode.HEAD)
+    assert row_of(opened(window), Mode.HEAD).icon == "check"

@@ -34,7 +34,7 @@ def test_it_is_there_only_where_there_is_a_choice(window: MainWindow) -> None:
     assert window.composer.thinking.isHidden()
     load(window, OPTIONS)
     assert window.composer.thinking.isVisible()
-    assert window.composer.thinking.text() == "Medium"
+    assert window.composer.thinking.text() == "Thinking: Medium"
     assert window.composer.thinking.accessibleName() == "Thinking: Medium"
 
 
@@ -46,7 +46,7 @@ def test_it_shows_what_holds_in_the_chat_as_far_as_the_model_has_it(
 ) -> None:
     load(window, OPTIONS)
     show_chat(window, own)
-    assert window.composer.thinking.text() == shown
+    assert window.composer.thinking.text() == f"Thinking: {shown}"
 
 
 def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbot: QtBot) -> None:
@@ -62,11 +62,11 @@ def test_a_choice_is_made_by_keys_and_kept_for_the_chat(window: MainWindow, qtbo
     with qtbot.waitSignal(window.chat_settings.changed) as caught:
         QTest.keyClick(menu.list, Qt.Key.Key_Return)
     assert caught.args == [Layer.CHAT, {"thinking": "low"}]
-    assert button.text() == "Low"
+    assert button.text() == "Thinking: Low"
     assert not menu.isVisible()
 
 
 def test_budgets_have_their_unit(window: MainWindow) -> None:
     load(window, (ThinkingOption("on"), ThinkingOption("off"), ThinkingOption("2048")))
     show_chat(window, {"thinking": "2048"})
-    assert window.composer.thinking.text() == "Up to 2,048 tokens"
+    assert window.composer.thinking.text() == "Thinking: Up to 2,048 tokens"

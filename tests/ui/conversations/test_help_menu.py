@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 from ui.conversations.help_menu import HelpButton
 from ui.window.main_window import MainWindow
 
-WORDS = ("Keyboard shortcuts", "Open the log folder", "Copy diagnostics", "About Paceline")
+WORDS = ("Keyboard shortcuts", "Open the log folder", "Copy diagnostics", "Check for updates…", "About Paceline")
 
 
 def told(button: HelpButton) -> dict[str, SignalInstance]:
-    signals = (button.shortcuts, button.log_folder, button.diagnostics, button.about)
+    signals = (button.shortcuts, button.log_folder, button.diagnostics, button.updates, button.about)
     return dict(zip(WORDS, signals, strict=True))
 
 

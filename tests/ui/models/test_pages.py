@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
-from app.domain.speed.outlook import SpeedRange
+from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
+from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
@@ -169,7 +170,7 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
 
 
 def offered(place: ModelsPanel) -> list[tuple[str, str]]:
-    """The deeds of the pair that is shown, each with its kind."""
+    """The actions of the pair that is shown, each with its kind."""
     QApplication.processEvents()
     buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
@@ -272,6 +273,29 @@ def test_a_pair_that_is_here_can_be_chatted_with(place: ModelsPanel, qtbot: QtBo
     chats = asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place.drafts, "Chat with this pair"), LEFT)
     assert chats == [(r.TARGET_REF, r.DRAFT_REF)]
+
+
+def test_what_a_pair_gave_here_stands_out_and_replaces_what_was_expected(place: ModelsPanel) -> None:
+    expected = replace(catalog_row := r.catalog()[0], expected="Expect about 20–30 tokens per second.")
+    place.open("recommended")
+    place.recommended.set_rows([expected])
+    assert "Expect about 20–30 tokens per second." in said(place.recommended)
+    words = "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
+    race = PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024),))
+    range_ = GainRange(1.1, 1.5, 0.2, draft_pays=True)
+    outlook = Outlook(SpeedRange(20.0, 30.0), range_, range_, "memory", 1.4, "model", measured=race)
+    pair = replace(catalog_row.pair, gain_words=words, note="A drafted token costs 20%.", outlook=outlook)
+    place.recommended.set_rows([replace(expected, pair=pair)])
+    shown, gain = said(place.recommended), place.recommended.card.gain
+    assert words in shown
+    assert "A drafted token costs 20%." in shown
+    assert "Expect about" not in shown  # one range from sizes, another from headers
+    assert gain.text.property("kind") == "tone-good"
+    slower = replace(race, races=(replace(race.races[0], speedup=0.9),))
+    place.recommended.card.set_pair(replace(pair, outlook=replace(outlook, measured=slower)))
+    assert gain.text.property("kind") == "tone-warn"
+    place.recommended.card.set_pair(replace(pair, outlook=replace(outlook, measured=None)))
+    assert gain.text.property("kind") == "tone-muted"
 
 
 def test_what_is_too_large_is_not_pressed_on_anybody(place: ModelsPanel) -> None:

@@ -11,9 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceSetup, summary_of
 from engine.records import Mode, Source, TokenSpan
-from tests.race_results import RESULT, THREE_LANES
+from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
+from ui.race.words import lane_name
 from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
@@ -99,25 +100,66 @@ def test_a_lane_can_be_taken_away_but_two_stay(page: RacePage, qtbot: QtBot) -> 
 def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     form = page.form
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3)))
-    assert form.problem.text() == "Two lanes are the same. Choose another mode or depth for one of them."
+    assert form.problem.text() == "Two lanes are the same. Choose another mode, depth or model for one of them."
     assert not form.start_button.isEnabled()
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7)))
     assert form.start_button.isEnabled()
     assert form.setup.lanes == (LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7))
 
 
-def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None:
+def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: QtBot) -> None:
     form = page.form
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
     assert form.rows[1].draft_box.isHidden()
+    assert form.models_button.isHidden()
     page.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
+    assert form.rows[1].draft_box.isHidden()  # most races are of modes
+    form.models_button.setFocus()
+    press(qtbot, Qt.Key.Key_Space)
     assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
+    assert form.models_button.isHidden()
+    assert form.rows[1].draft_box.hasFocus()
     form.rows[1].draft_box.setCurrentIndex(1)
     assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
     page.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
     assert form.start_button.isEnabled()  # the lane brings its own
     form.rows[1].draft_box.setCurrentIndex(0)
     form.rows[1].changed.emit()
+    assert not form.start_button.isEnabled()
+
+
+def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
+    form, wanted = page.form, list[str]()
+    page.drafts_wanted.connect(wanted.append)
+    assert form.rows[1].target_box.isHidden()
+    page.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
+    qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
+    assert form.rows[0].target_box.hasFocus()
+    row = form.rows[1]
+    assert [row.target_box.itemText(i) for i in range(3)] == ["Loaded model", "Small 135M", "Coder 1.5B"]
+    row.target_box.setFocus()
+    for _ in range(2):
+        press(qtbot, Qt.Key.Key_Down)
+    assert wanted == ["/models/small.gguf", "/models/coder.gguf"]
+    page.set_drafts([("/models/half.gguf", "Coder 0.5B")], "/models/coder.gguf")
+    assert [row.draft_box.itemText(i) for i in range(2)] == ["No draft", "Coder 0.5B"]
+    row.draft_box.setFocus()
+    press(qtbot, Qt.Key.Key_Down)
+    lane = form.setup.lanes[1]
+    assert (lane.target, lane.draft) == ("/models/coder.gguf", "/models/half.gguf")
+    assert lane_name(lane) == "Coder 1.5B with Coder 0.5B, Auto"
+    row.target_box.setFocus()
+    press(qtbot, Qt.Key.Key_Up)
+    assert form.setup.lanes[1].draft == ""  # that draft is another model's
+    kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "/models/new.gguf", "Gone", "New")
+    form.set_lanes((PLAIN_LANE, kept))
+    page.set_drafts([("/models/other.gguf", "Other")])  # the loaded target's
+    assert form.setup.lanes[1] == kept  # its own are still looked for
+    assert wanted[-1] == "/models/new.gguf"
+    page.set_drafts([], "/models/new.gguf")
+    assert form.setup.lanes[1].draft == ""
+    form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3, target="/models/small.gguf", target_name="Small 135M")))
+    assert form.rows[1].reason.text() == "Not available: This lane's model has no draft. Choose one for it."
     assert not form.start_button.isEnabled()
 
 
@@ -134,6 +176,10 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     assert track.verdict.title.text() == "Auto is faster than Plain"
     assert "Draft, depth 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
+    assert track.verdict.headline.property("kind") == ""
+    page.show_result(replace(THREE_LANES, verdicts=(replace(VERDICT, low=0.9),)))
+    assert track.verdict.headline.property("kind") == "unsure"  # neither is surely faster
+    page.show_result(THREE_LANES)
     lane = track.lanes[1]
     assert {name: line.value for name, line in lane.lines.items()} == {
         "per_pass": "2.00",
@@ -161,7 +207,8 @@ def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: Main
 def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None:
     page.set_earlier([summary_of(replace(RESULT, id="1"))])
     spoken = str(page.earlier.item(0).data(Qt.ItemDataRole.AccessibleTextRole))
-    assert spoken.startswith("Where does water flow? target-7b with draft-0.5b · Plain against Auto")
+    assert spoken.startswith("Where does water flow? ")
+    assert " · Plain against Auto · target-7b with draft-0.5b " in spoken
     assert spoken.endswith("Auto: 1.62× the speed of Plain (1.48 to 1.77 over 4 rounds).")
 
 

@@ -20,7 +20,7 @@ def test_lanes_have_names() -> None:
     choices = [PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.DRAFT, 3)]
     assert [lane_name(choice) for choice in choices] == ["Plain", "Auto", "Draft, depth 3"]
     assert lane_name(LaneChoice(Mode.DRAFT, 3, "/models/other.gguf")) == "Draft with other, depth 3"
-    assert against(choices) == "Plain against Auto against Draft, depth 3"
+    assert against(choices) == "Plain against Auto, Draft, depth 3"
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
     ("changes", "words"),
     [
         ({}, "Same answer, token for token."),
+        ({"are_alike": False}, "It is another model, so the answers are not compared."),
         ({"is_complete": False}, "Same answer as far as both came."),
         (
             {"parting": Parting(93, 4, 0.003)},

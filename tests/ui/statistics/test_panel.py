@@ -47,6 +47,34 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert page.context_bar.description == "used 29%, free 71%"
 
 
+def named(panel: StatsPanel) -> set[Source]:
+    return {source for source, row in panel.now.sources.items() if not row.isHidden()}
+
+
+def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPanel) -> None:
+    always = {Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET}
+    panel.end(RunStats(tokens=3, passes=3, provenance={Source.TARGET: 3, Source.HEAD: 0}))
+    for view, offered in (
+        (NO_DRAFT, always),
+        (READY, always | {Source.DRAFT}),
+        (replace(READY, draft=model("head", head="EAGLE-3")), always | {Source.HEAD}),
+        (replace(NO_DRAFT, unavailable={}, own_head=model(head="MTP")), always | {Source.HEAD}),
+        (replace(NO_DRAFT, unavailable=dict.fromkeys(set(Mode) - {Mode.OFF}, "Plain.")), {Source.TARGET}),
+    ):
+        panel.set_engine(view)
+        assert named(panel) == offered
+    panel.set_engine(NO_DRAFT)
+    panel.end(replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1}))
+    assert named(panel) == always | {Source.HEAD}, "it gave tokens, though it is not loaded any more"
+    assert panel.now.origin.description == "Head 80%, Target 20%"
+
+
+def test_where_tokens_came_from_is_a_dash_where_an_engine_does_not_tell(panel: StatsPanel) -> None:
+    panel.show_stats(replace(STATS, provenance={}))
+    assert {row.value for row in panel.now.sources.values()} == {UNKNOWN}
+    assert panel.now.acceptance.rate.value == "68% of 210"
+
+
 def test_gain_and_lengths(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     speed = panel.now.speed

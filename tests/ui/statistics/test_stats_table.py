@@ -79,8 +79,8 @@ def test_a_reset_is_asked_for_and_can_be_declined(table: TotalsTable, qtbot: QtB
     qtbot.keyClick(question, Qt.Key.Key_Escape)
     assert told == []
     qtbot.mouseClick(table.reset_button, Qt.MouseButton.LeftButton)
-    (deed,) = [each for each in table.findChildren(QPushButton) if each.text() == "Reset" and each.isVisible()]
-    qtbot.mouseClick(deed, Qt.MouseButton.LeftButton)
+    (action,) = [each for each in table.findChildren(QPushButton) if each.text() == "Reset" and each.isVisible()]
+    qtbot.mouseClick(action, Qt.MouseButton.LeftButton)
     assert told == [True]
     shown.show_all((), Sums())
     assert not table.reset_button.isEnabled()

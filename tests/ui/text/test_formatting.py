@@ -66,7 +66,10 @@ def test_percent_is_never_rounded_to_an_end(share: float | None, text: str) -> N
     ("seconds", "text"),
     [
         (None, "-"),
-        (0.00042, "0.420 ms"),
+        (0.00042, "0.42 ms"),
+        (0.000099, "0.10 ms"),
+        (0.000001, "0.01 ms"),
+        (0.000996, "0.996 ms"),
         (0.0241, "24.1 ms"),
         (0.9994, "999 ms"),
         (1.0, "1.00 s"),
@@ -111,7 +114,7 @@ def test_short_passes_say_that_painting_takes_a_share(plain_ms: float, told: boo
     )
     meaning = next(meaning for text, meaning in formatting.footer_parts(stats) if text.endswith("plain"))
     assert ("drawing the window takes a share" in meaning) is told
-    assert ("Half of the tokens came within 0.410 ms" in meaning) is told
+    assert ("Half of the tokens came within 0.41 ms" in meaning) is told
 
 
 @pytest.mark.parametrize("plain_ms", [0.37, 1.99])

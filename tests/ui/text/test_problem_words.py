@@ -23,6 +23,7 @@ from ui.text.problem_words import explanation, in_language, in_words
 
 ROOT = ASSETS.parent
 NOT_SHOWN = {"cli", "benchmark", "server"}  # they speak in a terminal or to programs, in English
+SHOWN_TOO = {"app/benchmark/opened_lanes.py"}  # but for these
 NOT_FOR_PEOPLE = {"ValueError", "RuntimeError", "TypeError", "KeyError", "OSError", "AssertionError", "EOFError"}
 NOT_FOR_PEOPLE |= {"CatalogError", "MoreBytesNeededError", "StoppedError"}  # caught where they are told to a person
 TEMPLATE_AT = {"said": 0, "broken": 0, "check": 1}
@@ -39,7 +40,8 @@ def calls() -> Iterator[tuple[str, str, ast.Call]]:
     """Place, name and call of all that is called in the rooms whose sentences the window shows."""
     for room in ("app", "engine"):
         for path in sorted((ROOT / room).rglob("*.py")):
-            if not NOT_SHOWN & set(path.relative_to(ROOT).parts):
+            place = path.relative_to(ROOT)
+            if not NOT_SHOWN & set(place.parts) or place.as_posix() in SHOWN_TOO:
                 for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                     if isinstance(node, ast.Call):
                         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")

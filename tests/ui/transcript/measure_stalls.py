@@ -147,8 +147,8 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
         window.show_stats(stats(state["sent"]))
 
     timers = [QTimer(), QTimer()]
-    for timer, deed, pause in zip(timers, (frame, figures), (PIECE_MS, STATS_MS), strict=True):
-        timer.timeout.connect(deed)
+    for timer, action, pause in zip(timers, (frame, figures), (PIECE_MS, STATS_MS), strict=True):
+        timer.timeout.connect(action)
         timer.start(round(pause))
     wait_until(lambda: state["sent"] >= len(spans))
     for timer in timers:

@@ -57,7 +57,7 @@ def test_copying_a_message_is_heard(window: MainWindow, heard: list[str], name: 
 
 
 def test_dialogs_open_no_larger_than_a_small_screen(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = QSize(910, 512)  # 1366 x 768 at 150 %
+    room = QSize(910, 512)  # 1366 x 768 at 150%
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: room)
     assert open_dialog(window, "chat_settings").height() < room.height()
     window.set_settings(VALUES)

@@ -132,7 +132,7 @@ class MessageEditor(QFrame):
         row.addWidget(self.hint, 1)
         for button in (self.cancel_button, self.send_button):
             button.setAccessibleName(
-                translate("MessageEditor", "{deed}: the edited message").format(deed=button.text())
+                translate("MessageEditor", "{action}: the edited message").format(action=button.text())
             )
             row.addWidget(button)
         layout = QVBoxLayout(self)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy
 
+from app.domain.messages import MessageView
 from engine.records import Source
 from ui.text.formatting import hover
 from ui.text.language import translate
@@ -69,6 +70,7 @@ class MarksLegend(QFrame):
         super().__init__()
         self._rows, self._refused = list(rows.values()), refused
         self._is_wanted = True
+        self._offered = self._occurred = frozenset[Source]()
         self.setObjectName("marksLegend")
         self.setAccessibleName(translate("MarksLegend", "Marked tokens"))
         self.chips = {source: SourceChip(theme, source, row) for source, row in rows.items()}
@@ -82,16 +84,42 @@ class MarksLegend(QFrame):
         line.addLayout(self._grid)
         line.addStretch(1)
         line.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        self._place(len(self.chips))
+        self._show_sources()
         for button in (*self._rows, refused):
             button.toggled.connect(self._follow)
         theme.changed.connect(self._fit)
         self._follow()
 
+    def set_offered(self, sources: frozenset[Source]) -> None:
+        """Where tokens of the next answer may come from."""
+        self._offered = sources
+        self._show_sources()
+
+    def set_messages(self, messages: Iterable[MessageView]) -> None:
+        """The messages of the open conversation; those that follow are told by `add_message`."""
+        self._occurred = frozenset[Source]().union(*map(_sources_of, messages))
+        self._show_sources()
+
+    def add_message(self, message: MessageView) -> None:
+        """One more of them, or one that has ended."""
+        self._occurred |= _sources_of(message)
+        self._show_sources()
+
+    def _show_sources(self) -> None:
+        """Name those that tokens of the conversation can have."""
+        for source, chip in self.chips.items():
+            chip.setVisible(source in self._offered | self._occurred)
+        self._num_columns = 0
+        self._fit()
+
     def set_wanted(self, wanted: bool) -> None:
         """Whether there is a conversation to mark tokens in."""
         self._is_wanted = wanted
         self._follow()
+
+    @property
+    def _shown(self) -> list[SourceChip]:
+        return [chip for chip in self.chips.values() if not chip.isHidden()]
 
     def _follow(self) -> None:
         marked = any(row.isChecked() for row in self._rows) or self._refused.isChecked()
@@ -103,7 +131,7 @@ class MarksLegend(QFrame):
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as two names: the others go below."""
-        widest = max(chip.sizeHint().width() for chip in self.chips.values())
+        widest = max((chip.sizeHint().width() for chip in self._shown), default=0)
         return QSize(2 * widest + self._beside_px(), super().minimumSizeHint().height())
 
     def _beside_px(self) -> int:
@@ -113,7 +141,7 @@ class MarksLegend(QFrame):
 
     def _fit(self) -> None:
         """As many names beside one another as there is room for."""
-        room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self.chips.values()]
+        room, widths = self.width() - self._beside_px(), [chip.sizeHint().width() for chip in self._shown]
         for num in range(len(widths), 0, -1):
             columns = [max(widths[column::num]) for column in range(num)]
             if num == 1 or sum(columns) + (num - 1) * LINE_GAP_PX <= room:
@@ -124,7 +152,9 @@ class MarksLegend(QFrame):
         if num_columns == self._num_columns:
             return
         self._num_columns = num_columns
-        for number, chip in enumerate(self.chips.values()):
+        for chip in self.chips.values():
+            self._grid.removeWidget(chip)
+        for number, chip in enumerate(self._shown):
             self._grid.addWidget(chip, number // num_columns, number % num_columns)
         self.updateGeometry()
 
@@ -132,3 +162,10 @@ class MarksLegend(QFrame):
         """Another width may have room for more."""
         super().resizeEvent(event)
         self._fit()
+
+
+def _sources_of(message: MessageView) -> frozenset[Source]:
+    """Where its tokens came from."""
+    if message.stats is None:
+        return frozenset(span.source for span in message.spans)
+    return message.stats.sources

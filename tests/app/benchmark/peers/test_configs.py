@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.benchmark.peers.configs import default_configs, offered_kinds, remembers, server_arguments
+from app.benchmark.peers.configs import Drafter, default_configs, drafter_of, offered_kinds, remembers, server_arguments
+from engine.records import EngineReady
+from tests.app.fakes import info
 
-KINDS = ("ngram-simple", "ngram-map-k4v", "ngram-mod", "ngram-cache")
+DRAFTS = ("draft-simple", "draft-eagle3", "draft-mtp")
+KINDS = (*DRAFTS, "ngram-simple", "ngram-map-k4v", "ngram-mod", "ngram-cache")
+DRAFT = Drafter(path="d.gguf")
 HELP = """
 --spec-draft-n-max N                    number of tokens to draft
---spec-type none,draft-simple,ngram-simple,ngram-map-k4v,ngram-mod,ngram-cache
+--spec-type none,draft-simple,draft-eagle3,draft-mtp,ngram-simple,ngram-map-k4v,ngram-mod,ngram-cache
                                         comma-separated list of types
 """
 
@@ -21,14 +27,15 @@ def test_the_kinds_are_those_of_the_help() -> None:
 
 
 def test_all_are_measured_and_none_that_needs_what_is_not_there() -> None:
+    ngrams = KINDS[len(DRAFTS) :]
     drafts = ("draft-1", "draft-3", "draft-5", "draft-7")
     tuned = ("ngram-simple:4:16", "ngram-mod:6:16")
     both = "draft-3+ngram-simple:4:16"
-    assert default_configs(KINDS, has_draft=True) == ("plain", *drafts, *KINDS, *tuned, both)
-    assert default_configs(KINDS, has_draft=False) == ("plain", *KINDS, *tuned)
+    assert default_configs(KINDS, has_draft=True) == ("plain", *drafts, *ngrams, *tuned, both)
+    assert default_configs(KINDS, has_draft=False) == ("plain", *ngrams, *tuned)
     assert default_configs(("ngram-mod",), has_draft=True) == ("plain", *drafts, "ngram-mod", "ngram-mod:6:16")
     for config in default_configs(KINDS, has_draft=True):
-        server_arguments(config, "d.gguf", KINDS)
+        server_arguments(config, DRAFT, KINDS)
 
 
 @pytest.mark.parametrize(
@@ -52,18 +59,43 @@ def test_all_are_measured_and_none_that_needs_what_is_not_there() -> None:
     ],
 )
 def test_a_name_becomes_options(config: str, arguments: str) -> None:
-    assert server_arguments(config, "d.gguf", KINDS) == arguments.split()
+    assert server_arguments(config, DRAFT, KINDS) == arguments.split()
 
 
 @pytest.mark.parametrize("config", ["fast", "draft-", "ngram-magic", "ngram-cache:2:3", "draft-3+", ""])
 def test_a_name_without_meaning_is_refused(config: str) -> None:
     with pytest.raises(ValueError, match=r"ngram-cache|none of plain"):
-        server_arguments(config, "d.gguf", KINDS)
+        server_arguments(config, DRAFT, KINDS)
 
 
 def test_a_draft_length_needs_a_draft() -> None:
-    with pytest.raises(ValueError, match="draft-3 needs a draft model"):
+    with pytest.raises(ValueError, match="draft-3 needs a draft model or a head"):
         server_arguments("draft-3", None, KINDS)
+
+
+def test_what_drafts_here_drafts_there() -> None:
+    target = info("t.gguf")
+    head_file = replace(info("h.gguf"), head="EAGLE-3")
+    for ready, drafter, arguments in (
+        (EngineReady(target), None, ""),
+        (EngineReady(target, info("d.gguf")), DRAFT, "draft-simple --spec-draft-model d.gguf"),
+        (EngineReady(target, head_file), Drafter("draft-eagle3", "h.gguf"), "draft-eagle3 --spec-draft-model h.gguf"),
+        (
+            EngineReady(target, replace(head_file, head="MTP")),
+            Drafter("draft-mtp", "h.gguf"),
+            "draft-mtp --spec-draft-model h.gguf",
+        ),
+        (EngineReady(target, own_head=replace(target, head="MTP")), Drafter("draft-mtp"), "draft-mtp"),
+    ):
+        assert drafter_of(ready) == drafter
+        if drafter is not None:
+            told = ["--spec-type", *arguments.split(), "--spec-draft-n-max", "3"]
+            assert server_arguments("draft-3", drafter, KINDS) == told
+
+
+def test_a_server_without_heads_is_not_asked_for_them() -> None:
+    with pytest.raises(ValueError, match="does not offer draft-mtp"):
+        server_arguments("draft-3", Drafter("draft-mtp"), ("draft-simple", "ngram-simple"))
 
 
 def test_only_the_shared_pool_remembers() -> None:

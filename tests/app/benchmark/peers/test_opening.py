@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from app.benchmark.peers.opening import NO_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
+from app.benchmark.peers.opening import NO_DRAFT, OTHER_DRAFT, LazyPeer, PeerRequest, open_peers, read_peer_requests
 from app.benchmark.prompts import Prompt
 from app.benchmark.runs import NO_DRAFT_AUTO, PLAIN, Question
 from app.domain.errors import PeerError
@@ -14,6 +15,9 @@ from app.paths import builtin_draft, builtin_target
 from engine.records import LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 from tests.app.benchmark.test_runner import PEER, Scripted, steady
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.heads.head_factory import eagle3_for
+from tests.engine.heads.head_sessions import longer
 
 
 def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
@@ -24,6 +28,10 @@ def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
         PeerRequest("llama-cpp-python", "", ("plain", "lookup-10")),
     )
     assert read_peer_requests(["llama-server=s", NO_DRAFT], ["plain"])[1] == PeerRequest(NO_DRAFT)
+    words = ["llama-server=s", "other-draft=a/head.gguf"]
+    server, other = read_peer_requests(words, ["plain", "draft-3", "auto"])
+    assert (server.configs, other.configs) == (("plain", "draft-3"), ("draft-3", "auto"))
+    assert (server.title, other.title) == ("llama-server", "other-draft head.gguf")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +39,7 @@ def test_each_peer_gets_the_configurations_that_it_can_have() -> None:
     [
         (["ollama=x"], [], "There is no peer called ollama"),
         (["llama-server"], [], "needs the path of the program"),
+        (["other-draft"], [], "needs the path of its file"),
         (["llama-cpp-python"], ["draft-3"], "None of draft-3 is a configuration of llama-cpp-python"),
         ([], ["plain"], "needs a --peer"),
         ([NO_DRAFT], ["plain"], "needs a --peer"),
@@ -92,3 +101,26 @@ def test_without_a_draft_there_is_nothing_to_leave_out() -> None:
         ready = session.load(load)
         with pytest.raises(PeerError, match="there is no draft to leave out"):
             open_peers([PeerRequest(NO_DRAFT)], load, ready, stack)
+
+
+@pytest.mark.usefixtures("tried")
+def test_another_draft_of_the_same_target_takes_part(tmp_path: Path) -> None:
+    target = longer(tiny_llama).write(tmp_path / "target.gguf")
+    head = eagle3_for().write(tmp_path / "eagle3-tiny.gguf")
+    load = LoadRequest(str(target), n_ctx=256)
+    session = Session()
+    with ExitStack() as stack:
+        stack.callback(session.close)
+        ready = session.load(load)
+        requests = [PeerRequest(OTHER_DRAFT, str(head)), PeerRequest(OTHER_DRAFT, str(target), ("draft-2",))]
+        peers = open_peers(requests, load, ready, stack)
+        assert [one.label for peer in peers for one in peer.variants] == [
+            "paceline with eagle3-tiny auto",
+            "paceline with eagle3-tiny head",
+            "paceline with target draft 2",
+        ]
+        answered = peers[0].answer(peers[0].variants[1], question(16))
+        assert answered.stats.proposed > 0
+        wrong = eagle3_for(width=128).write(tmp_path / "wrong.gguf")
+        with pytest.raises(PeerError, match=r"wrong\.gguf cannot draft: .*belongs to another model"):
+            open_peers([PeerRequest(OTHER_DRAFT, str(wrong))], load, ready, stack)

@@ -21,6 +21,8 @@ from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.settings_file import write_settings
 from tests.app.hub.conftest import hub
 from tests.app.hub.loopback import Fault, LoopbackHub
+from tests.engine.gguf_factory import GgufFile, tiny_llama
+from tests.engine.heads.head_factory import qwen35_with_mtp, stripped
 
 __all__ = ["hub"]
 
@@ -71,6 +73,26 @@ def test_search_show_pull_list_chat_remove(filled: LoopbackHub, capsys: Capture)
     assert asked(capsys, "list")["models"][1]["last_used"]
     assert asked(capsys, "remove", "tiny-target-Q8_0")["freed_bytes"] == builtin_target().stat().st_size
     assert [model["name"] for model in asked(capsys, "list")["models"]] == ["tiny-draft-Q8_0"]
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (qwen35_with_mtp(num_layers=3), "tiny-Q4_0 drafts for itself: it has 3 next-token layers (MTP)."),
+        (stripped(qwen35_with_mtp()), "tiny-Q4_0 says that it has next-token layers (MTP), but they are not in the"),
+        (tiny_llama(), "tiny-Q4_0 has no next-token layers (MTP): it cannot draft for itself."),
+        (None, "Whether tiny-Q4_0 drafts for itself is not known: "),
+    ],
+)
+def test_whether_a_repository_drafts_for_itself_is_read_from_a_header(
+    hub: LoopbackHub, capsys: Capture, file: GgufFile | None, words: str
+) -> None:
+    hub.add_file(REPO, "tiny-Q4_0.gguf", file.to_bytes() if file else b"GGUF" + bytes(50))
+    hub.add_file(REPO, "mtp-tiny.gguf", b"GGUF")
+    assert asked(capsys, "show", REPO)["own_heads"] is None
+    assert asked(capsys, "show", REPO, "--heads")["own_heads"].startswith(words)
+    assert main(["models", "show", REPO, "--heads"]) == 0
+    assert words in capsys.readouterr().out
 
 
 def test_texts_for_people(filled: LoopbackHub, capsys: Capture, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from app.cli.parser import main
 from app.hub.library.library import Library
 from app.paths import find_paths
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp
 
 
 @pytest.fixture(name="target")
@@ -35,6 +36,21 @@ def test_drafts_of_the_library(target: Path, capsys: pytest.CaptureFixture[str])
     assert "\nstranger  (on this computer, 0.00 GB, " in output
     assert "It has another vocabulary and speaks 100% of the target's tokens.\n" in output
     assert "2 of 2 can draft for target." in output
+
+
+def test_heads_for_a_target_and_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = find_paths()
+    library = Library(paths.models, paths.library_file)
+    large = tiny_llama(n_ff=9600)
+    library.add(eagle3_for(large).write(tmp_path / "eagle3-tiny.gguf"))
+    target = large.write(tmp_path / "target.gguf")
+    assert main(["models", "pairs", str(target), "--offline"]) == 0
+    assert "It is a head made for such a model (EAGLE-3).\n" in capsys.readouterr().out
+    target = qwen35_with_mtp().write(tmp_path / "itself.gguf")
+    assert main(["models", "pairs", str(target), "--offline", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["words"].startswith("itself drafts for itself: it has a next-token layer (MTP).")
+    assert [one["head"] for one in (*told["matching"], *told["rejected"])] == ["EAGLE-3"]
 
 
 def test_a_model_of_the_library_is_found_by_its_name(target: Path, capsys: pytest.CaptureFixture[str]) -> None:

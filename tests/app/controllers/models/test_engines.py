@@ -13,11 +13,13 @@ from pytestqt.qtbot import QtBot
 from app.domain.engine_view import EngineState
 from app.domain.engines import remote_path
 from app.domain.messages import MessageState
+from app.domain.thinking import split_thinking
 from engine.records import Mode
 from tests.app.controllers.models.test_picker import keys_of, take
 from tests.app.fakes import Desk, keep_settings, open_desk
 from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import ScriptedServer, serving
+from tests.app.remote.test_thinking import SWITCH
 from ui.models.engines_page import EnginesPage
 
 __all__ = ["memory"]  # a fixture
@@ -175,7 +177,12 @@ def test_no_file_has_the_key(
 ) -> None:
     use(desk, server, qtbot)
     ask(desk, "Hi")
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 1, timeout=WAIT_MS)
+    server.script.status, server.script.error = 400, {"message": f"Incorrect API key provided: {KEY}."}  # as some do
+    ask(desk, "Again")
+    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.problems), timeout=WAIT_MS)
+    assert "[key]" in desk.window.problems[-1].message
+    assert KEY not in desk.window.problems[-1].message
     desk.close()
     files = [path for path in paceline_home.rglob("*") if path.is_file()]
     assert any(path.name == "engines.toml" for path in files)
@@ -203,3 +210,72 @@ def test_the_model_is_chosen_again_at_the_next_start(
         assert memory.kept
     finally:
         second.close()
+
+
+def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
+    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+) -> None:
+    use(desk, server, qtbot)
+    page = page_of(desk)
+    assert "1 model" in page.cards[0].about.text()
+    server.script.key = "another"
+    QTest.mouseClick(page.cards[0].ask_button, LEFT)
+    qtbot.waitUntil(desk.window.models.panel.problem.isVisible, timeout=WAIT_MS)
+    assert page.cards[0].ask_button.isEnabled()  # and can be asked again
+    QTest.mouseClick(page.cards[0].key_button, LEFT)
+    assert (page.form.address.text(), page.form.key.text()) == (server.url, "")
+    QTest.keyClicks(page.form.key, "another")
+    QTest.keyClick(page.form.key, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: list(memory.kept.values()) == ["another"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: page.form.address.text() == "", timeout=WAIT_MS)
+    assert len(page.cards) == 1
+    assert page.cards[0].models.currentData() == "org/model"
+
+
+def test_how_it_drafts_is_said_once(desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot) -> None:
+    desk.window.mode_changed.emit(Mode.AUTO)
+    use(desk, server, qtbot)
+    assert "decides how it drafts" in desk.window.composer.reason.text()
+    assert not [notice for notice in desk.window.notices if "decides how it drafts" in notice]
+    assert memory.kept
+
+
+def test_thinking_is_switched_for_a_model_of_an_engine(
+    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+) -> None:
+    server.script.template, server.script.reasoning = SWITCH, ("I think.",)
+    use(desk, server, qtbot)
+    button = desk.window.composer.thinking
+    assert (button.isVisible(), button.option) == (True, "on")
+    QTest.mouseClick(button, LEFT)
+    QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Down)
+    QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Return)
+    assert button.option == "off"
+    ask(desk, "Hi")
+    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.finished), timeout=WAIT_MS)
+    assert server.bodies[-1]["chat_template_kwargs"] == {"enable_thinking": False}
+    answer = desk.messages()[-1]
+    split = split_thinking(answer.text)
+    assert (split.thought(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
+    assert memory.kept
+
+
+def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
+    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+) -> None:
+    use(desk, server, qtbot)
+    server.script.holds_chars = 300
+    server.script.refuses = "request (120 tokens) exceeds the available context size (80 tokens), try increasing it"
+    for number in range(4):
+        ask(desk, f"{number} " + "word " * 20)
+        qtbot.waitUntil(lambda n=number: is_quiet(desk) and len(desk.window.finished) == n + 1, timeout=WAIT_MS)
+    answer = desk.messages()[-1]
+    assert answer.state is MessageState.COMPLETE
+    assert "oldest messages were left out" in answer.notice
+    desk.window.settings_changed.emit({"overflow": "stop"})
+    ask(desk, "word " * 70)
+    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.problems), timeout=WAIT_MS)
+    problem = desk.window.problems[-1]
+    assert problem.title == "The conversation is too long for the engine"
+    assert "The conversation has 120 tokens, but 127.0.0.1" in problem.message
+    assert memory.kept

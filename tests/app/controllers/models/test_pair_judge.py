@@ -12,8 +12,10 @@ from app.controllers.models import pair_judge as hub_pairs
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Drafting, Match, ModelRef, PairView
 from app.domain.settings.values import Settings
+from app.domain.speed.pair_speed import RaceSpeed
 from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
+from app.storage.pair_speeds import PairSpeeds
 from engine.errors import ModelFileError
 from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
@@ -48,7 +50,7 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
     assert refused.fit.parts == alone.fit.parts
     assert all(part.draft_bytes is None for part in refused.fit.parts)
     assert any(part.draft_bytes for part in pair.fit.parts)
-    assert all(view.outlook is not None and "tokens per second" in view.note for view in (refused, alone, pair))
+    assert all(view.outlook is not None and "tokens per second" in view.gain_words for view in (refused, alone, pair))
     assert "of a pass of the target" in pair.note
     assert "of a pass of the target" not in refused.note + alone.note
 
@@ -57,7 +59,27 @@ def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     judge = PairJudge(service, Settings)  # type: ignore[arg-type]
     found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
-    assert (found.outlook, found.note) == (None, "")
+    assert (found.outlook, found.gain_words, found.note) == (None, "", "")
+
+
+def test_what_a_race_gave_here_is_told_in_place_of_the_range(tmp_path: Path) -> None:
+    service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
+    for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
+        keep_passes(tmp_path / "cache", model, plain_ms)
+    speeds = PairSpeeds(tmp_path / "speeds.json")
+    judge = PairJudge(service, Settings, outlooks=Outlooks(tmp_path / "cache", speeds))  # type: ignore[arg-type]
+    pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
+    before = judge.judge(*pair, lambda: False)
+    assert "with drafting" in before.gain_words
+    assert before.note.endswith("Estimated from this model's passes, which were measured here.")
+    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4, 1024)
+    speeds.add_race(builtin_target().stem, builtin_draft().stem, race)
+    after = judge.judge(*pair, lambda: False)
+    assert after.gain_words == "Measured here: 1.62× plain decoding in a race (1.48–1.77)."
+    assert "Estimated" not in after.note
+    assert after.outlook is not None
+    assert after.outlook.is_measured
+    assert judge.judge(pair[0], None, lambda: False).gain_words.startswith("Expect about")  # another pair
 
 
 def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path) -> None:

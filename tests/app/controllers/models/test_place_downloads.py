@@ -73,14 +73,15 @@ def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: Loop
     click_page(place, 4, qtbot)
     qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
     line = next(iter(place.downloads.lines.values()))
-    for deed, state in (
+    for action, state in (
         ("pause", DownloadState.PAUSED),
         ("resume", DownloadState.RUNNING),
     ):
         qtbot.waitUntil(
-            lambda deed=deed: deed in line.action_buttons and line.action_buttons[deed].isVisible(), timeout=WAIT_MS
+            lambda action=action: action in line.action_buttons and line.action_buttons[action].isVisible(),
+            timeout=WAIT_MS,
         )
-        qtbot.mouseClick(line.action_buttons[deed], LEFT)
+        qtbot.mouseClick(line.action_buttons[action], LEFT)
         qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
     assert desk.window.models.indicator.text().endswith("%")
     qtbot.mouseClick(line.action_buttons["cancel"], LEFT)

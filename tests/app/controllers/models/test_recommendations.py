@@ -97,6 +97,10 @@ def test_what_drafts_is_shown_as_it_is_listed() -> None:
     assert (rows["qwen3.8-27b"].drafting, rows["qwen3.8-27b"].draft) == (Drafting.HEADS_INSIDE, None)
     assert (rows["glm-4.7-flash"].drafting, rows["glm-4.7-flash"].draft) == (Drafting.TEXT, None)
     assert rows["qwen3-8b"].draft is not None
+    told = {row.key: row.expected for row in recommended(500 * GB, outlook=read_at(40.0)).rows()}
+    assert told["gpt-oss-20b"].endswith("What its head adds is told once the header was read.")
+    assert told["qwen3.8-27b"].endswith("What its head adds is told once the header was read.")
+    assert "head" not in told["qwen3-8b"]
 
 
 def test_a_single_figure_is_no_range() -> None:

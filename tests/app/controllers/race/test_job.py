@@ -176,6 +176,22 @@ def test_two_drafts_race_each_other_under_their_names(session: Session, store: R
     assert store.read(result.id).setup.lanes == lanes
 
 
+def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceStore) -> None:
+    other = LaneChoice(Mode.OFF, target=str(builtin_draft()), target_name="The small one")
+    result = result_of(race(session, store, replace(SETUP, lanes=(other, PLAIN_LANE, AUTO_LANE))))
+    by_lane = {verdict.lane: verdict for verdict in result.verdicts}
+    assert {number: verdict.base for number, verdict in by_lane.items()} == {0: 1, 2: 1}
+    assert [by_lane[number].are_alike for number in (0, 2)] == [False, True]
+    assert by_lane[0].parting is None
+    assert by_lane[0].ratio is not None
+    assert "other models, so the answers are not compared" in result.markdown
+    assert result.target_path == str(builtin_target())
+    kept = store.read(result.id)
+    assert kept.setup.lanes[0].target_name == "The small one"
+    assert kept.verdicts == result.verdicts
+    assert [pair.draft for pair in speeds(store).all()] == ["paceline-tiny-draft"]  # it is no speed of a pair
+
+
 def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
     race(session, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
     assert speeds(store).all() == ()

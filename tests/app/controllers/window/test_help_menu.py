@@ -94,7 +94,8 @@ def test_a_missing_log_is_said(tmp_path: Path) -> None:
 def test_devices_are_named_and_addresses_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = (Device("CUDA0", "NVIDIA RTX 4090", 24 * 10**9, 20 * 10**9), Device("Vulkan0", "Radeon", None, None))
     monkeypatch.setattr("engine.llama.devices.find_gpus", lambda: found)
-    settings = Settings().changed({"device": "rpc:attic.lan:50052, CUDA0"})[0]
+    away = "engine:http://attic.lan:8000#org/model"
+    settings = Settings().changed({"device": "rpc:attic.lan:50052, CUDA0", "target_path": away})[0]
     uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("RPC0", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
     memory = MemoryUse(8, 7, 8, True, uses)
     target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
@@ -103,5 +104,6 @@ def test_devices_are_named_and_addresses_are_not(tmp_path: Path, monkeypatch: py
     assert ", 20 layers and 18 bytes on CUDA0, 8 layers and 3 bytes on RPC0, experts of 3 layers in main memory" in text
     assert "attic" not in text
     assert "device=rpc:(a server), CUDA0" in text
+    assert "target_path=engine:(a server)#org/model" in text
     monkeypatch.setattr("engine.llama.devices.find_gpus", tuple)
     assert "devices: the processor alone\n" in diagnostics(settings, (None, None), tmp_path / "none.log")

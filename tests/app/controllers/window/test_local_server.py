@@ -68,8 +68,7 @@ class Served:
         return reply
 
     def _ask(self, reply: Reply, words: str, key: str, fields: dict[str, object]) -> None:
-        # Less than the patience: one that reached a server that was just ending is asked again.
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S / 3)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         body = json.dumps({"messages": [{"role": "user", "content": words}], **fields})
         try:
             connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {key}"})

@@ -109,8 +109,8 @@ def test_a_reset_leaves_the_chats_alone(desk: Desk, qtbot: QtBot) -> None:
     qtbot.mouseClick(panel.table_button, Qt.MouseButton.LeftButton)
     assert panel.table is not None
     qtbot.mouseClick(panel.table.reset_button, Qt.MouseButton.LeftButton)
-    (deed,) = [each for each in panel.table.findChildren(QPushButton) if each.text() == "Reset"]
-    qtbot.mouseClick(deed, Qt.MouseButton.LeftButton)
+    (action,) = [each for each in panel.table.findChildren(QPushButton) if each.text() == "Reset"]
+    qtbot.mouseClick(action, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.all.answers.value == "-", timeout=PATIENCE_MS)
     assert rows(desk) == ()
     assert panel.table.table.rowCount() == 0

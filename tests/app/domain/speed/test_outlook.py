@@ -8,6 +8,7 @@ import pytest
 
 from app.domain.speed.outlook import GainRange, Outlook, SpeedRange, losing_words
 from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from engine.sentences import joined
 
 OUTLOOK = Outlook(
     SpeedRange(10.0, 15.0),
@@ -25,7 +26,7 @@ def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
 
 
 def test_a_range_is_told_with_what_it_rests_on() -> None:
-    words = OUTLOOK.words
+    words = joined(OUTLOOK.sentences)
     assert words.startswith("Expect about 10–15 tokens per second on this computer, and 1.1–1.5× that with drafting.")
     assert "44% of a pass" in words
     assert "limited by memory" in words
@@ -35,7 +36,7 @@ def test_a_range_is_told_with_what_it_rests_on() -> None:
 
 def test_what_was_measured_takes_the_place_of_the_range() -> None:
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
-    words = replace(OUTLOOK, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).words
+    words = joined(replace(OUTLOOK, measured=PairSpeed("t", "d", answers(1.31, 23), (race,))).sentences)
     assert "Expect" not in words
     assert "1.62× plain decoding in a race (1.48–1.77)" in words
     assert "1.31× plain decoding over the last 23 answers" in words
@@ -49,16 +50,19 @@ def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
 
 def test_a_draft_that_does_not_pay_is_told_with_what_would() -> None:
     dear = replace(OUTLOOK, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
-    assert "a draft that costs less than 32% would" in dear.words
-    assert "MTP" in dear.words
+    assert "a draft that costs less than 32% would" in joined(dear.sentences)
+    assert "MTP" in joined(dear.sentences)
+    faster, slower = (PairSpeed("t", "d", races=(RaceSpeed(1.0, "auto", 0.0, times),)) for times in (1.4, 0.9))
+    assert "not pay off" not in joined(replace(dear, measured=faster).sentences)
+    assert "not pay off" in joined(replace(dear, measured=slower).sentences)
     hopeless = replace(OUTLOOK, gain=GainRange(1.0, 1.0, 0.6, False, None))
-    assert "No draft model would pay off here" in hopeless.words
+    assert "No draft model would pay off here" in joined(hopeless.sentences)
     assert hopeless.headline.startswith("Expect about 10–15 tokens per second")
 
 
 def test_temperature_and_length_are_named() -> None:
-    assert "higher temperatures gain less" in replace(OUTLOOK, temperature=0.0).words
-    assert "a temperature of 0 gains more" in replace(OUTLOOK, temperature=0.8).words
+    assert "higher temperatures gain less" in joined(replace(OUTLOOK, temperature=0.0).sentences)
+    assert "a temperature of 0 gains more" in joined(replace(OUTLOOK, temperature=0.8).sentences)
 
 
 def test_fast_enough_is_about_as_fast_as_one_reads() -> None:
@@ -72,3 +76,13 @@ def test_a_pair_that_loses_is_told_what_to_try() -> None:
     assert "a smaller draft" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
     assert "Auto" in losing_words(PairSpeed("t", "", answers(0.9, 9)))
     assert "0.90×" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
+
+
+def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
+    head = replace(OUTLOOK, by_head=True)
+    assert "A token of the head costs 44% of a pass of the target, output layer included." in joined(head.sentences)
+    assert joined(head.sentences).endswith("was not measured here: the range is what was published of others.")
+    dear = replace(head, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
+    assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)
+    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
+    assert "published" not in joined(replace(head, measured=PairSpeed("t", "h", (), (race,))).sentences)

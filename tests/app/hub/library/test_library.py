@@ -185,7 +185,7 @@ def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch:
     put(home / ".local" / "share" / "Jan" / "data" / "llamacpp" / "models" / "j" / "model.gguf")
     put(home / ".cache" / "llama.cpp" / "o_r_x.gguf")
     put(home / ".cache" / "llama.cpp" / "error-page.gguf", b"<html>")
-    offers = {offer.name: offer for offer in library.offers()}
+    offers = {offer.name: offer for offer in library.look()[0]}
     assert {name: offer.found_in for name, offer in offers.items()} == {
         "cached-Q4_0": "Hugging Face cache",
         "lm": "LM Studio",
@@ -196,10 +196,10 @@ def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch:
     assert (offers["lm"].size_bytes, len(offers["lm"].files)) == (200, 2)
     assert offers["mmproj-F16"].kind is FileKind.MMPROJ
     library.add(offers["cached-Q4_0"].files[0])
-    assert "cached-Q4_0" not in {offer.name for offer in library.offers()}
+    assert "cached-Q4_0" not in {offer.name for offer in library.look()[0]}
     monkeypatch.setenv("HF_HOME", str(tmp_path / "elsewhere"))
     shutil.copytree(cache, tmp_path / "elsewhere" / "hub" / "models--o--s", symlinks=False)
-    assert "Hugging Face cache" in {offer.found_in for offer in library.offers()}
+    assert "Hugging Face cache" in {offer.found_in for offer in library.look()[0]}
 
 
 def _add_many(folder: Path, index: Path, files: list[Path]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, Machine
 from app.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, Sources, family_of, find_drafts
@@ -15,6 +16,7 @@ from app.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
 
 TARGET = tiny_llama(n_ff=9600).with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
 DRAFT = tiny_llama(n_ff=32)
@@ -60,16 +62,21 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     half = tiny_llama(n_ff=4000).write(tmp_path / "half.gguf")
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF")
-    head = DRAFT.with_metadata(general__architecture=(Kind.STRING, "eagle3")).write(tmp_path / "head.gguf")
+    head = eagle3_for(TARGET).write(tmp_path / "eagle3-tiny.gguf")
+    other_head = eagle3_for(TARGET, width=96).write(tmp_path / "eagle3-other.gguf")
     assert target.path is not None
     library = [
         here(target.path), here(half), here(good), here(stranger), here(big), here(broken), here(head),
+        here(other_head, FileKind.EAGLE),
         here(tmp_path / "gone.gguf", missing=True), here(tmp_path / "mmproj.gguf", FileKind.MMPROJ),
     ]  # fmt: skip
     search = find_drafts(target, Sources(library))
-    assert [candidate.name for candidate in search.matching] == ["draft", "half", "stranger"]
-    assert [candidate.speaks for candidate in search.matching] == [None, None, 1.0]
-    first = search.matching[0]
+    matching = {candidate.name: candidate for candidate in search.matching}
+    assert {name: (one.speaks, one.head) for name, one in matching.items()} == {
+        "draft": (None, ""), "half": (None, ""), "eagle3-tiny": (None, "EAGLE-3"), "stranger": (1.0, "")
+    }  # fmt: skip
+    assert [name for name in matching if name != "eagle3-tiny"] == ["draft", "half", "stranger"], "the cheapest first"
+    first = matching["draft"]
     assert (first.place, first.path) == (CandidateOrigin.HERE, good)
     assert first.cost_share is not None
     assert 0.01 < first.cost_share < 0.1
@@ -77,10 +84,10 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     told = reasons(search)
     assert "as much as with the target itself" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
-    assert "a draft head" in told["head"]
+    assert told["eagle3-other"].endswith("it belongs to another model.")
     assert told["gone"] == "Its file has been moved or deleted."
     assert told["mmproj"] == "It is the image or sound part of another model."
-    assert search.words.startswith("3 of 8 can draft for Tiny-2.5-7B-Q4_0.")
+    assert search.words.startswith("4 of 9 can draft for Tiny-2.5-7B-Q4_0.")
 
 
 def test_recommended_and_found_drafts_come_after_those_here(
@@ -120,6 +127,27 @@ def test_recommended_and_found_drafts_come_after_those_here(
     assert "gated" in told["Tiny-2.5-0.4B-GGUF"]
     assert "“Tiny-2.5”" in search.words
     assert not any(path.endswith("9B-Q4_0.gguf") for path in hub.bytes_sent)
+
+
+def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
+    target: KnownModel, tmp_path: Path, hub: LoopbackHub, client: HubClient
+) -> None:
+    whole = qwen35_with_mtp().with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
+    with_heads = read_local_header(whole.write(tmp_path / "target.gguf"))
+    hub.add_file("good/Tiny-2.5-GGUF", "Tiny-2.5-Q8_0.gguf", whole.to_bytes())
+    hub.add_file("good/Tiny-2.5-GGUF", "mtp-Tiny-2.5-Q8_0.gguf", head_only(whole).to_bytes())
+    hub.describe("good/Tiny-2.5-GGUF", gguf={"architecture": "qwen35", "total": 10}, tags=["gguf"])
+    hub.add_file("other/Tiny-2.5-eagle3-GGUF", "Tiny-2.5-eagle3.gguf", eagle3_for(width=96).to_bytes())
+    hub.describe("other/Tiny-2.5-eagle3-GGUF", gguf={"architecture": "eagle3", "total": 10}, tags=["gguf"])
+    listed = CatalogModel("good/Tiny-2.5-GGUF", "mtp-*.gguf", "Q8_0", "mit", 10**6)
+    catalog = [CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)]
+    search = find_drafts(with_heads, Sources((), catalog, client))
+    assert [(one.name, one.head, one.place) for one in search.matching] == [
+        ("mtp-Tiny-2.5-Q8_0", "MTP", CandidateOrigin.RECOMMENDED)
+    ]
+    assert search.matching[0].cost_share is not None
+    assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
+    assert "belongs to another model" in reasons(find_drafts(target, Sources((), (), client)))["Tiny-2.5-eagle3"]
 
 
 def test_a_hub_that_does_not_answer_is_told(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:

@@ -33,7 +33,7 @@ def test_a_pair_whose_passes_are_known(tmp_path: Path) -> None:
     found = Outlooks(tmp_path).of_pair(*known, Conditions(threads=2, draft_threads=2))
     assert found is not None
     assert found.basis == "model"
-    assert found.plain.low < 250.0 < found.plain.high
+    assert found.plain.low < 210.0 < found.plain.high < 270.0  # a token of an answer takes longer than a pass
     assert 1.5 < found.gain.low <= found.gain.high < 4.0
     assert found.gain.draft_share == pytest.approx(0.05)
     assert found.measured is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -9,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
 from engine.records import Source, TokenSpan
-from tests.ui.conftest import STATS
+from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from ui.transcript.marks.legend import EDGE_PX, PAD_PX, MarksLegend
 from ui.transcript.marks.marks import LINE_PX
 from ui.window.main_window import MainWindow
@@ -80,6 +82,30 @@ def test_in_a_narrow_window_the_names_go_below_one_another(
     window.stats.now.sources[Source.DRAFT].setChecked(True)
     window.set_text_size("larger")
     window.resize(window.minimumWidth(), 700)
-    qtbot.waitUntil(lambda: all(chip.geometry().right() < legend.width() for chip in legend.chips.values()))
-    places = [chip.geometry() for chip in legend.chips.values()]
+    shown = [chip for chip in legend.chips.values() if chip.isVisible()]
+    qtbot.waitUntil(lambda: all(chip.geometry().right() < legend.width() for chip in shown))
+    places = [chip.geometry() for chip in shown]
+    assert len(places) == len(legend.chips) - 1  # this model has no head
     assert not any(one.intersects(other) for one in places for other in places if one is not other)
+
+
+def named(legend: MarksLegend) -> list[Source]:
+    return [source for source, chip in legend.chips.items() if not chip.isHidden()]
+
+
+def test_only_sources_that_the_conversation_has_or_may_get_are_named(
+    window: MainWindow, legend: MarksLegend, qtbot: QtBot
+) -> None:
+    assert named(legend) == [Source.DRAFT, Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET]
+    with_head = replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1})
+    window.set_engine(replace(READY, draft=model("head", head="EAGLE-3")))
+    assert Source.HEAD in named(legend)
+    window.finish_answer(MessageView(3, "assistant", "Some", stats=with_head))
+    window.set_engine(NO_DRAFT)
+    assert {Source.DRAFT, Source.HEAD} <= set(named(legend)), "both have given tokens"
+    window.show_conversation("t", [MessageView(2, "assistant", "The cat", spans=(TokenSpan(7, Source.HEAD),))])
+    assert Source.HEAD in named(legend)
+    window.show_conversation("other", [MessageView(1, "user", "Hello")])
+    assert named(legend) == [Source.NGRAM, Source.RECOVERED, Source.BONUS, Source.TARGET]
+    window.stats.now.sources[Source.NGRAM].setChecked(True)
+    qtbot.waitUntil(lambda: len({chip.x() for chip in legend.chips.values() if chip.isVisible()}) == 4)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from app.benchmark import opened_lanes
+from app.benchmark.opened_lanes import OwnModels, open_beside
 from app.benchmark.race import LaneFailedError
 from app.benchmark.runs import AUTO, PLAIN, Variant
-from app.controllers.race import lanes
-from app.controllers.race.lanes import open_beside
 from app.paths import builtin_draft, builtin_target
 from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile
 
 QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue."),), sampling=SamplingParams(temperature=0.0), max_tokens=16
@@ -56,15 +58,18 @@ def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> N
         open_beside((PLAIN, AUTO), session, question, stack)
 
 
-def test_caches_of_all_lanes_are_judged_together(session: Session) -> None:
-    ready = session.ready()
-    one = lanes._context_report(ready.target, 1024, 1)
-    two = 2 * (one.cache_bytes + one.compute_bytes)
-    lanes._check_caches((PLAIN, Variant("suffix")), ready, 1024, two)
-    with pytest.raises(NotEnoughMemoryError, match="The caches of 2 lanes need about"):
-        lanes._check_caches((PLAIN, Variant("suffix")), ready, 1024, two - 1)
+def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
+    (both,) = opened_lanes._contexts(session.ready().target, 2, 1024, 1)
+    two, texts = both.needed_bytes, (PLAIN, Variant("suffix"))
+    opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
+    with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
+        opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
     with pytest.raises(NotEnoughMemoryError):  # auto has a draft's cache, too
-        lanes._check_caches((PLAIN, AUTO), ready, 1024, two)
+        opened_lanes._check_memory((PLAIN, AUTO), session, 1024, available_bytes=two)
+    for own in (OwnModels(draft=str(builtin_draft())), OwnModels(target=str(builtin_draft()))):
+        weights = builtin_draft().stat().st_size // 2  # what a lane has of its own is loaded beside
+        with pytest.raises(NotEnoughMemoryError):
+            opened_lanes._check_memory(texts, session, 1024, {texts[1]: own}, two + weights)
 
 
 def test_a_lane_that_cannot_run_is_named() -> None:
@@ -81,7 +86,7 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
     alone = Session()
     alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
     with ExitStack() as stack:
-        opened = open_beside((PLAIN, DRAFT), alone, QUESTION, stack, drafts={DRAFT: str(builtin_draft())})
+        opened = open_beside((PLAIN, DRAFT), alone, QUESTION, stack, own={DRAFT: OwnModels(draft=str(builtin_draft()))})
         assert opened[1].ready.draft is not None
         ends = [
             next(
@@ -98,6 +103,34 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
 
 def test_a_draft_that_does_not_fit_is_told_of_its_lane(session: Session) -> None:
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_beside((PLAIN, DRAFT), session, QUESTION, stack, drafts={DRAFT: "nowhere.gguf"})
+        open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: OwnModels(draft="nowhere.gguf")})
     assert failed.value.variant == DRAFT
+    assert session.ready().draft is not None
+
+
+OTHER = Variant("off", None, "paceline with another")
+OTHER_AUTO = Variant("auto", None, "paceline with another")
+
+
+def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
+    own = dict.fromkeys((OTHER, OTHER_AUTO), OwnModels(target=str(builtin_draft())))
+    with ExitStack() as stack:
+        opened = open_beside((PLAIN, OTHER, OTHER_AUTO), session, QUESTION, stack, own=own)
+        paths = [lane.ready.target.path for lane in opened]
+        assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
+        assert opened[1].session._loaded().model is opened[2].session._loaded().model
+        assert opened[2].ready.draft is None  # the loaded draft is the loaded target's
+        ends = [
+            next(event for event in lane.session.generate(QUESTION) if isinstance(event, Finished)) for lane in opened
+        ]
+    assert ends[1].token_ids == ends[2].token_ids
+    assert ends[0].stats.tokens > 0
+    assert session.ready().target.path == str(builtin_target())
+
+
+def test_another_target_that_cannot_be_loaded_is_told_of_its_lane(session: Session, tmp_path: Path) -> None:
+    broken = GgufFile({}).write(tmp_path / "broken.gguf")
+    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
+        open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: OwnModels(target=str(broken))})
+    assert failed.value.variant == OTHER
     assert session.ready().draft is not None

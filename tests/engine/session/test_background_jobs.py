@@ -1,4 +1,4 @@
-"""The session lent to somebody else: behind the owner's commands, and a stop of the one is none of the other."""
+"""Jobs in the background: behind the owner's commands, and a stop of the one is none of the other."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from engine.records import (
     Finished,
     FinishReason,
     LoadRequest,
+    Problem,
     RunStats,
     TokensCounted,
 )
 from engine.session.session import Session
-from engine.session.worker import EngineWorker
+from engine.session.worker import EngineWorker, FunctionJob
 
 WAIT_S = 20.0
 
@@ -57,8 +58,8 @@ class QuietSession:
 
 
 @dataclass
-class Lent:
-    """A turn that lasts until it is let go; it takes a step whenever it is told to."""
+class SteppedJob:
+    """Lasts until it is let go; it takes a step whenever one is put."""
 
     name: str
     order: list[str]
@@ -66,12 +67,15 @@ class Lent:
     ended: threading.Event = field(default_factory=threading.Event)
     steps: queue.SimpleQueue[bool] = field(default_factory=queue.SimpleQueue)
 
-    def __call__(self, _session: object, between_steps: Callable[[], None]) -> None:
+    def run(self, _session: object, _should_stop: object, _on_event: object, between_steps: Callable[[], None]) -> None:
         self.order.append(self.name)
         self.begun.set()
         while self.steps.get(timeout=WAIT_S):
             between_steps()
         self.ended.set()
+
+    def failed(self, _problem: Problem) -> None:
+        pass
 
 
 @dataclass
@@ -91,10 +95,10 @@ class Bench:
             self.order.append(f"answer {event.request_id}")
         self.events.put(event)
 
-    def lend(self, name: str) -> Lent:
-        turn = Lent(name, self.order)
-        self.worker.lend(turn)
-        return turn
+    def run_job(self, name: str) -> SteppedJob:
+        job = SteppedJob(name, self.order)
+        self.worker.run_job(job, in_background=True)
+        return job
 
 
 @pytest.fixture
@@ -105,30 +109,30 @@ def bench() -> Iterator[Bench]:
     assert bench.worker.shutdown(WAIT_S)
 
 
-def test_the_owner_comes_next_and_turns_keep_their_order(bench: Bench) -> None:
-    first, second, third = (bench.lend(name) for name in ("first", "second", "third"))
+def test_the_owner_comes_next_and_jobs_keep_their_order(bench: Bench) -> None:
+    first, second, third = (bench.run_job(name) for name in ("first", "second", "third"))
     assert first.begun.wait(WAIT_S)
     for number in (1, 2):
         bench.worker.generate(ChatRequest(request_id=number))
-    for turn in (first, second, third):
-        turn.steps.put(False)
+    for job in (first, second, third):
+        job.steps.put(False)
     assert third.ended.wait(WAIT_S)
     assert bench.order == ["first", "answer 1", "answer 2", "second", "third"]
 
 
-def test_a_stop_of_the_owner_is_none_of_the_turn_and_what_waits_ends_at_once(bench: Bench) -> None:
-    turn = bench.lend("turn")
-    assert turn.begun.wait(WAIT_S)
+def test_a_stop_of_the_owner_is_none_of_the_job_and_what_waits_ends_at_once(bench: Bench) -> None:
+    job = bench.run_job("job")
+    assert job.begun.wait(WAIT_S)
     bench.worker.generate(ChatRequest(request_id=1))
     bench.worker.stop()
     bench.worker.generate(ChatRequest(request_id=2))
     assert not bench.session.interrupt.is_set(), "the pass of another's answer goes on"
-    turn.steps.put(True)
+    job.steps.put(True)
     ended = bench.events.get(timeout=WAIT_S)
     assert isinstance(ended, Finished)
     assert (ended.request_id, ended.reason) == (1, FinishReason.CANCELLED)
-    assert not turn.ended.is_set()
-    turn.steps.put(False)
+    assert not job.ended.is_set()
+    job.steps.put(False)
     later = bench.events.get(timeout=WAIT_S)
     assert isinstance(later, Finished)
     assert (later.request_id, later.reason) == (2, FinishReason.END)
@@ -146,28 +150,28 @@ def test_a_stop_reaches_the_owners_own_answer_still(bench: Bench) -> None:
     assert isinstance(ended, Finished)
     assert ended.reason is FinishReason.CANCELLED
     bench.worker.stop()
-    turn = bench.lend("turn")
-    turn.steps.put(False)
-    assert turn.ended.wait(WAIT_S)
+    job = bench.run_job("job")
+    job.steps.put(False)
+    assert job.ended.wait(WAIT_S)
 
 
-def test_loads_that_were_given_up_end_while_it_is_lent_and_texts_are_counted(bench: Bench) -> None:
-    turn = bench.lend("turn")
-    assert turn.begun.wait(WAIT_S)
+def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Bench) -> None:
+    job = bench.run_job("job")
+    assert job.begun.wait(WAIT_S)
     bench.worker.load(LoadRequest("model.gguf"))
     bench.worker.stop_loading()
     bench.worker.count(CountRequest(7, ("four",)))
-    turn.steps.put(True)
+    job.steps.put(True)
     answers = [bench.events.get(timeout=WAIT_S) for _ in range(2)]
     assert TokensCounted(7, (4,)) in answers
     (failed,) = [answer for answer in answers if isinstance(answer, EngineFailed)]
     assert failed.was_cancelled
-    turn.steps.put(False)
-    assert turn.ended.wait(WAIT_S)
+    job.steps.put(False)
+    assert job.ended.wait(WAIT_S)
 
 
-def test_counting_does_not_wait_for_turns_that_wait(bench: Bench) -> None:
-    first, second = bench.lend("first"), bench.lend("second")
+def test_counting_does_not_wait_for_jobs_that_wait(bench: Bench) -> None:
+    first, second = bench.run_job("first"), bench.run_job("second")
     assert first.begun.wait(WAIT_S)
     for number in range(3):
         bench.worker.count(CountRequest(number, ("one",)))
@@ -177,14 +181,14 @@ def test_counting_does_not_wait_for_turns_that_wait(bench: Bench) -> None:
     assert second.ended.wait(WAIT_S)
 
 
-def test_a_turn_that_fails_or_can_never_come_is_told() -> None:
+def test_a_job_that_fails_or_can_never_come_is_reported() -> None:
     def no_session() -> Session:
         raise OSError
 
     failed = threading.Event()
     worker = EngineWorker(lambda _event: None, no_session)
     worker.start()
-    worker.lend(lambda _session, _between: None, failed.set)
+    worker.run_job(FunctionJob(lambda _session, _between: None, failed.set), in_background=True)
     assert failed.wait(WAIT_S)
     assert worker.shutdown(WAIT_S)
 
@@ -192,18 +196,18 @@ def test_a_turn_that_fails_or_can_never_come_is_told() -> None:
         raise ValueError
 
     bench, failed = Bench(), threading.Event()
-    bench.worker.lend(breaks, failed.set)
+    bench.worker.run_job(FunctionJob(breaks, failed.set), in_background=True)
     assert failed.wait(WAIT_S)
     assert bench.worker.shutdown(WAIT_S)
 
 
-def test_the_end_does_not_wait_for_turns(bench: Bench) -> None:
-    turn, never = bench.lend("turn"), bench.lend("never")
-    assert turn.begun.wait(WAIT_S)
+def test_the_end_does_not_wait_for_jobs(bench: Bench) -> None:
+    job, never = bench.run_job("job"), bench.run_job("never")
+    assert job.begun.wait(WAIT_S)
     ends = threading.Thread(target=lambda: bench.worker.shutdown(WAIT_S))
     ends.start()
     assert bench.session.interrupt.wait(WAIT_S), "its pass ends"
-    turn.steps.put(False)
+    job.steps.put(False)
     ends.join(WAIT_S)
     assert not ends.is_alive()
     assert not never.begun.is_set()

@@ -1,0 +1,70 @@
+"""The version of what is built: of the git tag `vX.Y.Z` and the commits since; else the one in app/__init__.py.
+
+    python packaging/version.py           # 0.2.0 on the tag v0.2.0, 0.2.1.dev3+g1a2b3c4 three commits after it
+
+hatchling runs this file for the package's version (pyproject.toml), the bundle's build for its names. What is built
+out of a source package without git has the version of that package.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1] if "__file__" in globals() else Path.cwd()
+TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)((?:a|b|rc)\d+)?-(\d+)-g([0-9a-f]+)")
+
+
+def version(root: Path = ROOT) -> str:
+    """The version by PEP 440: git's, else the source package's, else the one that stands in the code."""
+    return from_git(root) or from_source_package(root) or in_code(root)
+
+
+def in_code(root: Path = ROOT) -> str:
+    """What app/__init__.py says: the version that is being worked on."""
+    text = (root / "app" / "__init__.py").read_text("utf-8")
+    found = re.search(r'^VERSION_IN_CODE = "([^"]+)"', text, re.MULTILINE)
+    assert found is not None, "app/__init__.py names no version"
+    return found[1]
+
+
+def from_source_package(root: Path = ROOT) -> str:
+    """What the record of an unpacked source package says; empty where there is none."""
+    try:
+        text = (root / "PKG-INFO").read_text("utf-8")
+    except OSError:
+        return ""
+    found = re.search(r"^Version: (\S+)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def from_git(root: Path = ROOT) -> str:
+    """What the tags say; empty where this is no checkout, git is missing, or there is no tag of a version.
+
+    A checkout's own `.git` is demanded: that of a folder around an unpacked source package says nothing of it.
+    """
+    if not (root / ".git").exists():
+        return ""
+    command = ("git", "-C", str(root), "describe", "--tags", "--long", "--match", "v[0-9]*", "--abbrev=7")
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return of_description(said)
+
+
+def of_description(said: str) -> str:
+    """Make a version of `git describe --long`: ``v0.2.0-3-g1a2b3c4`` is on the way to 0.2.1."""
+    found = TAG.fullmatch(said)
+    if found is None:
+        return ""
+    major, minor, patch, preview, commits, commit = found.groups()
+    if commits == "0":
+        return f"{major}.{minor}.{patch}{preview or ''}"
+    coming = f"{major}.{minor}.{patch}{preview}" if preview else f"{major}.{minor}.{int(patch) + 1}"
+    return f"{coming}.dev{commits}+g{commit}"
+
+
+if __name__ == "__main__":
+    print(version())

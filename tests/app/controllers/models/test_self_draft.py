@@ -1,0 +1,150 @@
+"""A draft made of a model itself, from the library: made and measured on the engine's thread, offered or not."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QObject, Qt, Signal
+from pytestqt.qtbot import QtBot
+
+from app.controllers.models.self_draft import SelfDraftController
+from app.domain.models import ModelRef, SelfDraftState
+from engine.process.client import EngineClient
+from engine.session.session import Session
+from engine.session.worker import FunctionJob
+from tests.engine.gguf_factory import GgufFile, tiny_llama
+from tests.ui import conftest as ui_parts
+from ui.window.main_window import MainWindow
+
+theme, window = ui_parts.theme, ui_parts.window  # fixtures
+EARLY = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3)  # what it says is there after half of its layers
+
+
+class Posted(QObject):
+    """Calls functions of other threads on this one."""
+
+    arrived = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived.connect(lambda function: function(), Qt.ConnectionType.QueuedConnection)
+
+
+class IdleEngine:
+    """An engine whose thread has nothing else to do."""
+
+    def __init__(self) -> None:
+        self.threads: list[threading.Thread] = []
+        self.is_gone = False
+
+    def run_job(self, job: FunctionJob, *, in_background: bool) -> None:
+        assert in_background
+        if self.is_gone:
+            job.on_failure()
+            return
+        self.threads.append(threading.Thread(target=job.function, args=(None, lambda: None)))
+        self.threads[-1].start()
+
+
+class Bench:
+    """The controller with all that it talks to."""
+
+    def __init__(self, window: MainWindow, folder: Path, worker: EngineClient | None = None) -> None:
+        self.engine, self.posted, self.used = IdleEngine(), Posted(), list[tuple[ModelRef, ModelRef]]()
+        self.folder = folder / "self-drafts"
+        paths = SimpleNamespace(cache=folder, self_drafts=self.folder)
+        parts = SimpleNamespace(window=window, worker=worker or self.engine, paths=paths)
+        self.controller = SelfDraftController(
+            parts,  # type: ignore[arg-type]
+            self.posted.arrived.emit,
+            lambda target, draft: self.used.append((target, draft)),
+        )
+
+    def start(self, path: Path) -> None:
+        self.controller.ask(ModelRef(path=str(path)))
+        assert self.controller.dialog is not None
+        self.controller.dialog.start_button.click()
+
+    @property
+    def state(self) -> SelfDraftState:
+        assert self.controller.dialog is not None
+        return self.controller.dialog.view.state
+
+
+@pytest.fixture
+def bench(window: MainWindow, tmp_path: Path) -> Bench:
+    return Bench(window, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(("file", "pays"), [(EARLY, True), (tiny_llama(n_layer=4, seed=1), False)])
+def test_it_is_measured_before_it_is_offered(
+    bench: Bench, tmp_path: Path, qtbot: QtBot, file: GgufFile, pays: bool
+) -> None:
+    target = file.write(tmp_path / "target.gguf")
+    bench.start(target)
+    assert bench.state is SelfDraftState.WORKING
+    qtbot.waitUntil(lambda: bench.state is SelfDraftState.ENDED, timeout=120_000)
+    dialog = bench.controller.dialog
+    assert dialog is not None
+    assert all("it says the same at" in words for words in dialog.view.words)
+    assert bool(dialog.view.draft) is pays
+    if pays:
+        dialog.use_button.click()
+        ((used_target, draft),) = bench.used
+        assert used_target.path == str(target)
+        assert Path(draft.path).parent == bench.folder
+        assert Path(draft.path).exists()
+    else:
+        assert dialog.use_button.isHidden()
+        assert list(bench.folder.iterdir()) == []
+        dialog.close_button.click()
+    assert bench.controller.dialog is None
+
+
+def test_cancelling_ends_it_and_leaves_nothing(bench: Bench, tmp_path: Path) -> None:
+    bench.start(EARLY.write(tmp_path / "target.gguf"))
+    dialog = bench.controller.dialog
+    assert dialog is not None
+    dialog.close_button.click()
+    bench.engine.threads[0].join(60.0)
+    assert not bench.engine.threads[0].is_alive()
+    assert not bench.folder.exists() or list(bench.folder.iterdir()) == []
+    assert bench.used == []
+
+
+def test_what_fails_is_said_in_the_dialog(bench: Bench, tmp_path: Path, qtbot: QtBot) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(40))
+    bench.start(broken)
+    qtbot.waitUntil(lambda: bench.state is SelfDraftState.FAILED, timeout=60_000)
+    dialog = bench.controller.dialog
+    assert dialog is not None
+    assert "broken.gguf" in dialog.verdict.text.text()
+    bench.engine.is_gone = True
+    dialog.start_button.click()
+    qtbot.waitUntil(lambda: "The engine has not started." in dialog.verdict.text.text())
+    dialog.close_button.click()
+
+
+def test_with_an_engine_in_another_process_it_is_made_too_and_closing_waits_for_its_files_to_go(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    engine = EngineClient(lambda _event: None, Session)
+    engine.start()
+    bench = Bench(window, tmp_path / "cache", engine)
+    target = EARLY.write(tmp_path / "target.gguf")
+    bench.start(target)
+    qtbot.waitUntil(lambda: bench.state is SelfDraftState.ENDED, timeout=120_000)
+    dialog = bench.controller.dialog
+    assert dialog is not None
+    (made,) = bench.folder.iterdir()
+    assert dialog.view.draft == str(made)
+    dialog.close_button.click()
+    bench.start(tiny_llama(n_layer=4, seed=1).write(tmp_path / "other.gguf"))
+    qtbot.waitUntil(lambda: len(list(bench.folder.iterdir())) > 1, timeout=60_000)
+    bench.controller.close()
+    assert engine.shutdown(60.0)
+    assert list(bench.folder.iterdir()) == [made]

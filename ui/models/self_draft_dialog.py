@@ -1,0 +1,144 @@
+"""Makes a draft of a model itself, on request: what that is, how far it is, what was measured, and what follows."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.domain.models import SelfDraftState, SelfDraftView
+from ui.models.parts import StatusMark, bar, button, label
+from ui.text.formatting import percent, size
+from ui.text.language import mark, translate
+from ui.theme.theme import Theme
+from ui.widgets.enter_key import EnterInDialog
+
+WIDTH_PX = 508
+WHAT = mark(
+    "SelfDraftDialog",
+    "Copies of “{name}” without an eighth, a quarter and half of its layers are written and measured: how often each "
+    "says the same as the model, and how much quicker it is. One that can pay is kept as a draft.",
+)
+SELDOM = mark("SelfDraftDialog", "With most models none pays: they were not trained to do without layers.")
+NEEDS = mark(
+    "SelfDraftDialog",
+    "It takes some minutes, up to {size} of the disk, and memory for the model twice. The chat waits.",
+)
+NONE_KEPT = mark(
+    "SelfDraftDialog",
+    "No copy was kept. A smaller model of the same family, or text that repeats, is the better draft.",
+)
+
+
+class SelfDraftDialog(QDialog):
+    """One view in, intentions out. Closing it ends what is under way.
+
+    Signals:
+        start_requested(), stop_requested(): make and measure copies; no longer.
+        draft_taken(str): use this file as the draft.
+    """
+
+    start_requested = Signal()
+    stop_requested = Signal()
+    draft_taken = Signal(str)
+
+    def __init__(self, parent: QWidget, theme: Theme, view: SelfDraftView) -> None:
+        super().__init__(parent)
+        EnterInDialog(self)
+        self.setWindowTitle(translate("SelfDraftDialog", "A draft of the model itself"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self.view = view
+        self.heading = label(translate("SelfDraftDialog", "Make a draft of the model itself"), "strong")
+        self.what = label(translate("SelfDraftDialog", WHAT).format(name=view.name), wrap=True)
+        self.seldom = label(translate("SelfDraftDialog", SELDOM), wrap=True)
+        # A copy is nearly as large as the model, and the best one so far stays while the next is written.
+        needs = translate("SelfDraftDialog", NEEDS).format(size=size(2 * view.size_bytes))
+        self.needs = label(needs, "caption", wrap=True)
+        self.bar = bar(translate("SelfDraftDialog", "Making a draft of the model itself"))
+        self.doing = label("", "caption", wrap=True)
+        self.doing.setFont(theme.font(-1))
+        self.verdict = StatusMark(theme, wrap=True)
+        self.measured = label("", "caption", wrap=True)
+        self.close_button = button(translate("SelfDraftDialog", "Close"), self.reject)
+        self.start_button = button(
+            translate("SelfDraftDialog", "Make and measure"), self.start_requested.emit, kind="primary"
+        )
+        self.use_button = button(translate("SelfDraftDialog", "Use as the draft"), self._take, kind="primary")
+        self.rejected.connect(self.stop_requested)
+        self._arrange()
+        self.set_view(view)
+
+    def _arrange(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        for part in (
+            self.heading,
+            self.what,
+            self.seldom,
+            self.needs,
+            self.bar,
+            self.doing,
+            self.verdict,
+            self.measured,
+        ):
+            words.addWidget(part)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch(1)
+        for each in (self.close_button, self.start_button, self.use_button):
+            buttons.addWidget(each)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(20)
+        column.addLayout(words)
+        column.addLayout(buttons)
+        self._column = column
+        self.setFixedWidth(WIDTH_PX)
+
+    def set_view(self, view: SelfDraftView) -> None:
+        """Show how it stands."""
+        changed = view.state is not self.view.state or not self.isVisible()
+        self.view = view
+        works, ended = view.state is SelfDraftState.WORKING, view.state is SelfDraftState.ENDED
+        begins = not (works or ended)
+        for part in (self.what, self.seldom, self.needs, self.start_button):
+            part.setVisible(begins)
+        self.bar.setVisible(works)
+        self.doing.setVisible(works)
+        self.measured.setVisible(ended)
+        self.verdict.setVisible(not works and bool(view.words))
+        self.use_button.setVisible(ended and bool(view.draft))
+        self.close_button.setText(
+            translate("SelfDraftDialog", "Cancel") if works or begins else translate("SelfDraftDialog", "Close")
+        )
+        self.close_button.setAccessibleName(self.close_button.text())
+        if works:
+            self._show_progress(view)
+        elif view.words:
+            self._show_end(view)
+        if changed:
+            first = self.use_button if ended and view.draft else self.start_button if begins else self.close_button
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._column.activate()
+            self.setFixedHeight(self._column.totalHeightForWidth(WIDTH_PX))
+
+    def _show_progress(self, view: SelfDraftView) -> None:
+        self.bar.setValue(round(view.fraction * 1000))
+        doing = view.words[-1] if view.words else translate("SelfDraftDialog", "waiting for the engine")
+        self.doing.setText(f"{doing} · {percent(view.fraction)}" if view.words else doing)
+        self.bar.setAccessibleDescription(self.doing.text())
+
+    def _show_end(self, view: SelfDraftView) -> None:
+        if view.state is SelfDraftState.FAILED:
+            self.verdict.show_mark("triangle-alert", " ".join(view.words), "bad")
+            return
+        self.measured.setText("\n\n".join(view.words))
+        if view.draft:
+            kept = translate("SelfDraftDialog", "One copy can pay. It was kept.")
+            self.verdict.show_mark("circle-check", kept, "good")
+        else:
+            self.verdict.show_mark("info", translate("SelfDraftDialog", NONE_KEPT), "muted")
+
+    def _take(self) -> None:
+        self.draft_taken.emit(self.view.draft)
+        self.accept()
