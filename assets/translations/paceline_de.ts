@@ -7118,8 +7118,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
     </message>
     <message>
-        <source>Its weights lie in {number} files; one is needed.</source>
-        <translation>Seine Gewichte liegen in {number} Dateien; nötig ist eine.</translation>
+        <source>Its weights lie in several files; one is needed.</source>
+        <translation>Seine Gewichte liegen in mehreren Dateien; nötig ist eine.</translation>
     </message>
     <message>
         <source>It needs an adapter, which Paceline does not load.</source>
