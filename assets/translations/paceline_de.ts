@@ -7464,6 +7464,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>The page of releases answered with HTTP {status}.</source>
         <translation>Die Seite der Versionen hat mit HTTP {status} geantwortet.</translation>
     </message>
+    <message>
+        <source>Its weights lie in several files; one is needed.</source>
+        <translation>Seine Gewichte liegen in mehreren Dateien; nötig ist eine.</translation>
+    </message>
 </context>
 <context>
     <name>PromptCard</name>

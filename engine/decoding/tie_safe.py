@@ -114,8 +114,7 @@ class TieSafeVerifier:
     def _redecode(self, tokens: History) -> int:
         """Decode what is not in the plain shape of ``tokens`` one by one; the token that follows all of them."""
         started, first = perf_counter(), self.plain_past
-        if not self._target.rollback(first):
-            raise DecodeError("The model's memory could not go back to a near tie.", "Switch tie-safe off.")
+        _go_back(self._target, first)
         best = 0
         for end in range(first + 1, len(tokens) + 1):
             row = self._target.forward(tokens[end - 1 : end], 1)[0]
@@ -158,7 +157,7 @@ def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, floa
         How many rows were compared, the largest difference of any logit, and the logits' usual deviation.
 
     Raises:
-        DecodeError: a pass failed.
+        DecodeError: a pass failed, or the memory can't go back.
     """
     past, begun = sequence.num_past, perf_counter()
     most = min(_FILLS[0], sequence.n_ctx - past)
@@ -170,15 +169,20 @@ def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, floa
             sequence.forward([token_id], 1)
         rows = _plain_rows(sequence, ids, min(_SAMPLE, most - known), begun + budget_s / 2)
         deviations += [float(row.std()) for row in rows]
-        sequence.rollback(past)
+        _go_back(sequence, past)
         differences = _shaped_rows(sequence, ids[:-1], known) - np.stack(rows)
-        sequence.rollback(past)
+        _go_back(sequence, past)
         num_differing += int(differences.any(axis=1).sum())
         largest = max(largest, float(np.abs(differences).max()))
         now = perf_counter()
         if num_differing >= _SAMPLE or now - begun > begun + budget_s - now:  # as long again does not fit
             break
     return len(deviations), largest, float(np.mean(deviations)) if deviations else 0.0
+
+
+def _go_back(sequence: CachedSequence, num_past: int) -> None:
+    if not sequence.rollback(num_past):
+        raise DecodeError("The model's memory could not go back to a near tie.", "Switch tie-safe off.")
 
 
 def _plain_rows(sequence: CachedSequence, ids: list[int], most: int, until: float) -> list[Row]:

@@ -119,7 +119,7 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
     if TENSOR_LAYER in kinds or (not weights and kinds):
         raise _UnusableError(said("Its weights are not kept as a GGUF file, or it runs elsewhere."))
     if len(weights) != 1:
-        raise _UnusableError(said("Its weights lie in {number} files; one is needed.", number=len(weights)))
+        raise _UnusableError(said("Its weights lie in several files; one is needed."))
     if ADAPTER_LAYER in kinds:
         raise _UnusableError(said("It needs an adapter, which Paceline does not load."))
     told = weights[0].get("digest")

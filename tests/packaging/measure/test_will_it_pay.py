@@ -18,8 +18,8 @@ script = load_script("measure/will_it_pay.py")
 def row(speedup: float, low: float, high: float, threads: int = 2) -> dict[str, Any]:
     told = {"speedup": [low, high], "plain": [10.0, 15.0], "basis": "others", "with": "x"}
     return {
-        "target": "t.gguf", "draft": "d.gguf", "cache_type": "f16", "threads": threads, "temperature": 0.0,
-        "before_download": told, "before_load": told, "speedup": speedup, "interval": [1.0, 2.0],
+        "key": "t + d", "target": "t.gguf", "draft": "d.gguf", "cache_type": "f16", "threads": threads,
+        "temperature": 0.0, "told": dict.fromkeys(script.BASES, told), "speedup": speedup, "interval": [1.0, 2.0],
         "plain_tokens_per_second": 12.0,
     }  # fmt: skip
 
@@ -28,8 +28,8 @@ def row(speedup: float, low: float, high: float, threads: int = 2) -> dict[str, 
 def test_eight_of_ten_must_hold(misses: int, good: str) -> None:
     rows = [row(2.0 if number < misses else 1.3, 1.1, 1.5) for number in range(10)]
     table = script.table(rows)
-    assert f"before_download, speedup: {10 - misses} of 10 held, widest factor 1.36: {good}" in table
-    assert table.count("1.10-1.50 (!)") == 2 * misses
+    assert f"speedup, {script.BASES[0]}: {10 - misses} of 10 held, widest factor 1.36: {good}" in table
+    assert table.count("1.10-1.50 (!)") == len(script.BASES) * misses
 
 
 def test_a_range_that_is_too_wide_holds_nothing() -> None:
@@ -37,16 +37,19 @@ def test_a_range_that_is_too_wide_holds_nothing() -> None:
 
 
 def test_what_was_never_told_is_a_hyphen() -> None:
-    told = script.table([{**row(1.3, 1.1, 1.5), "before_download": None}])
-    assert "| - | 1.10-1.50 | 1.30 | - | 12.0 |" in told
+    made = row(1.3, 1.1, 1.5)
+    told = script.table([{**made, "told": {**made["told"], script.BASES[0]: None}}])
+    assert "| t + d | - | 1.10-1.50 | 1.10-1.50 | 1.30 (1.00-2.00) |" in told
 
 
-def test_models_are_forgotten_by_name(tmp_path: Path) -> None:
-    store = SampleStore(tmp_path)
+def test_models_are_judged_without_their_own_passes(tmp_path: Path) -> None:
+    store = SampleStore(tmp_path / "cache")
     for name in ("a.gguf", "b.gguf"):
         store.put(PassSample(name, 1, TokenWeights({"Q4_0": 100}, 2), 2, False, "f16", {1: 2.0}))
-    left = SampleStore(script.without({"a.gguf"}, tmp_path, tmp_path / "before")).samples
-    assert [sample.name for sample in left] == ["b.gguf"]
+    left = script._folder_with(tmp_path / "others", [one for one in store.samples if one.name != "a.gguf"])
+    assert [sample.name for sample in SampleStore(left).samples] == ["b.gguf"]
+    again = script._folder_with(left, ())
+    assert not SampleStore(again).samples
 
 
 def test_every_target_is_taken_with_its_draft_and_alone(tmp_path: Path) -> None:

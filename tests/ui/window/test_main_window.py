@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import PySide6
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState, EngineView
@@ -21,6 +21,38 @@ from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog
 
 CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+class ShownWindows(QObject):
+    """Remembers every widget that was shown as a window of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.seen.append(type(watched).__name__)
+        return False
+
+
+def test_no_part_is_ever_shown_as_a_window_of_its_own(qtbot: QtBot) -> None:
+    """One that is shown before it has a parent flashes up, and takes the keys away from the window."""
+    shown, app = ShownWindows(), QApplication.instance()
+    assert app is not None
+    app.installEventFilter(shown)
+    try:
+        made = MainWindow(ASSETS, FIELDS)
+        qtbot.addWidget(made)
+        made.set_theme("light")
+        made.set_engine(READY)
+        made.show()
+        qtbot.waitExposed(made)
+        made.stats.begin()
+        made.stats.show_stats(STATS)
+    finally:
+        app.removeEventFilter(shown)
+    assert shown.seen == ["MainWindow"]
 
 
 def test_a_problem_is_calm_and_can_be_dismissed(window: MainWindow, qtbot: QtBot) -> None:

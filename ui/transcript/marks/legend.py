@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.domain.messages import MessageView
 from engine.records import Source
@@ -25,8 +25,8 @@ OFF_OPACITY = 0.55
 class SourceChip(QPushButton):
     """The name of a source, marked as its tokens are; turned on and off together with its row of the statistics."""
 
-    def __init__(self, theme: Theme, source: Source, row: LegendRow) -> None:
-        super().__init__()
+    def __init__(self, theme: Theme, source: Source, row: LegendRow, parent: QWidget) -> None:
+        super().__init__(parent)
         self._theme, self._source = theme, source
         self.name = row.name
         self.setProperty("kind", "mark")
@@ -73,7 +73,7 @@ class MarksLegend(QFrame):
         self._offered = self._occurred = frozenset[Source]()
         self.setObjectName("marksLegend")
         self.setAccessibleName(translate("MarksLegend", "Marked tokens"))
-        self.chips = {source: SourceChip(theme, source, row) for source, row in rows.items()}
+        self.chips = {source: SourceChip(theme, source, row, self) for source, row in rows.items()}
         self.close_button = IconButton(theme, "x", translate("MarksLegend", "Hide all marks"))
         self.close_button.clicked.connect(self._hide_all)
         self._grid = QGridLayout()
