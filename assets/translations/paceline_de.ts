@@ -1674,10 +1674,6 @@ vielen Dank für Ihren Brief vom</translation>
 </context>
 <context>
     <name>EnginesController</name>
-    <message>
-        <source>{host} was asked again.</source>
-        <translation>{host} wurde neu gefragt.</translation>
-    </message>
     <message numerus="yes">
         <source>{host} answers: %n models.</source>
         <translation>
@@ -2296,21 +2292,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
-    <name>HelpDesk</name>
-    <message>
-        <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
-        <translation>Paceline {version}: Chatten mit lokalen Sprachmodellen, schneller durch spekulatives Dekodieren, ohne ihre Antworten zu verändern. MIT-Lizenz; die Lizenzen Dritter stehen in assets/THIRD_PARTY.md.</translation>
-    </message>
-    <message>
-        <source>Diagnostics copied. They contain nothing from your chats.</source>
-        <translation>Diagnosedaten kopiert. Sie enthalten nichts aus Ihren Chats.</translation>
-    </message>
-    <message>
-        <source>The logs are in {folder}.</source>
-        <translation>Die Protokolle liegen in {folder}.</translation>
-    </message>
-</context>
-<context>
     <name>HelpMenu</name>
     <message>
         <source>Paceline {version}: chat with local language models, made faster by speculative decoding without changing their answers. MIT licence; third-party licences are in assets/THIRD_PARTY.md.</source>
@@ -2587,10 +2568,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Sucht Modelle in den Ordnern anderer Programme.</translation>
     </message>
     <message>
-        <source>Found on this computer, in other apps&apos; folders</source>
-        <translation>Auf diesem Rechner in Ordnern anderer Programme gefunden</translation>
-    </message>
-    <message>
         <source>See recommended pairs</source>
         <translation>Empfohlene Paare ansehen</translation>
     </message>
@@ -2817,10 +2794,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <source>More actions for this message</source>
         <translation>Weitere Aktionen für diese Nachricht</translation>
     </message>
-    <message>
-        <source>Interrupted: Paceline closed before the answer was complete.</source>
-        <translation>Unterbrochen: Paceline wurde beendet, bevor die Antwort fertig war.</translation>
-    </message>
 </context>
 <context>
     <name>MessageEdit</name>
@@ -2850,10 +2823,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Send</source>
         <translation>Senden</translation>
-    </message>
-    <message>
-        <source>{deed}: the edited message</source>
-        <translation>{deed}: die bearbeitete Nachricht</translation>
     </message>
     <message>
         <source>{action}: the edited message</source>
@@ -4321,14 +4290,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
     <message>
-        <source>the next-token heads of another model</source>
-        <translation>die Köpfe eines anderen Modells für die nächsten Token</translation>
-    </message>
-    <message>
-        <source>a draft head (EAGLE) that works only inside its own target</source>
-        <translation>ein Entwurfskopf (EAGLE), der nur in seinem eigenen Zielmodell arbeitet</translation>
-    </message>
-    <message>
         <source>a draft head (DFlash) that works only inside its own target</source>
         <translation>ein Entwurfskopf (DFlash), der nur in seinem eigenen Zielmodell arbeitet</translation>
     </message>
@@ -4801,16 +4762,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Hub antwortete auf {what} mit HTTP {status}.</translation>
     </message>
     <message>
-        <source>The hub cannot send parts of files, so the header cannot be read on its own.</source>
-        <translation>Der Hub kann keine Teile von Dateien liefern, daher ist der Dateikopf nicht einzeln lesbar.</translation>
-    </message>
-    <message>
         <source>{path} cannot be read: {reason}.</source>
         <translation>{path} kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>{path} changed on the hub while its header was read.</source>
-        <translation>{path} änderte sich auf dem Hub, während der Kopf gelesen wurde.</translation>
     </message>
     <message>
         <source>This system has no keyring that Paceline could use.</source>
@@ -4829,20 +4782,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Schlüsselbund des Systems hat abgelehnt ({kind}).</translation>
     </message>
     <message>
-        <source>The connection to the hub ended too early.</source>
-        <translation>Die Verbindung zum Hub endete zu früh.</translation>
-    </message>
-    <message>
         <source>Try again when its publisher has finished updating it.</source>
         <translation>Versuchen Sie es erneut, wenn der Herausgeber seine Änderungen beendet hat.</translation>
     </message>
     <message>
         <source>Check its permissions.</source>
         <translation>Prüfen Sie die Rechte.</translation>
-    </message>
-    <message>
-        <source>The hub sent more bytes than announced.</source>
-        <translation>Der Hub sendet mehr Bytes als angekündigt.</translation>
     </message>
     <message>
         <source>The hub gives no checksum for {path}, so it is not downloaded.</source>
@@ -5353,10 +5298,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Frage und was ihr vorausgeht haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
     </message>
     <message>
-        <source>The caches of {lanes} lanes need about {needed:.1f} GB; {free:.1f} GB are free.</source>
-        <translation>Die Caches von {lanes} Bahnen brauchen etwa {needed:.1f} GB; frei sind {free:.1f} GB.</translation>
-    </message>
-    <message>
         <source>Something unexpected went wrong; the log has the details.</source>
         <translation>Ein unerwarteter Fehler ist aufgetreten; Näheres steht im Protokoll.</translation>
     </message>
@@ -5811,10 +5752,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The conversation is too long for the engine</source>
         <translation>Die Unterhaltung ist zu lang für die Engine</translation>
-    </message>
-    <message>
-        <source>Start a new chat, shorten the message, or have the engine started with a larger context.</source>
-        <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder lassen Sie die Engine mit größerem Kontext starten.</translation>
     </message>
     <message>
         <source>The engine is busy</source>
@@ -7241,10 +7178,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
     </message>
     <message>
-        <source>Its weights lie in {number} files; one is needed.</source>
-        <translation>Seine Gewichte liegen in {number} Dateien; nötig ist eine.</translation>
-    </message>
-    <message>
         <source>It needs an adapter, which Paceline does not load.</source>
         <translation>Es braucht einen Adapter, den Paceline nicht lädt.</translation>
     </message>
@@ -7623,13 +7556,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         </translation>
     </message>
     <message numerus="yes">
-        <source>all of %n rounds</source>
-        <translation>
-            <numerusform>eine Runde</numerusform>
-            <numerusform>alle %n Runden</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>With the %n earlier messages of the chat</source>
         <translation>
             <numerusform>Mit der einen früheren Nachricht des Chats</numerusform>
@@ -7911,10 +7837,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{time} durch Zurücknehmen verloren</translation>
     </message>
     <message>
-        <source>Lanes run on the loaded models and take turns in slices of a quarter of a second, so all of them meet the same computer. Each has a cache of its own and knows no other chat.</source>
-        <translation>Die Bahnen nutzen die geladenen Modelle und wechseln sich jede Viertelsekunde ab, damit für alle die gleichen Bedingungen gelten. Jede hat ihren eigenen Cache und kennt keine anderen Chats.</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
@@ -8013,10 +7935,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode or depth for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus oder eine andere Tiefe.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
