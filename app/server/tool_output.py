@@ -35,6 +35,7 @@ class ToolOutput:
         self._names = names
         self._buffer = ""
         self._begun = False  # some text was let go
+        self._has_called = False
         self.num_calls = 0
 
     def feed(self, text: str) -> list[str | Called]:
@@ -47,11 +48,15 @@ class ToolOutput:
         return self._merge(self._advance(is_end=True))
 
     def _merge(self, found: Iterator[str | Called]) -> list[str | Called]:
-        kept = [one for one in found if one]
-        if any(isinstance(one, str) and one.strip() for one in kept):
-            self._begun = True
-        if self.num_calls:  # line ends between calls
-            kept = [one for one in kept if isinstance(one, Called) or one.strip()]
+        kept: list[str | Called] = []
+        for one in found:
+            if isinstance(one, Called):
+                self._has_called = True
+            elif not one or (self._has_called and not one.strip()):  # line ends between calls
+                continue
+            elif one.strip():
+                self._begun = True
+            kept.append(one)
         return kept
 
     def _advance(self, *, is_end: bool) -> Iterator[str | Called]:

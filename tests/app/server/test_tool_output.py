@@ -56,6 +56,13 @@ def test_calls_are_found(text: str, said: str, calls: list[tuple[str, object]]) 
     assert read(list(text)) == (said, calls)
 
 
+def test_a_line_end_before_the_first_call_is_kept_wherever_pieces_end() -> None:
+    call = '<tool_call>{"name": "weather", "arguments": {}}</tool_call>'
+    for pieces in (["Let me see.\n" + call], ["Let me see.", "\n" + call], ["Let me see.", "\n", call]):
+        said, calls = read(pieces)
+        assert (said, len(calls)) == ("Let me see.\n", 1)
+
+
 @given(case=st.sampled_from(CASES), cuts=st.lists(st.integers(0, 200), max_size=6))
 def test_pieces_do_not_matter(case: tuple[str, str, list[tuple[str, object]]], cuts: list[int]) -> None:
     text, said, calls = case
