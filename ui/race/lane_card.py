@@ -141,6 +141,7 @@ class LaneCard(QFrame):
         self.choice = choice
         self._theme = theme
         self._scale, self._tokens = 1, 0
+        self._told = (0, 0.0)
         self._stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
@@ -234,10 +235,12 @@ class LaneCard(QFrame):
         """The lane reads the question; what the round before wrote stays until there is something new."""
         self._tokens = 0
         self.state_label.setText(translate("Race", "reading the question"))
-        self._show_bar(0.0)
+        self._show_bar(0, 0.0)
 
-    def _show_bar(self, seconds: float) -> None:
-        self.bar.show_progress(self._tokens, seconds, self._tokens / self._scale)
+    def _show_bar(self, tokens: int, seconds: float) -> None:
+        """Tokens and time of the same moment; the bar is as long as the text, which comes before its counters."""
+        self._told = tokens, seconds
+        self.bar.show_progress(tokens, seconds, self._tokens / self._scale)
 
     def begin_text(self) -> None:
         """The first words of a round are here."""
@@ -255,7 +258,7 @@ class LaneCard(QFrame):
         self._scale = scale
         self._tokens = max(self._tokens, stats.tokens) if not finished else stats.tokens
         self._show_stats(stats)
-        self._show_bar(stats.decode_s)
+        self._show_bar(stats.tokens, stats.decode_s)
         if finished:
             self.text.finish()
             self.state_label.setText(translate("Race", "done in {time}").format(time=duration(stats.decode_s)))
@@ -263,7 +266,7 @@ class LaneCard(QFrame):
     def show_scale(self, scale: int) -> None:
         """The bar is filled by another number of tokens."""
         self._scale = scale
-        self._show_bar(self._stats.decode_s)
+        self._show_bar(*self._told)
 
     def show_ratio(self, ratio: float | None) -> None:
         """The speed over that of the baseline."""

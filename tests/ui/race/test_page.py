@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneText, RaceSetup, summary_of
-from engine.records import Mode, Source, TokenSpan
+from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
+from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
@@ -238,3 +238,14 @@ def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: 
         heights.append(body.height())
     assert heights == sorted(heights)
     assert heights[-1] > heights[0]
+
+
+def test_tokens_and_time_of_a_lane_are_of_the_same_moment(page: RacePage) -> None:
+    """Its text comes before its counters."""
+    page.begin(RESULT.setup)
+    lane = page.track.lanes[1]
+    page.show_progress(LaneProgress(1, 0, RunStats(tokens=10, passes=5, decode_s=0.5), finished=False))
+    page.add_text(LaneText(1, 0, "water ", (TokenSpan(3, Source.TARGET),) * 40))
+    page.show_progress(LaneProgress(0, 0, RunStats(tokens=60, passes=60, decode_s=0.9), finished=True))
+    assert (lane.bar.words_left, lane.bar.words_right) == ("10 tokens", "500 ms")
+    assert lane.bar.share == pytest.approx(50 / 60)
