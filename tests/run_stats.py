@@ -65,5 +65,5 @@ PACED = replace(
     interval_counts=Counter(bucket_of(ms * 1000) for ms in (*[22.1] * 92, *[61.4] * 6, *[74.8] * 2)),
     context_used=1204,
     context_size=4096,
-    decisions=("draft at depth 3: 86 % at depth 1 accepted",),
+    decisions=("draft on: 86% of its first tokens are accepted",),
 )

@@ -118,6 +118,7 @@ class ProseView(QTextBrowser):
         document = self.document()
         if FORMULA in (self._html or "") or document.rootFrame().childFrames():
             return 0  # a table may move its columns
+        place = min(place, document.characterCount() - 1)  # marks may have been of text that is gone
         block = document.findBlock(max(place - 1, 0))
         top = document.documentLayout().blockBoundingRect(block).top()
         line = block.layout().lineForTextPosition(place - block.position())
