@@ -265,12 +265,12 @@ class EngineClient:
         with self._lock:
             self._process = process
             again = list(self._lasting) if self._generation or self._is_closing else []
-        process.listen()
+        process.start_reading()
         for command in again:
             process.send(command)
         return process
 
-    # ---- from the process, on a thread that listens to it -----------------------------------------------------------
+    # ---- from the process, on the thread that reads from it --------------------------------------------------------
 
     def _on_message(self, message: object) -> None:
         if isinstance(message, Logged):

@@ -1,4 +1,4 @@
-"""Starts the engine's process and listens to it until it ends."""
+"""Starts the engine's process and reads what it sends until it ends."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class EngineProcess:
             creationflags=creation_flags(),
         )
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
-        self._complaints = threading.Thread(target=self._listen_to_errors, name="engine-errors", daemon=True)
-        self._listener = threading.Thread(target=self._listen, name="engine-listener", daemon=True)
+        self._complaints = threading.Thread(target=self._read_errors, name="engine-errors", daemon=True)
+        self._reader = threading.Thread(target=self._read, name="engine-reader", daemon=True)
         self.send(setup)
 
-    def listen(self) -> None:
+    def start_reading(self) -> None:
         """Begin to hear of it."""
         self._complaints.start()
-        self._listener.start()
+        self._reader.start()
 
     @property
     def pid(self) -> int:
@@ -78,14 +78,14 @@ class EngineProcess:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until it has ended and all was heard; False if that takes longer."""
-        self._listener.join(timeout_s)
-        return not self._listener.is_alive()
+        self._reader.join(timeout_s)
+        return not self._reader.is_alive()
 
     def kill(self) -> None:
         """End it at once."""
         self._process.kill()
 
-    def _listen(self) -> None:
+    def _read(self) -> None:
         stdout = cast("IO[bytes]", self._process.stdout)
         try:
             while True:
@@ -112,7 +112,7 @@ class EngineProcess:
         except Exception:  # whoever hears it has failed, not the engine
             log.exception("%s of the engine could not be taken", type(message).__name__)
 
-    def _listen_to_errors(self) -> None:
+    def _read_errors(self) -> None:
         for line in cast("IO[bytes]", self._process.stderr):
             text = line.decode("utf-8", "replace").rstrip()
             if sys.stderr is not None:  # a program without a console has none

@@ -378,12 +378,13 @@ def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_
 
 
 OWNER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from engine.errors import EngineError
 from engine.process.client import EngineClient
 from engine.records import ChatRequest
 from tests.engine.process.scripted import making
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start what is in its background without
 client = EngineClient(lambda event: print(type(event).__name__, flush=True), making(Path(sys.argv[1])))
 client.start()
 client.generate(ChatRequest(raw_prompt="a wait"))
@@ -404,14 +405,17 @@ def test_it_never_outlives_its_owner(tmp_path: Path, number: int) -> None:
         start_new_session=True,
     )
     assert owner.stdout is not None
-    lines = {owner.stdout.readline().strip() for _ in range(2)}
-    assert b"TextChunk" in lines
-    (pid,) = [int(line) for line in lines if line.isdigit()]
-    assert not is_gone_now(pid)
-    os.killpg(owner.pid, number)  # as a terminal does it: to both of them
-    owner.wait(WAIT_S)
-    owner.stdout.close()
-    assert is_gone(pid)
+    with owner:
+        try:
+            lines = {owner.stdout.readline().strip() for _ in range(2)}
+            assert b"TextChunk" in lines
+            (pid,) = [int(line) for line in lines if line.isdigit()]
+            assert not is_gone_now(pid)
+            os.killpg(owner.pid, number)  # as a terminal does it: to both of them
+            owner.wait(WAIT_S)
+            assert is_gone(pid)
+        finally:
+            owner.kill()
 
 
 def is_gone_now(pid: int) -> bool:
