@@ -19,13 +19,13 @@ class VersionHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before a wheel is packed; ``version`` is the kind of it."""
-        told = self.metadata.version
+        reported = self.metadata.version
         in_code = (Path(self.root) / "app" / "__init__.py").read_text("utf-8")
-        if version != "standard" or f'VERSION_IN_CODE = "{told}"' in in_code:
+        if version != "standard" or f'VERSION_IN_CODE = "{reported}"' in in_code:
             return
         self._folder = tempfile.TemporaryDirectory()
         file = Path(self._folder.name) / "_version.py"
-        file.write_text(f'"""The version of this build."""\n\nVERSION = "{told}"\n', "utf-8")
+        file.write_text(f'"""The version of this build."""\n\nVERSION = "{reported}"\n', "utf-8")
         build_data["force_include"][str(file)] = TOLD
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -222,9 +222,9 @@ class LinkSource:
             try:
                 if answer.status_code not in _REDIRECTS:
                     _check_status(answer, hosts[-1])
-                    yield answer, tuple(dict.fromkeys(hosts)), sha256 or _told_sha256(answer.headers)
+                    yield answer, tuple(dict.fromkeys(hosts)), sha256 or _reported_sha256(answer.headers)
                     return
-                sha256 = sha256 or _told_sha256(answer.headers)
+                sha256 = sha256 or _reported_sha256(answer.headers)
                 url = redirected(url, answer.headers.get("Location", ""))
                 hosts.append(origin(url)[1])
             finally:
@@ -355,7 +355,7 @@ def _strong_etag(headers: Mapping[str, str]) -> str:
     return etag if etag.startswith('"') and len(etag) <= 200 and etag.isascii() and etag.isprintable() else ""
 
 
-def _told_sha256(headers: Mapping[str, str]) -> str:
+def _reported_sha256(headers: Mapping[str, str]) -> str:
     """The SHA-256 of the file where its server tells it: Repr-Digest (RFC 9530), or as the Hugging Face hub does."""
     found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
     try:

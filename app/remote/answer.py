@@ -52,7 +52,7 @@ class RemoteAnswer:
         self._n_ctx = n_ctx
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
-        self._told = 0  # tokens that the engine says it made
+        self._reported = 0  # tokens that the engine says it made
         self._counted_through = 0  # of those, the ones whose time was counted
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
@@ -71,7 +71,7 @@ class RemoteAnswer:
         request_id = self._request.request_id
         before = self._counters()
         self._begun_at = time.monotonic()
-        told_at = self._begun_at
+        reported_at = self._begun_at
         try:
             with self._client.answer(self._path, self._body) as objects:
                 yield PrefillProgress(request_id, 0, 0)
@@ -81,8 +81,8 @@ class RemoteAnswer:
                         yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),))
                     if should_stop():
                         break
-                    if time.monotonic() - told_at >= STATS_EVERY_S:
-                        told_at = time.monotonic()
+                    if time.monotonic() - reported_at >= STATS_EVERY_S:
+                        reported_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
         except RemoteError:
             if not should_stop():
@@ -103,8 +103,8 @@ class RemoteAnswer:
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
         self._drafted = of_event(event) or self._drafted
-        self._told = (
-            count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._told
+        self._reported = (
+            count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._reported
         )
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -121,7 +121,7 @@ class RemoteAnswer:
     def _cut(self) -> FinishReason:
         """Engines have one word for two ends: as many tokens as were asked for, or a full context."""
         most = self._request.max_tokens
-        made = self._told or self._num_pieces
+        made = self._reported or self._num_pieces
         return FinishReason.LENGTH if most is not None and made >= most else FinishReason.CONTEXT
 
     def _text_of(self, choice: Mapping[str, Any]) -> str:
@@ -146,16 +146,16 @@ class RemoteAnswer:
         if self._num_pieces == 1:
             self._first_at = now
         else:
-            tokens = max(self._told - self._counted_through, 1)
+            tokens = max(self._reported - self._counted_through, 1)
             bucket = bucket_of((now - self._last_at) * 1e6 / tokens)
             self._intervals[bucket] = self._intervals.get(bucket, 0) + tokens
-        self._last_at, self._counted_through = now, self._told
+        self._last_at, self._counted_through = now, self._reported
 
     # ---- figures ---------------------------------------------------------------------------------------------------
 
     def stats(self) -> RunStats:
         """The counters so far, or at the end."""
-        tokens = self._told or self._num_pieces
+        tokens = self._reported or self._num_pieces
         prompt = count(self._usage.get("prompt_tokens"))
         details = self._usage.get("prompt_tokens_details")
         cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
@@ -192,9 +192,9 @@ class RemoteAnswer:
 
     def _decode_s(self, tokens: int) -> float:
         """As the engine tells, else from the first piece to the last; what the first took is the mean of the others."""
-        told = self._timings.get("predicted_ms")
-        if isinstance(told, int | float) and told > 0:
-            return float(told) / 1000.0
+        reported = self._timings.get("predicted_ms")
+        if isinstance(reported, int | float) and reported > 0:
+            return float(reported) / 1000.0
         seen = self._last_at - self._first_at
         return seen * tokens / (tokens - 1) if tokens > 1 and self._num_pieces > 1 else 0.0
 

@@ -24,7 +24,7 @@ def path_and_body(
     Raises:
         EngineRefusedError: this kind of engine cannot do what is asked.
     """
-    body = {"model": model, "stream": True, **_told(kind), **_sampling(request.sampling, kind), **_ending(request)}
+    body = {"model": model, "stream": True, **_reported(kind), **_sampling(request.sampling, kind), **_ending(request)}
     if request.grammar:
         if kind is not EngineKind.LLAMA_SERVER:
             raise EngineRefusedError("Of the engines of others, only llama-server follows a grammar.", "Leave it out.")
@@ -48,14 +48,14 @@ def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, objec
     return {**thinks, **fields_of({**(kept if isinstance(kept, dict) else {}), **given})}
 
 
-def _told(kind: EngineKind) -> dict[str, object]:
+def _reported(kind: EngineKind) -> dict[str, object]:
     """What to ask for so that the engine tells what it counts."""
     if kind is EngineKind.LLAMA_SERVER:
         return {"stream_options": {"include_usage": True}, "timings_per_token": True}
     if kind not in (EngineKind.VLLM, EngineKind.SGLANG):
         return {"stream_options": {"include_usage": True}}
-    told: dict[str, object] = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
-    return {**told, "return_spec_tokens_details": True} if kind is EngineKind.SGLANG else told
+    reported: dict[str, object] = {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+    return {**reported, "return_spec_tokens_details": True} if kind is EngineKind.SGLANG else reported
 
 
 def _ending(request: ChatRequest) -> dict[str, object]:

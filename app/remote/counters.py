@@ -76,9 +76,9 @@ def of_event(event: Mapping[str, Any]) -> Drafted | None:
         proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
         return Drafted(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
     metrics = event.get("metrics")
-    told = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
-    if isinstance(told, dict):
-        return _of_vllm(told)
+    reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
+    if isinstance(reported, dict):
+        return _of_vllm(reported)
     for details in _sglang_places(event):
         if "spec_verify_ct" in details:
             proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
@@ -87,13 +87,13 @@ def of_event(event: Mapping[str, Any]) -> Drafted | None:
     return None
 
 
-def _of_vllm(told: Mapping[str, Any]) -> Drafted:
+def _of_vllm(reported: Mapping[str, Any]) -> Drafted:
     """Place j of the histogram counts the passes that kept exactly j drafted tokens."""
-    histogram = told.get("acceptance_histogram")
+    histogram = reported.get("acceptance_histogram")
     kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
     by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
-    proposed, accepted = count(told.get("num_draft_tokens")), count(told.get("num_accepted_draft_tokens"))
-    return Drafted(proposed, accepted, count(told.get("num_spec_steps")), by_depth)
+    proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
+    return Drafted(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
 
 
 def _sglang_places(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -123,7 +123,7 @@ class FittingAnswer:
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
         """Have the engine's model summarise the oldest turns where that is wanted; else the request as it is."""
         measure = _Measure(request.messages, error, self._n_ctx)
-        if request.overflow is not Overflow.SUMMARISE or not measure.is_told or not request.messages:
+        if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
             return request
 
         def build(messages: Sequence[Message]) -> list[int]:
@@ -163,10 +163,10 @@ class _Measure:
 
     def __init__(self, messages: Sequence[Message], error: RemotePromptError, n_ctx: int) -> None:
         chars = max(sum(len(message.content) + _AROUND for message in messages), 1)
-        told = error.n_ctx or n_ctx
-        self.is_told = told > 0
-        num_tokens = error.num_tokens or max(ceil(chars / CHARS_PER_TOKEN), told + 1)
-        self.n_ctx = told or num_tokens
+        reported = error.n_ctx or n_ctx
+        self.is_reported = reported > 0
+        num_tokens = error.num_tokens or max(ceil(chars / CHARS_PER_TOKEN), reported + 1)
+        self.n_ctx = reported or num_tokens
         self._per_char = num_tokens / chars
 
     def count(self, text: str) -> int:

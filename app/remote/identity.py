@@ -58,17 +58,17 @@ def _llama_server(client: EngineClient, models: tuple[RemoteModel, ...]) -> Engi
     n_ctx = _count(usual.get("n_ctx"))
     params = usual.get("params")
     kinds = params.get("speculative.types") if isinstance(params, dict) else None
-    told = _told(kinds) if kinds not in (None, "none", "") else ""
+    reported = _reported(kinds) if kinds not in (None, "none", "") else ""
     sized = tuple(RemoteModel(model.name, n_ctx or model.n_ctx) for model in models)
-    return EngineFacts(EngineKind.LLAMA_SERVER, _told(props.get("build_info")), sized, told)
+    return EngineFacts(EngineKind.LLAMA_SERVER, _reported(props.get("build_info")), sized, reported)
 
 
 def _sglang(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
     for path in ("/get_server_info", "/server_info"):
         info = client.json(path)
         if isinstance(info, dict) and ("speculative_algorithm" in info or "tp_size" in info):
-            told = _told(info.get("speculative_algorithm") or "")
-            return EngineFacts(EngineKind.SGLANG, _told(info.get("version")), models, told)
+            reported = _reported(info.get("speculative_algorithm") or "")
+            return EngineFacts(EngineKind.SGLANG, _reported(info.get("version")), models, reported)
     return None
 
 
@@ -101,7 +101,7 @@ def _ollama(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFact
         if isinstance(entry, dict) and isinstance(entry.get("name"), str)
     }
     sized = tuple(RemoteModel(model.name, sizes.get(model.name, 0)) for model in models)
-    return EngineFacts(EngineKind.OLLAMA, _told(version["version"]), sized)
+    return EngineFacts(EngineKind.OLLAMA, _reported(version["version"]), sized)
 
 
 def _vllm(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts | None:
@@ -111,11 +111,11 @@ def _vllm(client: EngineClient, models: tuple[RemoteModel, ...]) -> EngineFacts 
     metrics = client.text("/metrics") or ""
     if "vllm:" not in metrics and not any(model.n_ctx for model in models):
         return None
-    told = UNNAMED_DRAFTING if has_counters(metrics) else ""
-    return EngineFacts(EngineKind.VLLM, _told(version["version"]), models, told)
+    reported = UNNAMED_DRAFTING if has_counters(metrics) else ""
+    return EngineFacts(EngineKind.VLLM, _reported(version["version"]), models, reported)
 
 
-def _told(value: Any) -> str:  # noqa: ANN401 (JSON)
+def _reported(value: Any) -> str:  # noqa: ANN401 (JSON)
     text = value if isinstance(value, str) else ""
     return "".join(char for char in text if char.isprintable())[:MAX_TOLD_CHARS]
 

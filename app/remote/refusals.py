@@ -121,8 +121,8 @@ def _shown(text: str) -> str:
 
 def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
     """What an error tells in a field of its own or in its words; 0 where it tells nothing."""
-    told = found.get(field)
-    if isinstance(told, int) and not isinstance(told, bool) and 0 < told < 10**9:
-        return told
+    reported = found.get(field)
+    if isinstance(reported, int) and not isinstance(reported, bool) and 0 < reported < 10**9:
+        return reported
     match = pattern.search(str(found.get("message") or found.get("detail") or ""))
     return next((int(each) for each in match.groups() if each is not None), 0) if match else 0

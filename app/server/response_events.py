@@ -33,7 +33,7 @@ class ItemBuilder:
             "store": False,
             "previous_response_id": None,
             "truncation": "disabled",
-            **made.told,
+            **made.reported,
         }
         self._number = 0
         self._items: list[Json] = []
@@ -72,8 +72,8 @@ class ItemBuilder:
         """What ends a stream that was begun and cannot be finished."""
         response = self._response("failed", None, None)
         response["error"] = {"code": "server_error", "message": error.message}
-        told = {"code": error.code, "message": error.message, "param": error.param}
-        return [self._event("response.failed", response=response), self._event("error", **told)]
+        reported = {"code": error.code, "message": error.message, "param": error.param}
+        return [self._event("response.failed", response=response), self._event("error", **reported)]
 
     def _end(self, finished: Finished) -> list[bytes]:
         events = self._take(self._parts.flush())
@@ -101,12 +101,12 @@ class ItemBuilder:
         if self._open is None or (self._open["type"] == "reasoning") != is_reasoning:
             events += [*self._close(), *self._begin_text(kind)]
         self._text += text
-        told: Json = {"delta": text}
+        reported: Json = {"delta": text}
         if not is_reasoning:
-            told["logprobs"] = fresh = [logprob_of_chat(one) for one in self._new_logprobs]
+            reported["logprobs"] = fresh = [logprob_of_chat(one) for one in self._new_logprobs]
             self._logprobs += fresh
         self._new_logprobs = []
-        return [*events, self._event(f"response.{kind}.delta", **self._place(), **told)]
+        return [*events, self._event(f"response.{kind}.delta", **self._place(), **reported)]
 
     def _begin_text(self, kind: str) -> list[bytes]:
         self._text, self._logprobs = "", []
@@ -165,9 +165,9 @@ class ItemBuilder:
         return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1, "content_index": 0}
 
     def _event(self, kind: str, **fields: object) -> bytes:
-        told = {"type": kind, "sequence_number": self._number, **fields}
+        reported = {"type": kind, "sequence_number": self._number, **fields}
         self._number += 1
-        return f"event: {kind}\ndata: {json.dumps(told, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+        return f"event: {kind}\ndata: {json.dumps(reported, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
     def _response(self, status: str, details: Json | None, stats: RunStats | None) -> Json:
         response: Json = {**self._head, "status": status, "error": None, "incomplete_details": details}

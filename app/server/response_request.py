@@ -40,7 +40,7 @@ class ResponseRequest:
     """What is asked of the engine, and what the response says again of the request."""
 
     asked: CompletionRequest
-    told: Mapping[str, object]
+    reported: Mapping[str, object]
 
 
 def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
@@ -57,7 +57,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     for ignored in _WITHOUT_EFFECT:
         fields.take(ignored)
     tools = _functions(fields.take("tools"))
-    told_tools = [{"strict": None, **tool} for tool in tools]
+    reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
     chat: Json = {
         "messages": _messages(fields.take("input"), instructions),
@@ -76,19 +76,19 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     except ApiError as error:
         raise _renamed(error) from error
     sampling = asked.request.sampling
-    told = {
+    reported = {
         "instructions": instructions,
         "max_output_tokens": wanted,
         "metadata": body.get("metadata") or {},
         "parallel_tool_calls": body.get("parallel_tool_calls") is not False,
         "reasoning": {"effort": chat.get("reasoning_effort"), "summary": None},
         "temperature": sampling.temperature,
-        "text": {"format": _told_format(body)},
+        "text": {"format": _reported_format(body)},
         "tool_choice": body.get("tool_choice") or "auto",
-        "tools": told_tools,
+        "tools": reported_tools,
         "top_p": sampling.top_p,
     }
-    return ResponseRequest(asked, told)
+    return ResponseRequest(asked, reported)
 
 
 def _renamed(error: ApiError) -> ApiError:
@@ -225,7 +225,7 @@ def _text(given: Fields | None) -> Json:
     return {**found, "response_format": form}
 
 
-def _told_format(body: Json) -> object:
+def _reported_format(body: Json) -> object:
     text = body.get("text")
     return (text.get("format") if isinstance(text, dict) else None) or {"type": "text"}
 

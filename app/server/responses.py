@@ -107,7 +107,7 @@ class ResponseBuilder:
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> dict[str, object]:
         """The answer in one object."""
         chunks = list(texts)
-        logprobs = self._told_logprobs([one for chunk in chunks for one in chunk.logprobs])
+        logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
         if self._parts is None:
             said: dict[str, object] = {"text": self._echo + "".join(chunk.text for chunk in chunks)}
         else:
@@ -173,13 +173,13 @@ class ResponseBuilder:
         logprobs, self._logprobs = self._logprobs, []
         return self._chunk(said, logprobs=logprobs)
 
-    def _told_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
+    def _reported_logprobs(self, logprobs: list[TokenLogprob]) -> dict[str, object] | None:
         if not self._wants_logprobs:
             return None
         if self._chat:
             return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
-        told, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
-        return told
+        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
+        return reported
 
     def _chunk(
         self,
@@ -188,8 +188,8 @@ class ResponseBuilder:
         figures: dict[str, object] | None = None,
         logprobs: list[TokenLogprob] | None = None,
     ) -> bytes:
-        told = self._told_logprobs(logprobs) if logprobs else None
-        choice = {"index": 0, **said, "logprobs": told, "finish_reason": reason}
+        reported = self._reported_logprobs(logprobs) if logprobs else None
+        choice = {"index": 0, **said, "logprobs": reported, "finish_reason": reason}
         asked = {"usage": None} if self._include_usage else {}
         return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
 
@@ -240,10 +240,10 @@ def _logprobs_of_text(logprobs: list[TokenLogprob], num_chars: int) -> tuple[dic
     offsets = [num_chars]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
-    told: dict[str, object] = {
+    reported: dict[str, object] = {
         "tokens": tokens,
         "token_logprobs": [one.logprob for one in logprobs],
         "top_logprobs": [{_shown(piece): logprob for piece, logprob in one.top} for one in logprobs],
         "text_offset": offsets[:-1],
     }
-    return told, offsets[-1]
+    return reported, offsets[-1]

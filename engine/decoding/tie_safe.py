@@ -201,7 +201,7 @@ def _shaped_rows(sequence: CachedSequence, ids: list[int], known: int) -> Rows:
         chunk = ids[done : done + shape]
         if not chunk:
             return np.concatenate(rows)
-        told = sequence.forward(chunk, len(chunk))
-        rows.append(told[max(known - done, 0) :].copy())
+        reported = sequence.forward(chunk, len(chunk))
+        rows.append(reported[max(known - done, 0) :].copy())
         done += len(chunk)
     raise AssertionError("the shapes go round")

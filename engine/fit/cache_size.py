@@ -146,8 +146,8 @@ def _heads(header: GgufHeader) -> _Heads:
 def _is_latent(header: GgufHeader) -> bool:
     """One shared latent and one rotated key a layer, as in DeepSeek's models."""
     one_head = first(header.own("attention.head_count_kv")) <= 1
-    told = first(header.own("attention.key_length_mla")) > 0
-    return told or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
+    reported = first(header.own("attention.key_length_mla")) > 0
+    return reported or (first(header.own("attention.kv_lora_rank")) > 0 and one_head)
 
 
 def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:

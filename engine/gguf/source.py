@@ -164,5 +164,5 @@ def named(error: ModelHeaderError, name: str) -> ModelHeaderError:
 
 def broken(reason: str, /, **fields: object) -> ModelHeaderError:
     """Return the error that tells ``reason``, the end of a sentence about the file, as a template for ``fields``."""
-    told = said(reason, **fields)
-    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=_SUBJECT, reason=told))
+    reported = said(reason, **fields)
+    return ModelHeaderError(said("{subject} is damaged or not a model: {reason}.", subject=_SUBJECT, reason=reported))

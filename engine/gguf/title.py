@@ -135,11 +135,11 @@ def _is_name(words: list[str]) -> bool:
 
 def _fits(words: list[str], num_params: int) -> bool:
     """Whether the size that is told, if one is, is about that of the weights."""
-    told = [match for word in words if (match := _SIZE.fullmatch(word))]
-    if not told or num_params <= 0:
+    reported = [match for word in words if (match := _SIZE.fullmatch(word))]
+    if not reported or num_params <= 0:
         return True
     most = max(
-        prod((int(match[1] or 1), float(match[2]))) * (1e9 if match[3].lower() == "b" else 1e6) for match in told
+        prod((int(match[1] or 1), float(match[2]))) * (1e9 if match[3].lower() == "b" else 1e6) for match in reported
     )
     return most > 0 and 1.0 / _OFF <= num_params / most <= _OFF
 

@@ -107,10 +107,10 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LoadedHead:
         raise DraftRefusedError(reason)
     num_params, size_bytes = next_token_weights(read_header(target.model.path))
     width = target.model.n_embd_out
-    with library.places() as told:
+    with library.places() as reported:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
     tap = HiddenTap(target.context, (RowPart(),), width)
-    memory = reported_memory(told, 0, target.model.device_of_buffer, context_only=True)
+    memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head=MTP)
     head = _Opened(target.model, context, tap, HeadShape(target.model.n_layer_nextn), info, owns_weights=False)
     return _loaded(target, head, memory)
@@ -129,7 +129,7 @@ def open_head_file(
     check_head_file(read_header(target.model.path), header)
     is_mtp = head_method(header) == MTP
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
-    with library.places() as told:
+    with library.places() as reported:
         model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=is_mtp)
         try:
             check_pair(target.model.vocab, model.vocab)
@@ -137,7 +137,7 @@ def open_head_file(
         except EngineError:
             model.close()
             raise
-    memory = reported_memory(told, model.size_bytes, model.device_of_buffer)
+    memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
     if is_mtp:
         tap, shape = HiddenTap(target.context, (RowPart(),), target.model.n_embd_out), HeadShape(model.n_layer_nextn)
     else:

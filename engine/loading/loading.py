@@ -111,8 +111,8 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
 
 def placement_notices(request: LoadRequest) -> tuple[str, ...]:
     """What of a request cannot be followed as it is, and what is to be known of its devices; one sentence each."""
-    told = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
-    return (*_cache_notices(request), *((told,) if told else ()))
+    reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
+    return (*_cache_notices(request), *((reported,) if reported else ()))
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ def _attempts(path: Path, options: LoadOptions) -> Iterator[Attempt]:
 def _open_with(
     path: Path, options: LoadOptions, gpu_layers: int, progress: Callable[[float], bool] | None
 ) -> LoadedModel:
-    with library.places() as told:
+    with library.places() as reported:
         model = LlamaModel(
             path,
             gpu_layers=gpu_layers,
@@ -265,8 +265,8 @@ def _open_with(
         _go_on(path, progress)  # what follows reads all weights, from a disk perhaps
         info = _describe(model, context, options)
         # Of tensors that all devices share, llama.cpp reports what the one has that has most.
-        is_told = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
-        memory = reported_memory(told, info.size_bytes, model.device_of_buffer) if is_told else None
+        is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
+        memory = reported_memory(reported, info.size_bytes, model.device_of_buffer) if is_reported else None
         memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)

@@ -61,5 +61,5 @@ def _key(parts: list[Path]) -> str:
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         version = "unknown"
     facts = [(part.resolve(), part.stat()) for part in parts]
-    told = [f"{path}|{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for path, fact in facts]
-    return "|".join((*told, version))
+    reported = [f"{path}|{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for path, fact in facts]
+    return "|".join((*reported, version))

@@ -107,8 +107,8 @@ def _identity(path: Path) -> tuple[str, int]:
         version = metadata.version("llama-cpp-python")
     except metadata.PackageNotFoundError:  # a frozen program may carry no package metadata
         version = "unknown"
-    told = "|".join(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)
-    return f"{whole}|{told}|{version}", sum(fact.st_size for fact in facts)
+    reported = "|".join(f"{fact.st_size}|{fact.st_mtime_ns}|{fact.st_ino}" for fact in facts)
+    return f"{whole}|{reported}|{version}", sum(fact.st_size for fact in facts)
 
 
 def ask_child(
@@ -223,8 +223,8 @@ def _error_from_json(error: dict[str, Any]) -> EngineError:
     kind = getattr(errors, error["kind"], ModelLoadError)
     if not issubclass(kind, errors.ModelFileError | NotEnoughMemoryError):
         kind = ModelLoadError
-    told: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
-    return told
+    reported: EngineError = kind(from_json(error["message"]), from_json(error["advice"]))
+    return reported
 
 
 def _read_cache(cache_dir: Path | None) -> dict[str, ProbeReport]:

@@ -57,8 +57,8 @@ def answer_as_json(work: Callable[[], dict[str, Any]], name: str) -> int:
 
 
 def _error_to_json(error: EngineError) -> dict[str, Any]:
-    told = {"message": to_json(error.message), "advice": to_json(error.advice)}
-    return {"error": {"kind": type(error).__name__, **told}}
+    reported = {"message": to_json(error.message), "advice": to_json(error.advice)}
+    return {"error": {"kind": type(error).__name__, **reported}}
 
 
 def examine(path: Path, *, may_lie_elsewhere: bool = False) -> dict[str, Any]:

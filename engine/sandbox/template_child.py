@@ -79,10 +79,10 @@ def main(arguments: list[str]) -> int:
     answers.flush()
     for line in requests:
         try:
-            told = json.dumps(answer(json.loads(line))).encode()
+            reported = json.dumps(answer(json.loads(line))).encode()
         except MemoryError as fault:  # already of the words that go in, or of what came out
-            told = json.dumps({"refused": _reason(fault)}).encode()
-        answers.write(told + b"\n")
+            reported = json.dumps({"refused": _reason(fault)}).encode()
+        answers.write(reported + b"\n")
         answers.flush()
     return 0
 

@@ -276,7 +276,7 @@ class Answer:
                 break
         shown = len(ids) - (ended is not None)
         rejected = block.rejected if ended is None else ()
-        self._logprobs += [self._told_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
+        self._logprobs += [self._reported_logprob(*one) for one in zip(ids[:shown], block.logprobs, strict=False)]
         self._piece = self._detokenizer.feed(ids[:shown], sources[:shown], rejected, block.probabilities)
         if self._piece.stopped:
             ended = FinishReason.STOP
@@ -290,7 +290,7 @@ class Answer:
         del self._logprobs[: len(piece.spans)]
         return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs)
 
-    def _told_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
+    def _reported_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
         top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)
         return TokenLogprob(token_id, self._bytes_of(token_id), found.logprob, top)
 

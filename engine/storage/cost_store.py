@@ -31,8 +31,8 @@ class SavedCosts:
 
 def key_of(*facts: object) -> str:
     """A key from everything that changes the costs."""
-    told = "\n".join(map(str, facts))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # a name of a file may be no text
+    reported = "\n".join(map(str, facts))
+    return hashlib.sha256(reported.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # a name of a file may be no text
 
 
 def file_facts(path: str) -> tuple[object, ...]:

@@ -142,18 +142,18 @@ def _library_of_system(name: str) -> Path:
 
 def build_folder() -> None:
     """Have PyInstaller put all of it into one folder, and try what came out."""
-    told = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
-    told.parent.mkdir(parents=True, exist_ok=True)
-    told.write_text(f'VERSION = "{version()}"\n', "utf-8")
+    reported = BUILD / "told" / "app" / "_version.py"  # what app/__init__.py looks for; not in the checkout
+    reported.parent.mkdir(parents=True, exist_ok=True)
+    reported.write_text(f'VERSION = "{version()}"\n', "utf-8")
     run(
         python(), "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN",
         "--distpath", DIST, "--workpath", BUILD / "pyinstaller", "packaging/bundle/paceline.spec",
-        PACELINE_NATIVE=str(BUILD / "native"), PACELINE_TOLD=str(told),
+        PACELINE_NATIVE=str(BUILD / "native"), PACELINE_TOLD=str(reported),
     )  # fmt: skip
     shutil.copy2(ROOT / "LICENSE", DIST / "paceline")
     shutil.copy2(ROOT / "assets" / "THIRD_PARTY.md", DIST / "paceline")
-    told_version = answer_of(str(program()), "--version")
-    assert told_version == f"paceline {version()}", told_version
+    reported_version = answer_of(str(program()), "--version")
+    assert reported_version == f"paceline {version()}", reported_version
 
 
 def program() -> Path:

@@ -232,10 +232,10 @@ class Training:
 
 def rate_of(clock: Clock, ranks: int) -> float | None:
     """The learning-rate factor by the first process's clock; None where its time is over."""
-    told = torch.tensor([clock.rate, clock.progress])
+    reported = torch.tensor([clock.rate, clock.progress])
     if ranks > 1:
-        dist.broadcast(told, 0)
-    return float(told[0]) if told[1] < 1 else None
+        dist.broadcast(reported, 0)
+    return float(reported[0]) if reported[1] < 1 else None
 
 
 def main() -> None:

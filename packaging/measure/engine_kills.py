@@ -148,8 +148,8 @@ class Bench:
         os.kill(pid, signal.SIGABRT)
         killed_s = time.perf_counter()
         wait_for(lambda: bool(self.engine.ended_s) and not self.controller.is_answering, every_ms=2)
-        told, view = self.engine.text, self.last_answer()
-        self.look(found, told, view)
+        reported, view = self.engine.text, self.last_answer()
+        self.look(found, reported, view)
         self.ask(NEXT, NEXT_TOKENS)
         wait_for(lambda: bool(self.engine.first_s), every_ms=2)
         found.reloads_s.append(self.engine.ready_s - killed_s)
@@ -158,12 +158,12 @@ class Bench:
         if self.last_answer().state is not MessageState.COMPLETE or self.engine.pid in (None, pid):
             found.faults.append(f"the next answer is {self.last_answer().state}")
 
-    def look(self, found: Found, told: str, view: MessageView) -> None:
+    def look(self, found: Found, reported: str, view: MessageView) -> None:
         """Look for what has to be there after a kill."""
         checks = {
             "the window is not visible": self.window.isVisible(),
             f"the answer is {view.state}": view.state is MessageState.INTERRUPTED,
-            f"of {len(told)} characters {len(view.text)} are kept": view.text == told and bool(told),
+            f"of {len(reported)} characters {len(view.text)} are kept": view.text == reported and bool(reported),
             f"the notice is {view.notice!r}": "SIGABRT" in view.notice,
             "what was not sent is lost": self.window.composer.edit.toPlainText() == UNSENT,
         }

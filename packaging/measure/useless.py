@@ -56,8 +56,8 @@ def measure(options: argparse.Namespace, draft: Path) -> None:
                 stats = answer(session, request)
                 speed[mode] = stats.tokens_per_second or np.nan
                 for reason in stats.decisions:
-                    told = reason.partition(": ")[2]
-                    reasons[told] = reasons.get(told, 0) + 1
+                    reported = reason.partition(": ")[2]
+                    reasons[reported] = reasons.get(reported, 0) + 1
             ratios.append(speed[Mode.AUTO] / speed[Mode.OFF])
         print(f"temperature {temperature}: auto over plain {interval(np.array(ratios))}")
         for reason, count in sorted(reasons.items(), key=lambda item: -item[1])[:6]:

@@ -126,12 +126,12 @@ def expectations(one: Combination, folder: Path) -> dict[str, Outlook | None]:
     cache = folder / "cache"
     if not any(sample.name == Path(one.target).name for sample in SampleStore(cache).samples):
         sys.stderr.write(f"{one.key}: its own passes are not kept, so it is told from others'\n")
-    told = (
+    reported = (
         _folder_with(folder / "memory", ()),
         _folder_with(folder / "others", [each for each in SampleStore(cache).samples if each.name not in names]),
         cache,
     )
-    return {basis: expected(one, known) for basis, known in zip(BASES, told, strict=True)}
+    return {basis: expected(one, known) for basis, known in zip(BASES, reported, strict=True)}
 
 
 def _folder_with(folder: Path, samples: Iterable[PassSample]) -> Path:
@@ -205,8 +205,8 @@ def row_of(one: Combination, options: argparse.Namespace, folder: Path) -> dict[
 def judged(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     """A row with what is told of it now."""
     one = Combination(**{name: row[name] for name in Combination.__dataclass_fields__})
-    told = {basis: _figures(outlook) for basis, outlook in expectations(one, folder).items()}
-    return {**row, "key": one.key, "told": told}
+    reported = {basis: _figures(outlook) for basis, outlook in expectations(one, folder).items()}
+    return {**row, "key": one.key, "told": reported}
 
 
 def _figures(outlook: Outlook | None) -> dict[str, Any] | None:
@@ -231,11 +231,13 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
             lines.append(f"| {row['key']} | {' | '.join(cells)} | {_measured(row, value, digits)} |")
         lines.append("")
         for basis in BASES:
-            told = [row for row in rows if row["told"][basis] is not None]
-            held = sum(_holds(row["told"][basis][what], row[value]) for row in told)
-            widest = max((row["told"][basis][what][1] / row["told"][basis][what][0] for row in told), default=math.nan)
-            good = "yes" if told and held >= NEEDED * len(told) and widest <= WIDEST + 1e-6 else "NO"
-            lines.append(f"{what}, {basis}: {held} of {len(told)} held, widest factor {widest:.2f}: {good}")
+            reported = [row for row in rows if row["told"][basis] is not None]
+            held = sum(_holds(row["told"][basis][what], row[value]) for row in reported)
+            widest = max(
+                (row["told"][basis][what][1] / row["told"][basis][what][0] for row in reported), default=math.nan
+            )
+            good = "yes" if reported and held >= NEEDED * len(reported) and widest <= WIDEST + 1e-6 else "NO"
+            lines.append(f"{what}, {basis}: {held} of {len(reported)} held, widest factor {widest:.2f}: {good}")
     return "\n".join(lines)
 
 

@@ -135,11 +135,11 @@ class FirstModel:
                 return
         else:
             say("Bringing the small model: half a minute at most.")
-        told = self._models("pull", "small", limit_s=ends - time.monotonic(), **extra)
-        if "model" in told:
-            say(f"The small model is here: {told['model']['name']}.")
+        reported = self._models("pull", "small", limit_s=ends - time.monotonic(), **extra)
+        if "model" in reported:
+            say(f"The small model is here: {reported['model']['name']}.")
         else:
-            reason = told.get("error", {}).get("message", "it has not come in time.")
+            reason = reported.get("error", {}).get("message", "it has not come in time.")
             say(f"The small model could not be downloaded: {reason} {OTHERWISE}")
 
     def _models(self, *words: str, limit_s: float, **extra: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The app on its desk, with an engine that the test plays."""
+"""The whole app, with an engine that the test plays."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target
 from engine.sandbox.kernel_check import inspector
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.shared_files import SHARED
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
+def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     """The app with a loaded pair."""
     keep_settings({})
-    opened = open_desk()
+    opened = open_app()
     opened.engine.ready()
     qtbot.waitUntil(lambda: opened.window.engine.target is not None)
     yield opened

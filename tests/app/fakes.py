@@ -1,4 +1,4 @@
-"""An engine that does what the test says, a window that remembers what it was shown, and a desk with both."""
+"""An engine that the test plays, a window that remembers what it was shown, and the whole app on both."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class SpyWindow(MainWindow):
 
 
 @dataclass
-class Desk:
+class AppHarness:
     """The whole app but for its engine, on the folders of the test."""
 
     window: SpyWindow
@@ -241,7 +241,7 @@ def keep_settings(values: Mapping[str, SettingValue]) -> Paths:
     return paths
 
 
-def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> Desk:
+def open_app(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWorker) -> AppHarness:
     """Put the app together as `app.startup.window` does, without running its loop."""
     assert QApplication.instance() is not None
     window, paths, reports = SpyWindow(), find_paths(), ThreadReports()
@@ -249,4 +249,4 @@ def open_desk(make_worker: Callable[[Callable[[Event], None]], Any] = PuppetWork
     window.show()
     router = controller._bridge.worker
     assert isinstance(router, EngineRouter)
-    return Desk(window, controller, paths, router.local, reports)
+    return AppHarness(window, controller, paths, router.local, reports)

@@ -148,7 +148,7 @@ def test_without_a_folder_the_app_goes_on(tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
-def test_a_full_disk_is_told_once_and_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_reported_once_and_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / LOG_NAME).symlink_to("/dev/full")
     logs = Logs(tmp_path)
     logs.start()

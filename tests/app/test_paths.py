@@ -31,7 +31,7 @@ def test_without_it_the_folders_are_the_platforms_own() -> None:
     assert all("paceline" in str(folder) for folder in (paths.config, paths.data, paths.cache, paths.logs))
 
 
-def test_a_folder_that_cannot_be_made_is_told_and_the_others_are_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_and_the_others_are_made(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "data").write_text("a file where the folder should be")

@@ -31,7 +31,7 @@ def test_the_error_is_under_two_percent() -> None:
 
 
 @given(TIMES, PERCENTS)
-def test_a_percentile_is_off_by_no_more_than_told(times: list[float], percent: float) -> None:
+def test_a_percentile_is_off_by_no_more_than_reported(times: list[float], percent: float) -> None:
     found = percentile_ms(Counter(map(bucket_of, times)), percent)
     assert found is not None
     assert abs(found * 1000.0 / exact(times, percent) - 1.0) <= ERROR + 1e-9

@@ -87,8 +87,8 @@ class LinkDialog(QDialog):
         self.state.setVisible(view is not None and not known)
         self.found.setVisible(known)
         if view is not None and view.problem is not None:
-            told = in_words(view.problem)
-            self.state.show_mark("triangle-alert", f"{told.message} {told.advice}".strip(), "bad")
+            reported = in_words(view.problem)
+            self.state.show_mark("triangle-alert", f"{reported.message} {reported.advice}".strip(), "bad")
         elif looking:
             self.state.show_mark("search", translate("LinkDialog", "Reading the file's header…"), "muted")
         elif view is not None:

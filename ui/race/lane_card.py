@@ -141,7 +141,7 @@ class LaneCard(QFrame):
         self.choice = choice
         self._theme = theme
         self._scale, self._tokens = 1, 0
-        self._told = (0, 0.0)
+        self._reported = (0, 0.0)
         self._stats = RunStats()
         self.setObjectName("card")
         name = lane_name(choice)
@@ -239,7 +239,7 @@ class LaneCard(QFrame):
 
     def _show_bar(self, tokens: int, seconds: float) -> None:
         """Tokens and time of the same moment; the bar is as long as the text, which comes before its counters."""
-        self._told = tokens, seconds
+        self._reported = tokens, seconds
         self.bar.show_progress(tokens, seconds, self._tokens / self._scale)
 
     def begin_text(self) -> None:
@@ -266,7 +266,7 @@ class LaneCard(QFrame):
     def show_scale(self, scale: int) -> None:
         """The bar is filled by another number of tokens."""
         self._scale = scale
-        self._show_bar(*self._told)
+        self._show_bar(*self._reported)
 
     def show_ratio(self, ratio: float | None) -> None:
         """The speed over that of the baseline."""

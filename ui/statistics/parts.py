@@ -99,5 +99,5 @@ def source_parts(stats: RunStats) -> list[Part]:
 
 def source_counts(stats: RunStats) -> dict[object, str]:
     """How many tokens came from where; a dash while there is none at all."""
-    is_told = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
-    return {source: count(stats.provenance.get(source, 0)) if is_told else UNKNOWN for source in SOURCES}
+    is_reported = bool(stats.tokens and stats.provenance)  # engines of others do not tell it
+    return {source: count(stats.provenance.get(source, 0)) if is_reported else UNKNOWN for source in SOURCES}

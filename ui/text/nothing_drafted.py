@@ -55,8 +55,8 @@ NEW_TEXT = _Cause(
 
 def cause_of(stats: RunStats) -> _Cause:
     """The cause that explains an answer best."""
-    told = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
-    said = [f"{text} {each}" for text, each in zip(told, stats.decisions, strict=True)]
+    reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
+    said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
     if stats.mode is Mode.OFF:
         return PLAIN
     if any(_AT_DEPTH in each for each in said):

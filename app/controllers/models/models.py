@@ -271,8 +271,8 @@ class ModelController:
         if "pictures" in target.unused:
             words = translate("ModelController", "{name} can also read pictures; this version gives it text only.")
             self._window.show_notice(words.format(name=target.name))
-        is_told = self._window.pages.currentWidget() is self._window.empty  # there
-        if not target.has_template and not is_told:
+        is_reported = self._window.pages.currentWidget() is self._window.empty  # there
+        if not target.has_template and not is_reported:
             words = translate(
                 "ModelController",
                 "{name} came without a chat template. A new chat offers to have it continue your texts instead.",

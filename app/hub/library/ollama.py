@@ -122,8 +122,8 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
         raise _UnusableError(said("Its weights lie in several files; one is needed."))
     if ADAPTER_LAYER in kinds:
         raise _UnusableError(said("It needs an adapter, which Paceline does not load."))
-    told = weights[0].get("digest")
-    digest = _DIGEST.fullmatch(told) if isinstance(told, str) else None
+    reported = weights[0].get("digest")
+    digest = _DIGEST.fullmatch(reported) if isinstance(reported, str) else None
     if digest is None:
         raise _UnusableError(said("Its manifest names its weights by no SHA-256 digest."))
     blob = blobs / f"sha256-{digest[1]}"
@@ -145,11 +145,11 @@ def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
     digest = _DIGEST.fullmatch(str(config.get("digest"))) if isinstance(config, dict) else None
     if digest is not None:
         try:
-            told = _read_json(blobs / f"sha256-{digest[1]}", MAX_CONFIG_BYTES)
+            reported = _read_json(blobs / f"sha256-{digest[1]}", MAX_CONFIG_BYTES)
         except _UnusableError:
-            told = None
-        if isinstance(told, dict) and isinstance(told.get("file_type"), str):
-            return quantization_of(told["file_type"])
+            reported = None
+        if isinstance(reported, dict) and isinstance(reported.get("file_type"), str):
+            return quantization_of(reported["file_type"])
     return quantization_of(name.replace(":", "-"))
 
 

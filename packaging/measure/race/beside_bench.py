@@ -53,10 +53,10 @@ def raced(session: Session, prompt: Prompt, options: argparse.Namespace, folder:
         sampling=SamplingParams(temperature=0.0, seed=0),
         max_tokens=options.max_tokens,
     )
-    told: list[Event] = []
+    reported: list[Event] = []
     job = RaceJob(setup, request, RaceStore(folder / "races"), PairSpeeds(folder / "speeds.json"))
-    job.run(session, lambda: False, told.append, lambda: None)
-    ended = told[-1]
+    job.run(session, lambda: False, reported.append, lambda: None)
+    ended = reported[-1]
     if not isinstance(ended, RaceEnded) or ended.result is None:
         raise SystemExit(f"{prompt.id}: the race gave nothing: {ended}")
     return _figures(ended.result), [line for line in ended.result.markdown.splitlines() if line.startswith("- ")]

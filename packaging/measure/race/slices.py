@@ -48,8 +48,8 @@ def compared(
         order = (slice_s, WHOLE_S) if number % 2 else (WHOLE_S, slice_s)
         found = {length: speeds_of(lanes, request, length) for length in order}
         in_slices, alone = found[slice_s], found[WHOLE_S]
-        told = ", ".join(f"{one.label} {in_slices[one]:.1f} / {alone[one]:.1f} tok/s" for one in in_slices)
-        print(f"in slices / alone: {told}", flush=True)
+        reported = ", ".join(f"{one.label} {in_slices[one]:.1f} / {alone[one]:.1f} tok/s" for one in in_slices)
+        print(f"in slices / alone: {reported}", flush=True)
         if number:
             yield {variant: in_slices[variant] / alone[variant] for variant in in_slices}
 

@@ -126,10 +126,10 @@ class OpenAiPackage:
     def logprobs(self) -> str:
         """Probabilities of each token, and of others."""
         answer = self._ask(QUESTION, logprobs=True, top_logprobs=3).choices[0]
-        told = answer.logprobs.content
-        _check("".join(one.token for one in told) == answer.message.content)
-        _check(all(len(one.top_logprobs) == 3 and one.logprob <= 0.0 for one in told))
-        return f"{len(told)} tokens, the first {told[0].token!r} at {told[0].logprob:.3f}"
+        reported = answer.logprobs.content
+        _check("".join(one.token for one in reported) == answer.message.content)
+        _check(all(len(one.top_logprobs) == 3 and one.logprob <= 0.0 for one in reported))
+        return f"{len(reported)} tokens, the first {reported[0].token!r} at {reported[0].logprob:.3f}"
 
     def completions_with_suffix(self) -> str:
         """What stands between two texts."""
@@ -283,14 +283,14 @@ def main() -> int:
         for what, attempt in tries.items():
             started = time.perf_counter()
             try:
-                told = " ".join(attempt().split())
+                reported = " ".join(attempt().split())
             except Exception as error:  # noqa: BLE001  (each is told, and counted)
                 if getattr(error, "code", None) == "unsupported_parameter":
                     print(f"{name} {what}: not with this model")
                     continue
                 failures += 1
-                told = f"FAILED: {type(error).__name__}: {error}"
-            print(f"{name} {what}: {told[:300]} ({time.perf_counter() - started:.1f} s)", flush=True)
+                reported = f"FAILED: {type(error).__name__}: {error}"
+            print(f"{name} {what}: {reported[:300]} ({time.perf_counter() - started:.1f} s)", flush=True)
     return failures
 
 

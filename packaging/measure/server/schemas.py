@@ -162,8 +162,8 @@ def main() -> int:
         for other in names[:place]:
             over, low, high = ratio(tally, tallies[other])
             print(f"  {over:.2f} ({low:.2f}-{high:.2f}) of {other}'s tokens per second")
-        for told in tally.invalid[:5]:
-            print("  not valid:", told)
+        for reported in tally.invalid[:5]:
+            print("  not valid:", reported)
     session.close()
     return 1 if any(tally.invalid for tally in tallies.values()) else 0
 

@@ -37,7 +37,7 @@ class ChatDriver(QObject):
         told(str): a word came on standard input.
     """
 
-    told = Signal(str)
+    reported = Signal(str)
 
     def __init__(self, texts: list[str]) -> None:
         super().__init__()
@@ -45,12 +45,12 @@ class ChatDriver(QObject):
         self._number = 0
         self._asked_at = 0.0
         self._window: MainWindow | None = None
-        self.told.connect(self._obey)
+        self.reported.connect(self._obey)
 
     def read_words(self) -> None:
         """Take words from standard input, on a thread of its own."""
         for line in sys.stdin:
-            self.told.emit(line.strip())
+            self.reported.emit(line.strip())
 
     def _obey(self, word: str) -> None:
         window = next(one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
@@ -70,8 +70,8 @@ class ChatDriver(QObject):
 
     def _report(self, view: MessageView) -> None:
         took_s = time.monotonic() - self._asked_at
-        told = {"asked": self._text, "text": view.text, "state": view.state.value, "seconds": took_s}
-        sys.stdout.write(json.dumps(told) + "\n")
+        reported = {"asked": self._text, "text": view.text, "state": view.state.value, "seconds": took_s}
+        sys.stdout.write(json.dumps(reported) + "\n")
         sys.stdout.flush()
         self._number += 1
         QTimer.singleShot(PAUSE_MS, self, self._ask)

@@ -31,10 +31,10 @@ def start_once(home: str, compiled: str) -> dict[str, float]:
     environment |= {"PACELINE_HOME": home, "QT_QPA_PLATFORM": "offscreen", "PYTHONPYCACHEPREFIX": compiled}
     environment["PACELINE_MEASURED_FROM"] = str(time.time())
     done = subprocess.run([sys.executable, str(STARTED)], env=environment, capture_output=True, check=True)
-    told: dict[str, float] = json.loads(done.stdout.splitlines()[0])
-    if not (told["usable"] and told["listed"] and told["shown"]):
-        raise SystemExit(f"The window was not usable: {told}")
-    return told
+    reported: dict[str, float] = json.loads(done.stdout.splitlines()[0])
+    if not (reported["usable"] and reported["listed"] and reported["shown"]):
+        raise SystemExit(f"The window was not usable: {reported}")
+    return reported
 
 
 def main() -> int:
@@ -50,9 +50,9 @@ def main() -> int:
     config.mkdir(parents=True, exist_ok=True)
     (config / "welcomed").touch()  # not a first run
     with tempfile.TemporaryDirectory() as compiled:
-        told = [start_once(options.home, compiled) for _ in range(options.repeat + 1)]
-    first, *rest = (each["start_s"] for each in told)
-    processor = [each["processor_s"] for each in told[1:]]
+        reported = [start_once(options.home, compiled) for _ in range(options.repeat + 1)]
+    first, *rest = (each["start_s"] for each in reported)
+    processor = [each["processor_s"] for each in reported[1:]]
     result = {
         "first_s": round(first, 3),
         "best_s": round(min(rest), 3),

@@ -133,14 +133,14 @@ def test_a_count_that_lies_changes_nothing(tmp_path: Path) -> None:
     assert read_attachment(path).attachment.text == "words"
 
 
-def test_a_bomb_is_told_as_one(tmp_path: Path) -> None:
+def test_a_bomb_is_reported_as_one(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(HOSTILE["a bomb"])
     with pytest.raises(PdfDamagedError, match="more memory"):
         read_attachment(path)
 
 
-def test_an_unknown_cipher_is_told_as_a_lock(tmp_path: Path) -> None:
+def test_an_unknown_cipher_is_reported_as_a_lock(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(HOSTILE["a cipher that cannot be"])
     with pytest.raises((PdfLockedError, PdfDamagedError)):

@@ -25,7 +25,7 @@ def report_of(*variants: Variant, temperatures: tuple[float, ...] = (0.0, 0.8)) 
     return Report({"cores": 2}, {}, {"seed": 0}, tuple(summarise(runs)), tuple(compare(runs)))
 
 
-def test_all_settings_and_claims_are_told_by_kind() -> None:
+def test_all_settings_and_claims_are_reported_by_kind() -> None:
     lines = by_kind("Final", report_of(*SECONDS)).splitlines()
     assert [line for line in lines if line.startswith("#")] == [
         "## Final",

@@ -133,7 +133,7 @@ def test_a_file_of_something_else_is_left_alone(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("damage", ["{}", '{"prompt": 3', '{"paceline_benchmark":2,"facts":{}}', "[]"])
-def test_damage_in_the_middle_is_told_with_its_line(path: Path, damage: str) -> None:
+def test_damage_in_the_middle_is_reported_with_its_line(path: Path, damage: str) -> None:
     journal = reopened(path)
     journal.keep(PROMPT, full_run())
     journal.close()

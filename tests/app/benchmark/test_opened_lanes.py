@@ -101,7 +101,7 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
     alone.close()
 
 
-def test_a_draft_that_does_not_fit_is_told_of_its_lane(session: Session) -> None:
+def test_a_draft_that_does_not_fit_is_reported_of_its_lane(session: Session) -> None:
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
         open_beside((PLAIN, DRAFT), session, QUESTION, stack, own={DRAFT: OwnModels(draft="nowhere.gguf")})
     assert failed.value.variant == DRAFT
@@ -128,7 +128,7 @@ def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) ->
     assert session.ready().target.path == str(builtin_target())
 
 
-def test_another_target_that_cannot_be_loaded_is_told_of_its_lane(session: Session, tmp_path: Path) -> None:
+def test_another_target_that_cannot_be_loaded_is_reported_of_its_lane(session: Session, tmp_path: Path) -> None:
     broken = GgufFile({}).write(tmp_path / "broken.gguf")
     with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
         open_beside((PLAIN, OTHER), session, QUESTION, stack, own={OTHER: OwnModels(target=str(broken))})

@@ -36,7 +36,7 @@ def test_a_prompt_is_one_message_or_a_conversation(tmp_path: Path) -> None:
     assert second.messages == (Message("user", "a"), Message("assistant", "b"))
 
 
-def test_an_empty_file_is_told(tmp_path: Path) -> None:
+def test_an_empty_file_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "none.jsonl"
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"none\.jsonl holds no prompts"):

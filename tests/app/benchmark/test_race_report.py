@@ -46,7 +46,7 @@ def test_one_round_has_no_interval() -> None:
     assert verdict.sentence == "auto 2.00x plain (one round, so without an interval); same answer token for token"
 
 
-def test_an_interval_that_says_nothing_is_not_told() -> None:
+def test_an_interval_that_says_nothing_is_not_reported() -> None:
     (verdict,) = judge(rounds(SAME, SAME, spread=1.5))
     words = f"auto {verdict.ratio.value:.2f}x plain (2 rounds, too unlike for an interval)"  # type: ignore[union-attr]
     assert verdict.sentence == f"{words}; same answer token for token"
@@ -65,7 +65,7 @@ def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
         (None, "differs at token 2 in 1 of 2 rounds"),
     ],
 )
-def test_different_answers_are_told_with_place_and_margin(margin: float | None, words: str) -> None:
+def test_different_answers_are_reported_with_place_and_margin(margin: float | None, words: str) -> None:
     asked = []
 
     def gap(before: Sequence[int], first: int, second: int) -> float | None:

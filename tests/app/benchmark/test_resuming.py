@@ -82,7 +82,7 @@ def test_what_is_whole_asks_nobody_anything(path: Path) -> None:
     assert own.rounds == peer.rounds == 0
 
 
-def test_time_ends_it_after_any_answer_but_what_is_kept_is_told(path: Path) -> None:
+def test_time_ends_it_after_any_answer_but_what_is_kept_is_reported(path: Path) -> None:
     ticks = iter([0.0, 0.0, 0.0, 0.0, 0.0, 100.0])  # at the start, then before each answer
     first = run_once(path, Scripted((PLAIN, AUTO), steady()), Scripted((PEER,), steady()), timed(1.0), ticks)
     assert first.out_of_time

@@ -143,7 +143,7 @@ def test_a_full_disk_ends_it_with_what_there_is(
     assert "The answers cannot be kept: No space left on device." in capsys.readouterr().err
 
 
-def test_other_libraries_than_the_package_s_are_told(
+def test_other_libraries_than_the_package_s_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="0123456789ab")

@@ -50,7 +50,9 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
     assert "Measured here: 2.50×" in capsys.readouterr().out
 
 
-def test_what_heads_gain_is_told_with_what_that_rests_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_heads_gain_is_reported_with_what_that_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     itself = qwen35_with_mtp().write(tmp_path / "itself.gguf")
     target, head = tiny_llama().write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
     alone, pair = [str(itself)], [str(target), str(head)]

@@ -22,7 +22,7 @@ CHAT = {
 
 
 @pytest.mark.parametrize("words", [["chat"], ["models", "serach"]])
-def test_a_command_that_does_not_exist_is_told_with_those_that_do(
+def test_a_command_that_does_not_exist_is_reported_with_those_that_do(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -36,7 +36,7 @@ def test_a_command_that_does_not_exist_is_told_with_those_that_do(
     ("words", "command"),
     [(["--frob"], ""), (["run", "--frob", "1"], " run"), (["models", "pull", "a/b", "Q4_0", "--frob"], " models pull")],
 )
-def test_an_unknown_option_is_told_by_the_command_that_was_named_in_two_lines(
+def test_an_unknown_option_is_reported_by_the_command_that_was_named_in_two_lines(
     words: list[str], command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -130,7 +130,7 @@ def test_where_answers_part_the_target_says_how_close_it_was(monkeypatch: pytest
     assert re.search(r"; differs at token \d+: (a near tie of|the two tokens are) \d+\.\d{3}", verdict)
 
 
-def test_lanes_that_ended_with_other_numbers_of_threads_are_told(
+def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     numbers = itertools.cycle([2, 1])

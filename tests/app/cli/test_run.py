@@ -63,7 +63,7 @@ def test_json_has_all_keys_and_they_add_up(capsys: Capture) -> None:
     assert result["tokens_per_pass"] > 2.5
 
 
-def test_libraries_from_another_folder_are_told(
+def test_libraries_from_another_folder_are_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = library.LoadedLibrary(tmp_path / "libggml-cpu.so.0", is_package=False, build="")
@@ -158,7 +158,7 @@ def test_a_byte_order_mark_is_no_part_of_a_prompt(
     assert make_request(options).raw_prompt == "Sag 你好\nnow"
 
 
-def test_prompts_to_measure_that_are_not_there_are_told_in_words(capsys: Capture) -> None:
+def test_prompts_to_measure_that_are_not_there_are_reported_in_words(capsys: Capture) -> None:
     assert main(["bench", "--prompts", "/no/such/file"]) == 1
     said = "/no/such/file cannot be read: No such file or directory. Check the path."
     assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
@@ -265,7 +265,7 @@ def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
         ("--ctx", "10", "256 to 10,000,000"),
     ],
 )
-def test_numbers_that_no_model_can_run_with_are_told_with_their_limits(
+def test_numbers_that_no_model_can_run_with_are_reported_with_their_limits(
     option: str, value: str, limits: str, capsys: Capture
 ) -> None:
     for command in ("run", "bench"):

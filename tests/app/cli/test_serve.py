@@ -106,7 +106,7 @@ def test_what_cannot_be_served_is_one_sentence_and_exit_1(capsys: Capture, words
     assert "\n" not in error
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_loaded(capsys: Capture) -> None:
+def test_a_port_that_is_taken_is_reported_before_anything_is_loaded(capsys: Capture) -> None:
     with bind("127.0.0.1", 0) as listener:
         port = str(listener.getsockname()[1])
         assert main(["serve", "--key", "k", "--port", port]) == 1

@@ -52,7 +52,7 @@ def test_what_was_chosen_and_what_came_stand_together(tmp_path: Path) -> None:
         assert line["proposed"] == 0 or line["choice"] != "plain"
 
 
-def test_a_trace_that_cannot_be_written_is_told_before_anything_is_loaded(
+def test_a_trace_that_cannot_be_written_is_reported_before_anything_is_loaded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path / "none" / "trace.jsonl") == 1

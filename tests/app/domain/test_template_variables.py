@@ -37,7 +37,7 @@ def test_lines(text: str, variables: tuple[tuple[str, object], ...]) -> None:
         ("a=" + "x" * 3000, "more than 2,000 characters"),
     ],
 )
-def test_what_cannot_be_taken_is_told(text: str, words: str) -> None:
+def test_what_cannot_be_taken_is_reported(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         read_variables(text)
 

@@ -17,7 +17,7 @@ from app.storage.exchange.markdown import to_markdown
 from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import read_chat
 from engine.records import Message
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.journeys.test_journeys import ask, settle
 from tests.fake_model import Script, ScriptedWorker
 
@@ -90,41 +90,41 @@ def test_an_answer_that_is_nothing_but_reasoning_is_no_answer() -> None:
 def test_a_thinking_model_from_question_to_export(qtbot: QtBot, opened: bool) -> None:
     keep_settings({})
     answer = THOUGHT.removeprefix("<think>\n") if opened else THOUGHT
-    desk = open_desk(scripted(answer, "<think>\n" if opened else ""))
-    settle(desk, qtbot)
-    ask(desk, qtbot, "How much is it?")
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=GENEROUS_MS)
-    settle(desk, qtbot)
-    view = desk.messages()[-1]
+    harness = open_app(scripted(answer, "<think>\n" if opened else ""))
+    settle(harness, qtbot)
+    ask(harness, qtbot, "How much is it?")
+    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=GENEROUS_MS)
+    settle(harness, qtbot)
+    view = harness.messages()[-1]
     assert view.text == THOUGHT
     assert sum(span.num_chars for span in view.spans) == len(THOUGHT)
     assert view.thinking_ms is not None
-    card = desk.window.transcript.last_answer()
+    card = harness.window.transcript.last_answer()
     assert card is not None
     assert card.reasoning is not None
     assert card.reasoning.header.text().startswith("Thought for ")
     qtbot.mouseClick(card.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == "It is **4**."
-    _check_outside(desk, view)
-    chat_id = desk.controller.conversations.current_id
+    _check_outside(harness, view)
+    chat_id = harness.controller.conversations.current_id
     assert chat_id is not None
-    desk.close()
-    again = open_desk(scripted("Yes."))
+    harness.close()
+    again = open_app(scripted("Yes."))
     settle(again, qtbot)
     assert again.store.messages(chat_id)[-1] == view
     again.close()
 
 
-def _check_outside(desk: Desk, view: MessageView) -> None:
-    chat_id = desk.controller.conversations.current_id
+def _check_outside(harness: AppHarness, view: MessageView) -> None:
+    chat_id = harness.controller.conversations.current_id
     assert chat_id is not None
-    assert [hit.message_id for hit in desk.store.library.search("speak").result(30)] == [view.id]
-    chat = desk.store.read(lambda db: read_chat(db, chat_id))
+    assert [hit.message_id for hit in harness.store.library.search("speak").result(30)] == [view.id]
+    chat = harness.store.read(lambda db: read_chat(db, chat_id))
     assert chat is not None
     markdown = to_markdown(chat)
     seconds = f"{(view.thinking_ms or 0) / 1000:.1f}"
     assert f"> **Thought for {seconds} s**\n>\n> Two and two, so to speak.\n\nIt is **4**." in markdown
     (read,) = from_data(json.loads(to_json([chat])))
     assert read.messages[-1].thinking_ms == view.thinking_ms
-    copy = desk.store.library.duplicate(chat_id)
-    assert desk.store.messages(copy)[-1].thinking_ms == view.thinking_ms
+    copy = harness.store.library.duplicate(chat_id)
+    assert harness.store.messages(copy)[-1].thinking_ms == view.thinking_ms

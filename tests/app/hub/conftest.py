@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target
 from tests.app.controllers.models.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, README, REPO, TARGET_FILE
-from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
+from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
 from tests.app.hub.loopback import LoopbackHub
 
 
@@ -42,9 +42,9 @@ def filled(hub: LoopbackHub) -> LoopbackHub:
 
 
 @pytest.fixture
-def desk(filled: LoopbackHub, qtbot: QtBot) -> Iterator[Desk]:
+def harness(filled: LoopbackHub, qtbot: QtBot) -> Iterator[AppHarness]:
     """The app in front of that hub."""
     keep_settings({"target_path": "", "draft_path": ""})
-    opened = open_desk(PuppetWorker)
+    opened = open_app(PuppetWorker)
     yield opened
     opened.close()

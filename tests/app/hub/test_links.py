@@ -211,7 +211,7 @@ def test_names_and_numbers_near_and_far() -> None:
     assert not any(map(is_near, ("example.org", "1.1.1.1", "2606:4700::1111")))
 
 
-def test_redirects_are_followed_told_and_bounded(server: LinkServer) -> None:
+def test_redirects_are_followed_reported_and_bounded(server: LinkServer) -> None:
     server.answers |= {"/r.gguf": redirect("/m.gguf", 307), "/round.gguf": redirect("/round.gguf")}
     server.answers["/away.gguf"] = redirect(server.url("/m.gguf").replace("127.0.0.1", "localhost"))
     assert look(server, "/r.gguf").location.size_bytes == len(MODEL)  # type: ignore[attr-defined]

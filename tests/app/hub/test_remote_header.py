@@ -99,7 +99,7 @@ def test_faults_on_the_way_do_not_show(hub: LoopbackHub, fault: Fault) -> None:
     assert on_hub(hub, GOOD).header.architecture == "llama"
 
 
-def test_a_broken_connection_is_told_after_some_attempts(hub: LoopbackHub) -> None:
+def test_a_broken_connection_is_reported_after_some_attempts(hub: LoopbackHub) -> None:
     hub.faults.extend([Fault(cut_after=0)] * 3)
     with pytest.raises(HubUnreachableError):
         on_hub(hub, GOOD)

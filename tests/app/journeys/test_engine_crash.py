@@ -26,7 +26,7 @@ from engine.process.client import EngineClient
 from engine.records import ChatRequest, Event, Mode
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.window.test_local_server import Served, free_port
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.server.scripted_session import ScriptedSession
 
 pytestmark = [
@@ -48,81 +48,83 @@ class EndlessEngine(EngineClient):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
+def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({"target_path": "", "draft_path": "", "mode": "draft"})
-    opened = open_desk(EndlessEngine)
+    opened = open_app(EndlessEngine)
     wait_until_ready(opened, qtbot)
     yield opened
     opened.close()
     assert opened.engine.pid is None
 
 
-def wait_until_ready(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+def wait_until_ready(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
 
 
-def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(desk: Desk, qtbot: QtBot) -> None:
-    window = desk.window
+def test_a_crash_in_an_answer_costs_the_rest_of_that_answer(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.window
     pids = set()
     for number in range(2):
-        desk.engine.is_endless = True
+        harness.engine.is_endless = True
         window.new_chat_requested.emit()
         window.message_submitted.emit(f"Tell me story {number}.")
         qtbot.waitUntil(lambda: bool(window.text), timeout=WAIT_MS)
         window.composer.edit.setPlainText("not sent yet")
-        pids.add(desk.engine.pid)
-        os.kill(desk.engine.pid, signal.SIGABRT)
-        qtbot.waitUntil(lambda: not desk.controller.is_answering, timeout=WAIT_MS)
-        view = desk.messages()[-1]
+        pids.add(harness.engine.pid)
+        os.kill(harness.engine.pid, signal.SIGABRT)
+        qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+        view = harness.messages()[-1]
         assert view.state is MessageState.INTERRUPTED
         assert view.text == window.text != ""
         assert view.notice == "The engine ended unexpectedly (signal SIGABRT)."
         assert window.composer.text == "not sent yet"
         assert window.isVisible()
-        desk.engine.is_endless = False
+        harness.engine.is_endless = False
         window.message_submitted.emit("Hello")  # at once: it waits for the model
-        qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.COMPLETE, timeout=WAIT_MS)
-        assert desk.messages()[-1].text
-        wait_until_ready(desk, qtbot)
-    assert len(pids | {desk.engine.pid}) == 3
+        qtbot.waitUntil(lambda: harness.messages()[-1].state is MessageState.COMPLETE, timeout=WAIT_MS)
+        assert harness.messages()[-1].text
+        wait_until_ready(harness, qtbot)
+    assert len(pids | {harness.engine.pid}) == 3
     assert {problem.title for problem in window.problems} == {"The engine ended unexpectedly"}
 
 
-def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(desk: Desk, qtbot: QtBot) -> None:
-    window = desk.window
+def test_a_race_runs_in_the_engines_process_and_a_crash_ends_it_with_a_sentence(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    window = harness.window
     window.race.asked.emit()
     setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
-    desk.controller.races.start(setup)
-    qtbot.waitUntil(lambda: not desk.controller.races.is_racing, timeout=WAIT_MS)
-    (kept,) = desk.controller.races.store.all()
-    assert desk.controller.races.store.read(kept.id).is_complete
-    desk.controller.races.start(replace(setup, rounds=None, max_tokens=300))
-    assert desk.controller.races.is_racing
-    os.kill(desk.engine.pid, signal.SIGABRT)
-    qtbot.waitUntil(lambda: not desk.controller.races.is_racing, timeout=WAIT_MS)
+    harness.controller.races.start(setup)
+    qtbot.waitUntil(lambda: not harness.controller.races.is_racing, timeout=WAIT_MS)
+    (kept,) = harness.controller.races.store.all()
+    assert harness.controller.races.store.read(kept.id).is_complete
+    harness.controller.races.start(replace(setup, rounds=None, max_tokens=300))
+    assert harness.controller.races.is_racing
+    os.kill(harness.engine.pid, signal.SIGABRT)
+    qtbot.waitUntil(lambda: not harness.controller.races.is_racing, timeout=WAIT_MS)
     assert "SIGABRT" in window.race.page.problem.message.text()
-    wait_until_ready(desk, qtbot)
+    wait_until_ready(harness, qtbot)
 
 
 def test_programs_are_answered_from_the_engines_process_and_after_a_crash_again(qtbot: QtBot) -> None:
     keep_settings({"target_path": "", "draft_path": "", "server": True, "server_port": (port := free_port())})
-    desk = open_desk(EndlessEngine)
-    served = Served(desk, cast("ScriptedSession", None), port, qtbot)
+    harness = open_app(EndlessEngine)
+    served = Served(harness, cast("ScriptedSession", None), port, qtbot)
     served.until(lambda: served.is_in(ServerState.ON))
-    wait_until_ready(desk, qtbot)
+    wait_until_ready(harness, qtbot)
     reply = served.wait(served.ask("Hello", max_tokens=8))
     assert (reply.status, bool(reply.text)) == (200, True)
-    pid = desk.engine.pid
+    pid = harness.engine.pid
     os.kill(pid, signal.SIGSTOP)  # so that it has not answered before it ends
     cut = served.ask("Hello", max_tokens=8)
     served.until(lambda: served.running() == (0, 1))
     os.kill(pid, signal.SIGABRT)
     os.kill(pid, signal.SIGCONT)
     assert served.wait(cut).status == 500
-    wait_until_ready(desk, qtbot)
+    wait_until_ready(harness, qtbot)
     again = served.wait(served.ask("Hello", max_tokens=8))
     assert (again.status, bool(again.text)) == (200, True)
-    desk.close()
+    harness.close()
 
 
 def test_the_engine_is_on_a_thread_unless_a_variable_says_process(

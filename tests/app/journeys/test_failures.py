@@ -22,7 +22,7 @@ from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 
 WORDS = "what is to be kept"
 Harm = Callable[[Paths], None]
@@ -73,22 +73,22 @@ def aside(paths: Paths) -> list[Path]:
 
 
 @pytest.mark.parametrize(("harm", "words"), SET_ASIDE)
-def test_in_the_window_it_is_told_and_kept_and_the_app_goes_on(harm: Harm, words: str, qtbot: QtBot) -> None:
+def test_in_the_window_it_is_reported_and_kept_and_the_app_goes_on(harm: Harm, words: str, qtbot: QtBot) -> None:
     paths = fill()
     harm(paths)
     before = paths.chats_file.read_bytes()
-    desk = open_desk()
-    assert len(desk.window.problems) == 1
-    problem = desk.window.problems[0]
+    harness = open_app()
+    assert len(harness.window.problems) == 1
+    problem = harness.window.problems[0]
     assert words in f"{problem.title} {problem.message}".lower().replace("paceline", "Paceline")
     assert [path.name for path in aside(paths)] == [
         next(n for n in problem.message.split() if "aside" in n).rstrip(".")
     ]
     assert len(aside(paths)[0].read_bytes()) == len(before)
-    assert desk.rows() == []
-    chat(desk, qtbot, "and on it goes")
-    desk.close()
-    again = open_desk()
+    assert harness.rows() == []
+    chat(harness, qtbot, "and on it goes")
+    harness.close()
+    again = open_app()
     assert again.rows() == ["and on it goes"]
     again.close()
 
@@ -109,45 +109,45 @@ def test_on_the_command_line_it_is_one_sentence_and_kept(
     assert not out.exists()
 
 
-def test_a_place_that_cannot_be_written_is_told_in_both(
+def test_a_place_that_cannot_be_written_is_reported_in_both(
     qtbot: QtBot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = fill()
     make_unusable(paths)
-    desk = open_desk()
-    assert "only until Paceline is closed" in desk.window.problems[0].message
-    chat(desk, qtbot, "kept for now")
-    assert desk.rows() == ["kept for now"]
-    assert "kept only until Paceline is closed" in desk.window.notices[-1]
-    desk.close()
+    harness = open_app()
+    assert "only until Paceline is closed" in harness.window.problems[0].message
+    chat(harness, qtbot, "kept for now")
+    assert harness.rows() == ["kept for now"]
+    assert "kept only until Paceline is closed" in harness.window.notices[-1]
+    harness.close()
     assert main(["chats", "export", str(tmp_path / "out.json")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def chat(desk: Desk, qtbot: QtBot, text: str) -> None:
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=30_000)
-    desk.window.message_submitted.emit(text)
-    desk.engine.say("yes")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=30_000)
+def chat(harness: AppHarness, qtbot: QtBot, text: str) -> None:
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=30_000)
+    harness.window.message_submitted.emit(text)
+    harness.engine.say("yes")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=30_000)
 
 
 def test_a_full_disk_in_the_window_gives_the_text_back_and_works_again(qtbot: QtBot) -> None:
     fill()
-    desk = open_desk()
-    chat(desk, qtbot, "before")
-    pages = desk.store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
-    desk.store.read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
-    num_before, long_text = len(desk.messages()), "a long question " * 5_000
-    desk.window.message_submitted.emit(long_text)
-    assert "no space" in desk.window.problems[-1].message
-    assert desk.window.composer.text == long_text
-    assert len(desk.messages()) == num_before
-    desk.store.read(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchone())
-    chat(desk, qtbot, long_text)
-    assert len(desk.messages()) == num_before + 2
-    desk.close()
+    harness = open_app()
+    chat(harness, qtbot, "before")
+    pages = harness.store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+    harness.store.read(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
+    num_before, long_text = len(harness.messages()), "a long question " * 5_000
+    harness.window.message_submitted.emit(long_text)
+    assert "no space" in harness.window.problems[-1].message
+    assert harness.window.composer.text == long_text
+    assert len(harness.messages()) == num_before
+    harness.store.read(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchone())
+    chat(harness, qtbot, long_text)
+    assert len(harness.messages()) == num_before + 2
+    harness.close()
 
 
 def test_a_full_disk_on_the_command_line_is_one_sentence_and_nothing_is_half_there(

@@ -19,7 +19,7 @@ from app.paths import find_paths
 from app.startup.assembly import real_engine
 from app.storage.pair_speeds import PairSpeeds
 from engine.records import Source
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.window.example_prompts import BUILTIN, CHAT, CODE, TEXT
 
 VARIABLE = "PACELINE_MODELS"
@@ -41,15 +41,15 @@ def model_file(name: str) -> Path:
 
 
 @pytest.fixture
-def desk(qapp: QApplication) -> Iterator[Desk]:
+def harness(qapp: QApplication) -> Iterator[AppHarness]:
     paths = keep_settings({"target_path": "", "draft_path": "", "max_tokens": TOKENS, "seed": 1, "n_ctx": 2048})
-    opened = open_desk(real_engine(paths))
+    opened = open_app(real_engine(paths))
     yield opened
     opened.close()
 
 
-def open_model(desk: Desk, qtbot: QtBot, path: Path) -> None:
-    window = desk.window
+def open_model(harness: AppHarness, qtbot: QtBot, path: Path) -> None:
+    window = harness.window
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)  # the quick demo
     assert [card.prompt for card in window.empty.prompt_cards] == [text for _, _, text in BUILTIN]
     window.model_file_chosen.emit(str(path), "target")
@@ -63,71 +63,71 @@ def open_model(desk: Desk, qtbot: QtBot, path: Path) -> None:
     )
 
 
-def try_example(desk: Desk, qtbot: QtBot, number: int) -> None:
-    window, before = desk.window, len(desk.window.finished)
+def try_example(harness: AppHarness, qtbot: QtBot, number: int) -> None:
+    window, before = harness.window, len(harness.window.finished)
     qtbot.mouseClick(window.empty.prompt_cards[number], LEFT)
     qtbot.waitUntil(lambda: len(window.finished) > before, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)
 
 
-def offered(desk: Desk) -> list[str]:
-    return [card.prompt for card in desk.window.empty.prompt_cards]
+def offered(harness: AppHarness) -> list[str]:
+    return [card.prompt for card in harness.window.empty.prompt_cards]
 
 
-def test_a_small_chat_model(desk: Desk, qtbot: QtBot) -> None:
+def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
     path = model_file(SMOL)
-    open_model(desk, qtbot, path)
-    target = desk.window.engine.target
+    open_model(harness, qtbot, path)
+    target = harness.window.engine.target
     assert target is not None
     assert target.name == "SmolLM2 135M Instruct"
-    assert "SmolLM2 135M Instruct" in desk.window.header.model_button.text()
-    assert offered(desk) == [text for _, _, text in CHAT]
-    assert not desk.window.empty.complete_button.isVisible()
-    try_example(desk, qtbot, 0)
-    answer = desk.messages()[-1]
+    assert "SmolLM2 135M Instruct" in harness.window.header.model_button.text()
+    assert offered(harness) == [text for _, _, text in CHAT]
+    assert not harness.window.empty.complete_button.isVisible()
+    try_example(harness, qtbot, 0)
+    answer = harness.messages()[-1]
     assert answer.text.strip()
     assert answer.stats is not None
     assert answer.stats.tokens == TOKENS
-    desk.store.read(lambda _db: None)  # what was posted before is done
+    harness.store.read(lambda _db: None)  # what was posted before is done
     (kept,) = PairSpeeds(find_paths().pair_speeds_file).get(path.stem, "").answers
     assert kept.tokens == TOKENS
 
 
-def test_a_pair_whose_draft_lies_in_the_library(desk: Desk, qtbot: QtBot) -> None:
+def test_a_pair_whose_draft_lies_in_the_library(harness: AppHarness, qtbot: QtBot) -> None:
     path, draft = model_file(QWEN), model_file(QWEN_DRAFT)
-    desk.controller.hub.service.add(str(draft))
-    open_model(desk, qtbot, path)
-    assert offered(desk) == [text for _, _, text in CODE]
-    banner = desk.window.notice_banner
+    harness.controller.hub.service.add(str(draft))
+    open_model(harness, qtbot, path)
+    assert offered(harness) == [text for _, _, text in CODE]
+    banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     assert "can draft for this model" in banner.message.text()
     assert "Qwen2.5 Coder 0.5B Instruct" in banner.message.text()
     assert "per second" in banner.message.text() or "pay off" in banner.message.text()
     banner.action_button.click()
-    qtbot.waitUntil(lambda: desk.window.engine.draft is not None, timeout=WAIT_MS)
-    assert desk.window.engine.draft is not None
-    assert desk.window.engine.draft.name == "Qwen2.5 Coder 0.5B Instruct"
-    assert "AWQ" not in desk.window.header.model_button.toolTip().split("/")[0]
-    try_example(desk, qtbot, 2)
-    answer = desk.messages()[-1]
+    qtbot.waitUntil(lambda: harness.window.engine.draft is not None, timeout=WAIT_MS)
+    assert harness.window.engine.draft is not None
+    assert harness.window.engine.draft.name == "Qwen2.5 Coder 0.5B Instruct"
+    assert "AWQ" not in harness.window.header.model_button.toolTip().split("/")[0]
+    try_example(harness, qtbot, 2)
+    answer = harness.messages()[-1]
     assert answer.stats is not None
     assert answer.stats.tokens > 0
     assert sum(answer.stats.provenance.values()) == answer.stats.tokens
     assert set(answer.stats.provenance) <= set(Source)
 
 
-def test_a_base_model_continues_texts(desk: Desk, qtbot: QtBot) -> None:
+def test_a_base_model_continues_texts(harness: AppHarness, qtbot: QtBot) -> None:
     path = model_file(GEMMA)
-    open_model(desk, qtbot, path)
-    target = desk.window.engine.target
+    open_model(harness, qtbot, path)
+    target = harness.window.engine.target
     assert target is not None
     assert target.name == "Gemma 3 270M"
     assert not target.has_template
-    assert "without a chat template" in desk.window.empty.text.text()
-    qtbot.mouseClick(desk.window.empty.complete_button, LEFT)
-    qtbot.waitUntil(lambda: offered(desk) == [text for _, _, text in TEXT])
-    try_example(desk, qtbot, 0)
-    answer = desk.messages()[-1]
+    assert "without a chat template" in harness.window.empty.text.text()
+    qtbot.mouseClick(harness.window.empty.complete_button, LEFT)
+    qtbot.waitUntil(lambda: offered(harness) == [text for _, _, text in TEXT])
+    try_example(harness, qtbot, 0)
+    answer = harness.messages()[-1]
     assert answer.text.strip()
     assert "User:" not in answer.text
     assert answer.stats is not None

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.messages import MessageState
 from app.storage.chats.answers import Ending
 from engine.records import Mode
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import ScriptedWorker
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.user_card import UserCard
@@ -25,9 +25,9 @@ THOUGHT = (
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Desk:
+def harness(qtbot: QtBot) -> AppHarness:
     keep_settings({})
-    opened = open_desk(ScriptedWorker)
+    opened = open_app(ScriptedWorker)
     turn = opened.store.begin_turn(None, "Which animal, with a café\u0301?", Mode.OFF, None)
     opened.store.append(turn.answer.id, THOUGHT)
     opened.store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
@@ -38,79 +38,79 @@ def desk(qtbot: QtBot) -> Desk:
     return opened
 
 
-def search(desk: Desk, qtbot: QtBot, words: str) -> None:
+def search(harness: AppHarness, qtbot: QtBot, words: str) -> None:
     """Type words in the search box, and take the message that was found by key."""
-    sidebar = desk.window.sidebar
-    qtbot.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    sidebar = harness.window.sidebar
+    qtbot.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(sidebar.search, words)
     qtbot.waitUntil(lambda: bool(sidebar.results.hits), timeout=GENEROUS_MS)
     qtbot.keyClick(sidebar.search, Qt.Key.Key_Down)
     qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
     qtbot.keyClick(sidebar.results, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(marked(desk)), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: bool(marked(harness)), timeout=GENEROUS_MS)
 
 
-def views(desk: Desk) -> list[QTextEdit | QPlainTextEdit]:
-    cards = desk.window.transcript.cards
+def views(harness: AppHarness) -> list[QTextEdit | QPlainTextEdit]:
+    cards = harness.window.transcript.cards
     prose = [view for card in cards for view in card.findChildren(QTextEdit)]
     return [*prose, *(view for card in cards for view in card.findChildren(QPlainTextEdit))]
 
 
-def marked(desk: Desk) -> list[str]:
-    return [one.cursor.selectedText() for view in views(desk) for one in view.extraSelections()]
+def marked(harness: AppHarness) -> list[str]:
+    return [one.cursor.selectedText() for view in views(harness) for one in view.extraSelections()]
 
 
-def in_sight(desk: Desk) -> bool:
-    page = desk.window.transcript.viewport()
-    for view in views(desk):
+def in_sight(harness: AppHarness) -> bool:
+    page = harness.window.transcript.viewport()
+    for view in views(harness):
         for one in view.extraSelections():
-            place = view.viewport().mapTo(desk.window, view.cursorRect(one.cursor).center())
-            if view.isVisible() and page.rect().contains(page.mapFrom(desk.window, place)):
+            place = view.viewport().mapTo(harness.window, view.cursorRect(one.cursor).center())
+            if view.isVisible() and page.rect().contains(page.mapFrom(harness.window, place)):
                 return True
     return False
 
 
-def answer(desk: Desk) -> AnswerCard:
-    return next(card for card in desk.window.transcript.cards if isinstance(card, AnswerCard) and card.reasoning)
+def answer(harness: AppHarness) -> AnswerCard:
+    return next(card for card in harness.window.transcript.cards if isinstance(card, AnswerCard) and card.reasoning)
 
 
-def test_a_hit_inside_folded_reasoning_unfolds_it_and_comes_into_sight(desk: Desk, qtbot: QtBot) -> None:
-    search(desk, qtbot, "quok")
-    card = answer(desk)
+def test_a_hit_inside_folded_reasoning_unfolds_it_and_comes_into_sight(harness: AppHarness, qtbot: QtBot) -> None:
+    search(harness, qtbot, "quok")
+    card = answer(harness)
     assert card.reasoning is not None
     assert card.reasoning.is_open
-    assert marked(desk) == ["quokka"]
-    qtbot.waitUntil(lambda: in_sight(desk), timeout=GENEROUS_MS)
-    qtbot.waitUntil(lambda: not desk.window.transcript.is_building, timeout=GENEROUS_MS)
-    assert in_sight(desk)
-    desk.close()
+    assert marked(harness) == ["quokka"]
+    qtbot.waitUntil(lambda: in_sight(harness), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: not harness.window.transcript.is_building, timeout=GENEROUS_MS)
+    assert in_sight(harness)
+    harness.close()
 
 
 @pytest.mark.parametrize(("typed", "words"), [("marsupial", "marsupial"), ("quagga", "quagga")])
-def test_a_hit_in_the_words_leaves_reasoning_folded(desk: Desk, qtbot: QtBot, typed: str, words: str) -> None:
-    search(desk, qtbot, typed)
-    card = answer(desk)
+def test_a_hit_in_the_words_leaves_reasoning_folded(harness: AppHarness, qtbot: QtBot, typed: str, words: str) -> None:
+    search(harness, qtbot, typed)
+    card = answer(harness)
     assert card.reasoning is not None
     assert not card.reasoning.is_open
-    assert marked(desk) == [words]
-    qtbot.waitUntil(lambda: in_sight(desk), timeout=GENEROUS_MS)
-    desk.close()
+    assert marked(harness) == [words]
+    qtbot.waitUntil(lambda: in_sight(harness), timeout=GENEROUS_MS)
+    harness.close()
 
 
-def test_results_show_words_and_open_where_they_are_written(desk: Desk, qtbot: QtBot) -> None:
-    search(desk, qtbot, "quok")
-    shown = ["".join(text for text, _ in hit.parts) for hit in desk.window.sidebar.results.hits]
+def test_results_show_words_and_open_where_they_are_written(harness: AppHarness, qtbot: QtBot) -> None:
+    search(harness, qtbot, "quok")
+    shown = ["".join(text for text, _ in hit.parts) for hit in harness.window.sidebar.results.hits]
     assert "A quokka is small." in shown[1]
     assert "*" not in shown[1]
-    assert [text for text, found in desk.window.sidebar.results.hits[1].parts if found] == ["quokka"]
-    assert marked(desk) == ["quokka"]
-    desk.close()
+    assert [text for text, found in harness.window.sidebar.results.hits[1].parts if found] == ["quokka"]
+    assert marked(harness) == ["quokka"]
+    harness.close()
 
 
-def test_a_question_is_marked_and_the_marks_go_with_the_search(desk: Desk, qtbot: QtBot) -> None:
-    search(desk, qtbot, "animal")
-    assert marked(desk) == ["animal"]
-    assert any(isinstance(card, UserCard) and card.body.extraSelections() for card in desk.window.transcript.cards)
-    qtbot.keyClick(desk.window.sidebar.results, Qt.Key.Key_Escape)
-    assert marked(desk) == []
-    desk.close()
+def test_a_question_is_marked_and_the_marks_go_with_the_search(harness: AppHarness, qtbot: QtBot) -> None:
+    search(harness, qtbot, "animal")
+    assert marked(harness) == ["animal"]
+    assert any(isinstance(card, UserCard) and card.body.extraSelections() for card in harness.window.transcript.cards)
+    qtbot.keyClick(harness.window.sidebar.results, Qt.Key.Key_Escape)
+    assert marked(harness) == []
+    harness.close()

@@ -13,7 +13,7 @@ from app.domain.messages import MessageState, MessageView
 from app.paths import builtin_target, find_paths
 from engine.records import Event, Overflow
 from engine.session.worker import EngineWorker, probing_session
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.transcript.cards.answer_card import AnswerCard
 
 WAIT_MS = 120_000
@@ -29,104 +29,106 @@ def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
+def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({"target_path": "", "draft_path": "", "mode": "off", "n_ctx": NUM_TOKENS, "temperature": 0.0})
-    opened = open_desk(real_engine)
+    opened = open_app(real_engine)
     qtbot.waitUntil(lambda: opened.window.engine.state is EngineState.READY, timeout=WAIT_MS)
     yield opened
     opened.close()
 
 
-def asked(desk: Desk, qtbot: QtBot, policy: Overflow, older: str, question: str) -> MessageView:
+def asked(harness: AppHarness, qtbot: QtBot, policy: Overflow, older: str, question: str) -> MessageView:
     """Ask in a chat with an older turn, if one is given; return the answer, which ended with the context."""
-    chat = desk.store.create_conversation("chat")
+    chat = harness.store.create_conversation("chat")
     if older:
-        desk.store.add_message(chat, "user", older)
-        desk.store.add_message(chat, "assistant", "Blue. " * 10)
-    desk.controller.conversations.select(chat)
-    choose(desk, policy)
-    desk.window.message_submitted.emit(question)
-    view = ended(desk, qtbot)
+        harness.store.add_message(chat, "user", older)
+        harness.store.add_message(chat, "assistant", "Blue. " * 10)
+    harness.controller.conversations.select(chat)
+    choose(harness, policy)
+    harness.window.message_submitted.emit(question)
+    view = ended(harness, qtbot)
     assert view.state is MessageState.COMPLETE
     assert view.stats is not None
     assert view.stats.context_used == view.stats.context_size == NUM_TOKENS
-    assert card(desk).shown_notice.startswith("Stopped because the context is full")
+    assert card(harness).shown_notice.startswith("Stopped because the context is full")
     return view
 
 
-def ended(desk: Desk, qtbot: QtBot) -> MessageView:
-    qtbot.waitUntil(lambda: not desk.controller.is_answering, timeout=WAIT_MS)
-    return desk.messages()[-1]
+def ended(harness: AppHarness, qtbot: QtBot) -> MessageView:
+    qtbot.waitUntil(lambda: not harness.controller.is_answering, timeout=WAIT_MS)
+    return harness.messages()[-1]
 
 
-def choose(desk: Desk, policy: Overflow) -> None:
-    desk.controller.context.meter.policy_chosen.emit(policy.value)
+def choose(harness: AppHarness, policy: Overflow) -> None:
+    harness.controller.context.meter.policy_chosen.emit(policy.value)
 
 
-def card(desk: Desk) -> AnswerCard:
-    shown = desk.window.transcript.last_answer()
+def card(harness: AppHarness) -> AnswerCard:
+    shown = harness.window.transcript.last_answer()
     assert shown is not None
     return shown
 
 
-def go_on(desk: Desk, qtbot: QtBot) -> MessageView:
-    button = card(desk).continue_button
+def go_on(harness: AppHarness, qtbot: QtBot) -> MessageView:
+    button = card(harness).continue_button
     assert button is not None
     assert button.isVisible()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    return ended(desk, qtbot)
+    return ended(harness, qtbot)
 
 
 @pytest.mark.parametrize(
     ("policy", "told"), [(Overflow.DROP, "leaves out the oldest"), (Overflow.SUMMARISE, "summarises the oldest")]
 )
-def test_an_answer_goes_on_where_the_policy_makes_room(desk: Desk, qtbot: QtBot, policy: Overflow, told: str) -> None:
-    half = asked(desk, qtbot, policy, OLDER, QUESTION)
+def test_an_answer_goes_on_where_the_policy_makes_room(
+    harness: AppHarness, qtbot: QtBot, policy: Overflow, told: str
+) -> None:
+    half = asked(harness, qtbot, policy, OLDER, QUESTION)
     assert told in half.notice
-    whole = go_on(desk, qtbot)
+    whole = go_on(harness, qtbot)
     assert (whole.id, whole.state, whole.cut) == (half.id, MessageState.COMPLETE, False)
     assert whole.text.startswith(half.text)
     assert len(whole.text) > len(half.text)
-    assert desk.window.problems == []
-    assert not card(desk).can_continue
+    assert harness.window.problems == []
+    assert not card(harness).can_continue
 
 
-def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(desk: Desk, qtbot: QtBot) -> None:
-    half = asked(desk, qtbot, Overflow.STOP, OLDER, QUESTION)
+def test_where_it_is_to_stop_it_goes_on_once_something_else_was_chosen(harness: AppHarness, qtbot: QtBot) -> None:
+    half = asked(harness, qtbot, Overflow.STOP, OLDER, QUESTION)
     assert "at the context meter" in half.notice
-    assert go_on(desk, qtbot) == half
-    assert "the answer needs room" in desk.window.problems[-1].message
-    choose(desk, Overflow.DROP)
-    whole = go_on(desk, qtbot)
+    assert go_on(harness, qtbot) == half
+    assert "the answer needs room" in harness.window.problems[-1].message
+    choose(harness, Overflow.DROP)
+    whole = go_on(harness, qtbot)
     assert whole.text.startswith(half.text)
     assert len(whole.text) > len(half.text)
     assert "left out" in whole.notice
 
 
-def test_with_one_turn_alone_a_larger_context_is_what_helps(desk: Desk, qtbot: QtBot) -> None:
-    half = asked(desk, qtbot, Overflow.DROP, "", OLDER + "Blue. " * 14 + QUESTION)
+def test_with_one_turn_alone_a_larger_context_is_what_helps(harness: AppHarness, qtbot: QtBot) -> None:
+    half = asked(harness, qtbot, Overflow.DROP, "", OLDER + "Blue. " * 14 + QUESTION)
     assert "with this question alone" in half.notice
-    assert go_on(desk, qtbot) == half
-    assert "the answer needs room" in desk.window.problems[-1].message
-    desk.window.settings_changed.emit({"n_ctx": 2 * NUM_TOKENS})
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
-    whole = go_on(desk, qtbot)
+    assert go_on(harness, qtbot) == half
+    assert "the answer needs room" in harness.window.problems[-1].message
+    harness.window.settings_changed.emit({"n_ctx": 2 * NUM_TOKENS})
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    whole = go_on(harness, qtbot)
     assert whole.text.startswith(half.text)
     assert len(whole.text) > len(half.text)
 
 
 @pytest.mark.parametrize("policy", list(Overflow))
 def test_after_a_question_that_was_too_long_the_next_one_is_answered(
-    desk: Desk, qtbot: QtBot, policy: Overflow
+    harness: AppHarness, qtbot: QtBot, policy: Overflow
 ) -> None:
-    choose(desk, policy)
-    desk.window.composer.edit.setPlainText("Tell me about the sea. " * 90)
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    assert ended(desk, qtbot).state is MessageState.FAILED
-    desk.window.composer.edit.setPlainText("What is two plus three?")
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    view = ended(desk, qtbot)
+    choose(harness, policy)
+    harness.window.composer.edit.setPlainText("Tell me about the sea. " * 90)
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    assert ended(harness, qtbot).state is MessageState.FAILED
+    harness.window.composer.edit.setPlainText("What is two plus three?")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    view = ended(harness, qtbot)
     assert view.state is MessageState.COMPLETE
     assert view.text
     assert "an earlier question without an answer was left out" in view.notice
-    assert len(desk.window.problems) == 1
+    assert len(harness.window.problems) == 1

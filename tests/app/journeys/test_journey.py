@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageView
 from engine.records import Mode
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 from tests.menus import come_back, press_menu_key, take
 from ui.transcript.cards.answer_card import AnswerCard
@@ -29,9 +29,9 @@ NONE, CTRL, ALT = (
 )
 
 
-def settle(desk: Desk, qtbot: QtBot) -> None:
+def settle(harness: AppHarness, qtbot: QtBot) -> None:
     """Wait until the answer is whole and the page is built."""
-    window = desk.window
+    window = harness.window
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: not window.transcript.is_streaming and not window.transcript.is_building, timeout=WAIT_MS)
 
@@ -40,17 +40,17 @@ def press(qtbot: QtBot, widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModif
     qtbot.keyClick(widget, key, modifier)
 
 
-def ask(desk: Desk, qtbot: QtBot, question: str) -> None:
+def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
     """Type and press Enter, as a person does."""
-    num_finished = len(desk.window.finished)
-    qtbot.keyClicks(desk.window.composer.edit, question)
-    press(qtbot, desk.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
-    settle(desk, qtbot)
+    num_finished = len(harness.window.finished)
+    qtbot.keyClicks(harness.window.composer.edit, question)
+    press(qtbot, harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished, timeout=WAIT_MS)
+    settle(harness, qtbot)
 
 
-def card(desk: Desk, text: str) -> UserCard | AnswerCard:
-    found = next(each for each in desk.window.transcript.cards if each.text.startswith(text))
+def card(harness: AppHarness, text: str) -> UserCard | AnswerCard:
+    found = next(each for each in harness.window.transcript.cards if each.text.startswith(text))
     assert isinstance(found, UserCard | AnswerCard)
     return found
 
@@ -63,130 +63,130 @@ def modes_of(views: tuple[MessageView, ...]) -> list[Mode]:
     return [view.stats.mode for view in views if view.stats is not None]
 
 
-def start_and_chat_in_two_modes(desk: Desk, qtbot: QtBot) -> None:
-    assert desk.window.pages.currentWidget() is desk.window.empty
-    ask(desk, qtbot, "Tell me a story")
-    press(qtbot, desk.window, Qt.Key.Key_D, CTRL)
-    ask(desk, qtbot, "And another one")
-    first, second = modes_of(desk.messages())
+def start_and_chat_in_two_modes(harness: AppHarness, qtbot: QtBot) -> None:
+    assert harness.window.pages.currentWidget() is harness.window.empty
+    ask(harness, qtbot, "Tell me a story")
+    press(qtbot, harness.window, Qt.Key.Key_D, CTRL)
+    ask(harness, qtbot, "And another one")
+    first, second = modes_of(harness.messages())
     assert first is not second
-    assert texts(desk.messages()) == ["Tell me a story", "Once upon a time", "And another one", "Once upon a time"]
+    assert texts(harness.messages()) == ["Tell me a story", "Once upon a time", "And another one", "Once upon a time"]
 
 
-def edit_the_first_question(desk: Desk, qtbot: QtBot) -> None:
-    question = card(desk, "Tell me a story")
+def edit_the_first_question(harness: AppHarness, qtbot: QtBot) -> None:
+    question = card(harness, "Tell me a story")
     assert isinstance(question, UserCard)
     qtbot.mouseClick(question.edit_button, Qt.MouseButton.LeftButton)
     assert question.editor is not None
     qtbot.keyClicks(question.editor.edit, " about herons")
-    num_finished = len(desk.window.finished)
+    num_finished = len(harness.window.finished)
     press(qtbot, question.editor.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished, timeout=WAIT_MS)
     # Enter may come before the results of the last letter, whose first is opened then.
-    qtbot.waitUntil(lambda: desk.messages()[0].text == "Tell me a story about herons", timeout=WAIT_MS)
-    settle(desk, qtbot)
-    assert len(desk.messages()) == 2
+    qtbot.waitUntil(lambda: harness.messages()[0].text == "Tell me a story about herons", timeout=WAIT_MS)
+    settle(harness, qtbot)
+    assert len(harness.messages()) == 2
 
 
-def regenerate_in_another_mode(desk: Desk, qtbot: QtBot) -> None:
-    answer = card(desk, "Once upon a time")
-    num_finished = len(desk.window.finished)
+def regenerate_in_another_mode(harness: AppHarness, qtbot: QtBot) -> None:
+    answer = card(harness, "Once upon a time")
+    num_finished = len(harness.window.finished)
     qtbot.mouseClick(answer.more_button, Qt.MouseButton.LeftButton)
     take(qtbot, "Regenerate in mode", "N-gram")
-    come_back(desk.window, qtbot)
-    qtbot.waitUntil(lambda: len(desk.window.finished) > num_finished, timeout=WAIT_MS)
-    settle(desk, qtbot)
-    assert modes_of(desk.messages()) == [Mode.NGRAM]
-    assert len(desk.messages()[1].versions) == 2
+    come_back(harness.window, qtbot)
+    qtbot.waitUntil(lambda: len(harness.window.finished) > num_finished, timeout=WAIT_MS)
+    settle(harness, qtbot)
+    assert modes_of(harness.messages()) == [Mode.NGRAM]
+    assert len(harness.messages()[1].versions) == 2
 
 
-def walk_the_branches(desk: Desk, qtbot: QtBot) -> None:
-    switch = card(desk, "Once upon a time").versions
+def walk_the_branches(harness: AppHarness, qtbot: QtBot) -> None:
+    switch = card(harness, "Once upon a time").versions
     assert switch is not None
     assert switch.label.text() == "2 of 2"
     switch.back.setFocus()
-    press(qtbot, desk.window, Qt.Key.Key_Left, ALT)
-    settle(desk, qtbot)
-    assert modes_of(desk.messages()) == [Mode.OFF]
-    switch = card(desk, "Tell me a story about").versions
+    press(qtbot, harness.window, Qt.Key.Key_Left, ALT)
+    settle(harness, qtbot)
+    assert modes_of(harness.messages()) == [Mode.OFF]
+    switch = card(harness, "Tell me a story about").versions
     assert switch is not None
     qtbot.mouseClick(switch.back, Qt.MouseButton.LeftButton)
-    settle(desk, qtbot)
-    assert len(desk.messages()) == 4
+    settle(harness, qtbot)
+    assert len(harness.messages()) == 4
 
 
-def search_leads_into_the_hidden_branch(desk: Desk, qtbot: QtBot) -> None:
-    press(qtbot, desk.window, Qt.Key.Key_N, CTRL)
-    ask(desk, qtbot, "Something else")
-    sidebar = desk.window.sidebar
-    press(qtbot, desk.window, Qt.Key.Key_K, CTRL)
+def search_leads_into_the_hidden_branch(harness: AppHarness, qtbot: QtBot) -> None:
+    press(qtbot, harness.window, Qt.Key.Key_N, CTRL)
+    ask(harness, qtbot, "Something else")
+    sidebar = harness.window.sidebar
+    press(qtbot, harness.window, Qt.Key.Key_K, CTRL)
     qtbot.keyClicks(sidebar.search, "about her")
     qtbot.waitUntil(lambda: bool(sidebar.results.hits), timeout=WAIT_MS)
     press(qtbot, sidebar.search, Qt.Key.Key_Return)
     # Enter may come before the results of the last letter, whose first is opened then.
-    qtbot.waitUntil(lambda: desk.messages()[0].text == "Tell me a story about herons", timeout=WAIT_MS)
-    settle(desk, qtbot)
+    qtbot.waitUntil(lambda: harness.messages()[0].text == "Tell me a story about herons", timeout=WAIT_MS)
+    settle(harness, qtbot)
     press(qtbot, sidebar.search, Qt.Key.Key_Escape)
     assert sidebar.lists.currentWidget() is sidebar.list
 
 
-def delete_and_take_back(desk: Desk, qtbot: QtBot) -> None:
-    before, listing = everything(desk), desk.window.sidebar.list
+def delete_and_take_back(harness: AppHarness, qtbot: QtBot) -> None:
+    before, listing = everything(harness), harness.window.sidebar.list
     listing.setFocus()
     press(qtbot, listing, Qt.Key.Key_Delete)
-    assert len(desk.store.conversations()) == len(before) - 1
+    assert len(harness.store.conversations()) == len(before) - 1
     press(qtbot, listing, Qt.Key.Key_Z, CTRL)
-    settle(desk, qtbot)
-    assert everything(desk) == before
-    assert desk.messages()[0].text == "Tell me a story about herons"
+    settle(harness, qtbot)
+    assert everything(harness) == before
+    assert harness.messages()[0].text == "Tell me a story about herons"
 
 
-def export_everything(desk: Desk, qtbot: QtBot, file: Path) -> None:
-    qtbot.mouseClick(desk.window.sidebar.menu_button, Qt.MouseButton.LeftButton)
+def export_everything(harness: AppHarness, qtbot: QtBot, file: Path) -> None:
+    qtbot.mouseClick(harness.window.sidebar.menu_button, Qt.MouseButton.LeftButton)
     take(qtbot, "Export all chats", "As JSON")
-    dialog = desk.window.findChild(QFileDialog)
+    dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     come_back(dialog, qtbot)
     box = dialog.findChild(QLineEdit)
     assert box is not None
     box.selectAll()
     qtbot.keyClicks(box, str(file))
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=WAIT_MS):
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=WAIT_MS):
         press(qtbot, box, Qt.Key.Key_Return)
 
 
-def pin_the_open_chat(desk: Desk, qtbot: QtBot) -> None:
-    come_back(desk.window, qtbot)
-    press_menu_key(desk.window.sidebar.list, qtbot)
+def pin_the_open_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    come_back(harness.window, qtbot)
+    press_menu_key(harness.window.sidebar.list, qtbot)
     take(qtbot, "Pin")
-    come_back(desk.window, qtbot)
+    come_back(harness.window, qtbot)
 
 
-def everything(desk: Desk) -> list[tuple[object, ...]]:
+def everything(harness: AppHarness) -> list[tuple[object, ...]]:
     """Every conversation with every message of the shown path, and what stands in the composer."""
-    rows = desk.store.conversations()
-    return [(row, desk.store.messages(row.id), desk.store.library.unsent(row.id)) for row in rows]
+    rows = harness.store.conversations()
+    return [(row, harness.store.messages(row.id), harness.store.library.unsent(row.id)) for row in rows]
 
 
 def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     keep_settings({})
-    desk = open_desk(SCRIPTED)
-    settle(desk, qtbot)
-    start_and_chat_in_two_modes(desk, qtbot)
-    edit_the_first_question(desk, qtbot)
-    regenerate_in_another_mode(desk, qtbot)
-    walk_the_branches(desk, qtbot)
-    search_leads_into_the_hidden_branch(desk, qtbot)
-    delete_and_take_back(desk, qtbot)
-    export_everything(desk, qtbot, tmp_path / "all.json")
-    pin_the_open_chat(desk, qtbot)
-    qtbot.keyClicks(desk.window.composer.edit, "not sent yet")
-    shown = texts(desk.messages())
-    desk.controller.conversations.unsent.keep()
-    before = everything(desk)
-    desk.close()
+    harness = open_app(SCRIPTED)
+    settle(harness, qtbot)
+    start_and_chat_in_two_modes(harness, qtbot)
+    edit_the_first_question(harness, qtbot)
+    regenerate_in_another_mode(harness, qtbot)
+    walk_the_branches(harness, qtbot)
+    search_leads_into_the_hidden_branch(harness, qtbot)
+    delete_and_take_back(harness, qtbot)
+    export_everything(harness, qtbot, tmp_path / "all.json")
+    pin_the_open_chat(harness, qtbot)
+    qtbot.keyClicks(harness.window.composer.edit, "not sent yet")
+    shown = texts(harness.messages())
+    harness.controller.conversations.unsent.keep()
+    before = everything(harness)
+    harness.close()
 
-    again = open_desk(SCRIPTED)
+    again = open_app(SCRIPTED)
     settle(again, qtbot)
     assert everything(again) == before
     pinned = next(row for row in again.store.conversations() if row.pinned)

@@ -10,36 +10,36 @@ from pytestqt.qtbot import QtBot
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
 from engine.records import Mode, Source
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 
 SCRIPTED = functools.partial(ScriptedWorker, script=Script("Once upon a time. " * 20, tokens_per_second=400.0))
 ENDLESS = functools.partial(ScriptedWorker, script=Script("and on " * 10_000, tokens_per_second=400.0))
 
 
-def ask(desk: Desk, qtbot: QtBot, question: str) -> None:
+def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
     """Type and press Enter, as a person does."""
-    qtbot.keyClicks(desk.window.composer.edit, question)
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.keyClicks(harness.window.composer.edit, question)
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
 
 
-def settle(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=10_000)
+def settle(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=10_000)
 
 
 def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(SCRIPTED)
-    settle(desk, qtbot)
-    ask(desk, qtbot, "First question")
-    qtbot.waitUntil(lambda: desk.window.text != "")
-    settle(desk, qtbot)
-    desk.window.composer.modes.cycle()
-    mode = desk.controller.conversations.mode
-    ask(desk, qtbot, "Second question")
-    settle(desk, qtbot)
-    before, rows = desk.messages(), desk.store.conversations()
-    desk.close()
+    harness = open_app(SCRIPTED)
+    settle(harness, qtbot)
+    ask(harness, qtbot, "First question")
+    qtbot.waitUntil(lambda: harness.window.text != "")
+    settle(harness, qtbot)
+    harness.window.composer.modes.cycle()
+    mode = harness.controller.conversations.mode
+    ask(harness, qtbot, "Second question")
+    settle(harness, qtbot)
+    before, rows = harness.messages(), harness.store.conversations()
+    harness.close()
 
     story = "Once upon a time. " * 20
     assert [view.text.strip() for view in before] == ["First question", story.strip(), "Second question", story.strip()]
@@ -49,7 +49,7 @@ def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
     assert before[3].stats.mode is mode
     assert mode is not Mode.AUTO
 
-    again = open_desk(SCRIPTED)
+    again = open_app(SCRIPTED)
     settle(again, qtbot)
     assert again.messages() == before
     assert again.store.conversations() == rows
@@ -60,27 +60,27 @@ def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
 
 def test_stop_by_escape_keeps_what_came(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(ENDLESS)
-    settle(desk, qtbot)
-    ask(desk, qtbot, "Go on")
-    qtbot.waitUntil(lambda: len(desk.window.text) > 50)
-    qtbot.keyClick(desk.window, Qt.Key.Key_Escape)
-    settle(desk, qtbot)
-    view = desk.messages()[-1]
+    harness = open_app(ENDLESS)
+    settle(harness, qtbot)
+    ask(harness, qtbot, "Go on")
+    qtbot.waitUntil(lambda: len(harness.window.text) > 50)
+    qtbot.keyClick(harness.window, Qt.Key.Key_Escape)
+    settle(harness, qtbot)
+    view = harness.messages()[-1]
     assert view.state is MessageState.STOPPED
-    assert view.text == desk.window.text
-    desk.close()
+    assert view.text == harness.window.text
+    harness.close()
 
 
 def test_closing_in_the_middle_of_an_answer_keeps_it_as_interrupted(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(ENDLESS)
-    settle(desk, qtbot)
-    ask(desk, qtbot, "Go on")
-    qtbot.waitUntil(lambda: len(desk.window.text) > 50)
-    shown = desk.window.text
-    desk.close()
-    again = open_desk(ENDLESS)
+    harness = open_app(ENDLESS)
+    settle(harness, qtbot)
+    ask(harness, qtbot, "Go on")
+    qtbot.waitUntil(lambda: len(harness.window.text) > 50)
+    shown = harness.window.text
+    harness.close()
+    again = open_app(ENDLESS)
     view = again.messages()[-1]
     assert (view.text, view.state) == (shown, MessageState.INTERRUPTED)
     assert view.notice == "", "its state says it already, in the language of the window"
@@ -89,36 +89,36 @@ def test_closing_in_the_middle_of_an_answer_keeps_it_as_interrupted(qtbot: QtBot
 
 def test_several_chats_rename_delete_and_their_modes(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(SCRIPTED)
-    settle(desk, qtbot)
-    ask(desk, qtbot, "First chat")
-    settle(desk, qtbot)
-    first = desk.controller.conversations.current_id
-    desk.window.new_chat_requested.emit()
-    desk.window.mode_changed.emit(Mode.OFF)
-    ask(desk, qtbot, "Second chat")
-    settle(desk, qtbot)
-    second = desk.controller.conversations.current_id
-    desk.window.conversation_rename_requested.emit(second, "  Plain one ")
-    assert desk.rows() == ["Plain one", "First chat"]
-    assert desk.window.header.title.text() == "Plain one"
-    desk.window.conversation_selected.emit(first)
-    assert desk.window.mode is Mode.AUTO
-    desk.window.conversation_selected.emit(second)
-    assert desk.window.mode is Mode.OFF
-    desk.window.conversation_delete_requested.emit(second)
-    assert desk.rows() == ["First chat"]
-    assert desk.window.shown[-1] == ("", ())
-    desk.close()
+    harness = open_app(SCRIPTED)
+    settle(harness, qtbot)
+    ask(harness, qtbot, "First chat")
+    settle(harness, qtbot)
+    first = harness.controller.conversations.current_id
+    harness.window.new_chat_requested.emit()
+    harness.window.mode_changed.emit(Mode.OFF)
+    ask(harness, qtbot, "Second chat")
+    settle(harness, qtbot)
+    second = harness.controller.conversations.current_id
+    harness.window.conversation_rename_requested.emit(second, "  Plain one ")
+    assert harness.rows() == ["Plain one", "First chat"]
+    assert harness.window.header.title.text() == "Plain one"
+    harness.window.conversation_selected.emit(first)
+    assert harness.window.mode is Mode.AUTO
+    harness.window.conversation_selected.emit(second)
+    assert harness.window.mode is Mode.OFF
+    harness.window.conversation_delete_requested.emit(second)
+    assert harness.rows() == ["First chat"]
+    assert harness.window.shown[-1] == ("", ())
+    harness.close()
 
 
 def test_the_layout_comes_back(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(SCRIPTED)
-    desk.window.resize(1000, 700)
-    desk.window.layout_state.toggle_sidebar()
-    desk.close()
-    again = open_desk(SCRIPTED)
+    harness = open_app(SCRIPTED)
+    harness.window.resize(1000, 700)
+    harness.window.layout_state.toggle_sidebar()
+    harness.close()
+    again = open_app(SCRIPTED)
     # The offscreen platform's screen is narrower than the window, so only the height says something.
     assert again.window.height() == 700
     assert again.window.sidebar.isHidden()
@@ -127,34 +127,34 @@ def test_the_layout_comes_back(qtbot: QtBot) -> None:
 
 def test_what_is_marked_in_answers_is_remembered(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk(SCRIPTED)
-    assert desk.window.stats.now.marks == ()
-    desk.window.stats.now.sources[Source.DRAFT].click()
-    desk.window.stats.now.sources[Source.BONUS].click()
-    desk.window.stats.now.refused.click()
-    desk.close()
-    again = open_desk(SCRIPTED)
+    harness = open_app(SCRIPTED)
+    assert harness.window.stats.now.marks == ()
+    harness.window.stats.now.sources[Source.DRAFT].click()
+    harness.window.stats.now.sources[Source.BONUS].click()
+    harness.window.stats.now.refused.click()
+    harness.close()
+    again = open_app(SCRIPTED)
     now, page = again.window.stats.now, again.window.transcript
     assert {source for source, row in now.sources.items() if row.isChecked()} == {Source.DRAFT, Source.BONUS}
     assert (page._marked, page._shows_refused) == ({Source.DRAFT, Source.BONUS}, True)
     now.sources[Source.BONUS].click()
     now.refused.click()
     again.close()
-    last = open_desk(SCRIPTED)
+    last = open_app(SCRIPTED)
     assert last.window.stats.now.marks == (Source.DRAFT.value,)
     last.close()
 
 
-def test_broken_files_are_told_and_the_window_opens_all_the_same(qtbot: QtBot) -> None:
+def test_broken_files_are_reported_and_the_window_opens_all_the_same(qtbot: QtBot) -> None:
     paths = keep_settings({})
     paths.data.mkdir(parents=True)
     paths.settings_file.write_text("[broken", encoding="utf-8")
     paths.presets_file.write_text("[broken", encoding="utf-8")
     paths.layout_file.write_bytes(b"no layout")
     paths.chats_file.write_bytes(b"no database" * 1000)
-    desk = open_desk(SCRIPTED)
-    told = desk.window.problems[-1].message
+    harness = open_app(SCRIPTED)
+    told = harness.window.problems[-1].message
     assert "The settings file is damaged" in told
     assert "The presets file is damaged" in told
     assert "The chats file was damaged" in told
-    desk.close()
+    harness.close()

@@ -18,7 +18,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageState
-from tests.app.fakes import open_desk
+from tests.app.fakes import open_app
 from tests.app.scripted_app import ANSWER, QUESTION
 
 NUM_KILLS = int(os.environ.get("PACELINE_TEST_APP_KILLS", "3"))
@@ -58,10 +58,10 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
     for number in range(NUM_KILLS):
         how = signal.SIGABRT if number % 2 else signal.SIGKILL  # as an assertion of llama.cpp ends a thread's process
         pieces, killed_at_s = run_and_kill(rng.uniform(0.1, 3.0), tmp_path / "errors", how=how)
-        desk = open_desk()
-        assert desk.window.problems == []
-        shown, num_rows = desk.window.shown[-1][1], len(desk.rows())
-        desk.close()
+        harness = open_app()
+        assert harness.window.problems == []
+        shown, num_rows = harness.window.shown[-1][1], len(harness.rows())
+        harness.close()
         assert [view.text for view in shown if view.role == "user"] == [QUESTION]
         assert shown[-1].state is MessageState.INTERRUPTED
         text = shown[-1].text
@@ -84,13 +84,13 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
 @pytest.mark.parametrize("answer", ["reasoning", "reasoned"])
 def test_a_kill_leaves_how_long_an_answer_reasoned(answer: str, qtbot: QtBot, tmp_path: Path) -> None:
     pieces, _killed_at_s = run_and_kill(1.5, tmp_path / "errors", answer)
-    desk = open_desk()
-    view = desk.window.shown[-1][1][-1]
-    card = desk.window.transcript.last_answer()
+    harness = open_app()
+    view = harness.window.shown[-1][1][-1]
+    card = harness.window.transcript.last_answer()
     assert card is not None
     assert card.reasoning is not None
     heading = card.reasoning.heading
-    desk.close()
+    harness.close()
     assert view.state is MessageState.INTERRUPTED
     assert view.text.startswith("<think>")
     assert ("</think>" in view.text) is (answer == "reasoned")

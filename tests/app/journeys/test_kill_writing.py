@@ -17,7 +17,7 @@ from app.storage.exchange.own_format import to_json
 from app.storage.exchange.records import PortableChat, PortableMessage
 from app.storage.exchange.transfer import BATCH, import_chats
 from app.storage.settings_file import read_settings
-from tests.app.fakes import open_desk
+from tests.app.fakes import open_app
 from tests.app.journeys.kill_targets import opened
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,11 +92,11 @@ def test_titles_and_unsent_texts_are_the_last_or_the_next_ones(tmp_path: Path) -
 
 
 def test_somebody_who_types_without_a_pause_loses_two_seconds_at_most(qtbot: QtBot) -> None:
-    desk = open_desk()
-    edit = desk.window.composer.edit
+    harness = open_app()
+    edit = harness.window.composer.edit
     end_s = time.monotonic() + 20
-    while not desk.store.library.unsent(None):
+    while not harness.store.library.unsent(None):
         assert time.monotonic() < end_s
         qtbot.keyClick(edit, "x")
         qtbot.wait(DEBOUNCE_MS // 6)
-    desk.close()
+    harness.close()

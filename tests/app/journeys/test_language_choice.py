@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import find_paths
 from app.storage.settings_file import read_settings
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.settings.dialog import SettingsDialog
 from ui.settings.rows import ChoiceRow
 from ui.text.catalogues import ENGLISH, install_language
@@ -45,9 +45,9 @@ sys.exit(open_window([], ScriptedWorker))
 
 
 @pytest.fixture
-def desk(qapp: QApplication) -> Iterator[Desk]:
+def harness(qapp: QApplication) -> Iterator[AppHarness]:
     keep_settings({"language": "en"})
-    opened = open_desk()
+    opened = open_app()
     yield opened
     opened.close()
     install_language(qapp, FOLDER, ENGLISH)
@@ -94,8 +94,8 @@ def next_window_says() -> str:
     return done.stdout
 
 
-def test_the_choice_is_kept_and_the_next_window_speaks_it(desk: Desk, qtbot: QtBot) -> None:
-    window = desk.window
+def test_the_choice_is_kept_and_the_next_window_speaks_it(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.window
     sidebar = window.sidebar
     qtbot.keyClicks(window.composer.edit, "not sent yet")
     dialog = choose_german(window, qtbot)
@@ -104,15 +104,15 @@ def test_the_choice_is_kept_and_the_next_window_speaks_it(desk: Desk, qtbot: QtB
     assert window.sidebar is sidebar
     assert window.sidebar.new_button.accessibleName() == "New chat"
     assert window.composer.text == "not sent yet"
-    desk.close()
+    harness.close()
     assert "new chat: Neuer Chat" in next_window_says()
 
 
-def test_leaving_the_settings_keeps_the_language(desk: Desk, qtbot: QtBot) -> None:
-    dialog = choose_german(desk.window, qtbot)
+def test_leaving_the_settings_keeps_the_language(harness: AppHarness, qtbot: QtBot) -> None:
+    dialog = choose_german(harness.window, qtbot)
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert kept_language() == "en"
-    assert desk.window.sidebar.new_button.accessibleName() == "New chat"
+    assert harness.window.sidebar.new_button.accessibleName() == "New chat"
 
 
 @pytest.mark.parametrize(("language", "words"), [(ENGLISH, AT_THE_NEXT_START), ("de", IN_GERMAN)])
@@ -120,8 +120,8 @@ def test_the_row_says_when_a_change_takes_effect(
     qapp: QApplication, qtbot: QtBot, language: str, words: str, request: pytest.FixtureRequest
 ) -> None:
     install_language(qapp, FOLDER, language)
-    desk: Desk = request.getfixturevalue("desk")
-    _dialog, row = open_language_row(desk.window, qtbot)
+    harness: AppHarness = request.getfixturevalue("harness")
+    _dialog, row = open_language_row(harness.window, qtbot)
     assert row.help.isVisible()
     assert words in row.help.text()
     assert words in row.combo.accessibleDescription()

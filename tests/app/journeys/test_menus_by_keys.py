@@ -15,63 +15,63 @@ from app.domain.conversations import ConversationRow
 from app.paths import builtin_target
 from engine.records import Mode
 from tests.app.controllers.chat.test_answers import answer
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from tests.menus import come_back, press_menu_key, take
 from ui.settings.chat_dialog import ChatSettingsDialog
 from ui.widgets.dialogs import ConfirmDialog
 
 
-def row(desk: Desk, title: str) -> ConversationRow:
-    return next(row for row in desk.store.conversations() if row.title == title)
+def row(harness: AppHarness, title: str) -> ConversationRow:
+    return next(row for row in harness.store.conversations() if row.title == title)
 
 
-def open_menu_of(desk: Desk, title: str, qtbot: QtBot) -> None:
+def open_menu_of(harness: AppHarness, title: str, qtbot: QtBot) -> None:
     """The menu of a chat in the list."""
-    listing = desk.window.sidebar.list
-    listing.setCurrentIndex(listing.rows.index_of(row(desk, title).id))
+    listing = harness.window.sidebar.list
+    listing.setCurrentIndex(listing.rows.index_of(row(harness, title).id))
     press_menu_key(listing, qtbot)
 
 
-def test_the_menu_of_a_chat(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "yes")
-    open_menu_of(desk, "one", qtbot)
+def test_the_menu_of_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "yes")
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Pin")
-    assert row(desk, "one").pinned
-    open_menu_of(desk, "one", qtbot)
+    assert row(harness, "one").pinned
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Unpin")
-    assert not row(desk, "one").pinned
-    open_menu_of(desk, "one", qtbot)
+    assert not row(harness, "one").pinned
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Duplicate")
-    assert sorted(desk.rows()) == ["one", "one (copy)"]
-    open_menu_of(desk, "one", qtbot)
+    assert sorted(harness.rows()) == ["one", "one (copy)"]
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Archive")
-    assert row(desk, "one").archived
-    open_menu_of(desk, "one (copy)", qtbot)
+    assert row(harness, "one").archived
+    open_menu_of(harness, "one (copy)", qtbot)
     take(qtbot, "Delete")
-    assert desk.rows() == ["one"]
-    qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert sorted(desk.rows()) == ["one", "one (copy)"]
+    assert harness.rows() == ["one"]
+    qtbot.keyClick(harness.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert sorted(harness.rows()) == ["one", "one (copy)"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system opens the menu by this key")
-def test_a_keyboard_without_a_menu_key_opens_the_menus_too(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "yes")
-    listing, shift = desk.window.sidebar.list, Qt.KeyboardModifier.ShiftModifier
+def test_a_keyboard_without_a_menu_key_opens_the_menus_too(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "yes")
+    listing, shift = harness.window.sidebar.list, Qt.KeyboardModifier.ShiftModifier
     come_back(listing, qtbot)
     listing.setFocus()
-    listing.setCurrentIndex(listing.rows.index_of(row(desk, "one").id))
+    listing.setCurrentIndex(listing.rows.index_of(row(harness, "one").id))
     qtbot.keyClick(listing, Qt.Key.Key_F10, shift)
     take(qtbot, "Pin")
-    assert row(desk, "one").pinned
+    assert row(harness, "one").pinned
     come_back(listing, qtbot)
-    card = desk.window.transcript.last_answer()
+    card = harness.window.transcript.last_answer()
     assert card is not None
     card.copy_button.setFocus()
     qtbot.waitUntil(card.copy_button.hasFocus)
     qtbot.keyClick(card.copy_button, Qt.Key.Key_F10, shift)
     take(qtbot, "Delete from here on")
-    assert [view.text for view in desk.messages()] == ["one"]
-    edit = desk.window.composer.edit
+    assert [view.text for view in harness.messages()] == ["one"]
+    edit = harness.window.composer.edit
     come_back(edit, qtbot)
     edit.setFocus()
     qtbot.waitUntil(edit.hasFocus)
@@ -81,10 +81,10 @@ def test_a_keyboard_without_a_menu_key_opens_the_menus_too(desk: Desk, qtbot: Qt
     assert edit.toPlainText() == "words"
 
 
-def test_a_chat_gets_a_folder_leaves_it_and_comes_back(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "yes")
-    listing = desk.window.sidebar.list
-    open_menu_of(desk, "one", qtbot)
+def test_a_chat_gets_a_folder_leaves_it_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "yes")
+    listing = harness.window.sidebar.list
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Move to folder", "New folder")
     qtbot.waitUntil(lambda: listing.findChild(QLineEdit) is not None)
     editor = listing.findChild(QLineEdit)
@@ -93,22 +93,22 @@ def test_a_chat_gets_a_folder_leaves_it_and_comes_back(desk: Desk, qtbot: QtBot)
     editor.selectAll()
     qtbot.keyClicks(editor, "Work")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: [folder.name for folder in desk.store.library.folders()] == ["Work"])
-    (folder,) = desk.store.library.folders()
-    assert row(desk, "one").folder_id == folder.id
-    open_menu_of(desk, "one", qtbot)
+    qtbot.waitUntil(lambda: [folder.name for folder in harness.store.library.folders()] == ["Work"])
+    (folder,) = harness.store.library.folders()
+    assert row(harness, "one").folder_id == folder.id
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Move to folder", "No folder")
-    assert row(desk, "one").folder_id is None
-    open_menu_of(desk, "one", qtbot)
+    assert row(harness, "one").folder_id is None
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Move to folder", "Work")
-    assert row(desk, "one").folder_id == folder.id
+    assert row(harness, "one").folder_id == folder.id
 
 
-def test_a_chat_is_exported_under_a_name_that_was_typed(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    answer(desk, qtbot, "one", "yes")
-    open_menu_of(desk, "one", qtbot)
+def test_a_chat_is_exported_under_a_name_that_was_typed(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    answer(harness, qtbot, "one", "yes")
+    open_menu_of(harness, "one", qtbot)
     take(qtbot, "Export", "As JSON")
-    dialog = desk.window.findChild(QFileDialog)
+    dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     come_back(dialog, qtbot)
     box = dialog.findChild(QLineEdit)
@@ -116,15 +116,15 @@ def test_a_chat_is_exported_under_a_name_that_was_typed(desk: Desk, qtbot: QtBot
     assert box.text() == "one.json"
     box.selectAll()
     qtbot.keyClicks(box, str(tmp_path / "mine"))
-    with qtbot.waitSignal(desk.controller.transfer.ended):
+    with qtbot.waitSignal(harness.controller.transfer.ended):
         qtbot.keyClick(box, Qt.Key.Key_Return)
     exported = json.loads((tmp_path / "mine.json").read_text("utf-8"))
     assert [message["text"] for message in exported["conversations"][0]["messages"]] == ["one", "yes"]
 
 
-def test_the_menu_of_an_answer(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "yes, *indeed*")
-    shown = desk.window.transcript.last_answer()
+def test_the_menu_of_an_answer(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "yes, *indeed*")
+    shown = harness.window.transcript.last_answer()
     assert shown is not None
     button = shown.more_button
     for words, copied in (("Copy as Markdown", "yes, *indeed*"), ("Copy as text", "yes, indeed")):
@@ -135,26 +135,26 @@ def test_the_menu_of_an_answer(desk: Desk, qtbot: QtBot) -> None:
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
     take(qtbot, "Regenerate in mode", "Suffix")
-    assert desk.engine.requests[-1].mode is Mode.SUFFIX
-    desk.engine.say("no")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: len(desk.window.finished) == 2)
-    assert [view.text for view in desk.messages()] == ["one", "no"]
-    shown = desk.window.transcript.last_answer()
+    assert harness.engine.requests[-1].mode is Mode.SUFFIX
+    harness.engine.say("no")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(harness.window.finished) == 2)
+    assert [view.text for view in harness.messages()] == ["one", "no"]
+    shown = harness.window.transcript.last_answer()
     assert shown is not None
     shown.more_button.setFocus()
     qtbot.keyClick(shown.more_button, Qt.Key.Key_Space)
     take(qtbot, "Delete")
-    qtbot.waitUntil(lambda: [view.text for view in desk.messages()] != ["one", "no"])
-    come_back(desk.window, qtbot)
-    qtbot.keyClick(desk.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: [view.text for view in desk.messages()] == ["one", "no"])
+    qtbot.waitUntil(lambda: [view.text for view in harness.messages()] != ["one", "no"])
+    come_back(harness.window, qtbot)
+    qtbot.keyClick(harness.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: [view.text for view in harness.messages()] == ["one", "no"])
 
 
-def take_model(desk: Desk, qtbot: QtBot, words: str) -> None:
+def take_model(harness: AppHarness, qtbot: QtBot, words: str) -> None:
     """Open the list of models by its key, walk to the row of these words, and take it."""
-    qtbot.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    rows = desk.window.header.picker.list
+    qtbot.keyClick(harness.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    rows = harness.window.header.picker.list
     qtbot.waitUntil(rows.isVisible)
     qtbot.keyClick(rows, Qt.Key.Key_Home)
     for _ in range(rows.rows.rowCount()):
@@ -165,17 +165,17 @@ def take_model(desk: Desk, qtbot: QtBot, words: str) -> None:
     qtbot.keyClick(rows, Qt.Key.Key_Return)
 
 
-def test_the_list_of_the_models(desk: Desk, qtbot: QtBot) -> None:
-    take_model(desk, qtbot, "No draft")
-    qtbot.waitUntil(lambda: desk.engine.drafts[-1:] == [None])
-    come_back(desk.window, qtbot)
-    take_model(desk, qtbot, "Quick demo")
-    qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(builtin_target()))
+def test_the_list_of_the_models(harness: AppHarness, qtbot: QtBot) -> None:
+    take_model(harness, qtbot, "No draft")
+    qtbot.waitUntil(lambda: harness.engine.drafts[-1:] == [None])
+    come_back(harness.window, qtbot)
+    take_model(harness, qtbot, "Quick demo")
+    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(builtin_target()))
 
 
-def test_a_preset_is_saved_and_taken_by_another_chat(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot, "one", "yes")
-    dialog = open_chat_settings(desk, qtbot)
+def test_a_preset_is_saved_and_taken_by_another_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "yes")
+    dialog = open_chat_settings(harness, qtbot)
     edit = dialog.rows["temperature"].row.findChild(QLineEdit)
     assert edit is not None
     edit.setFocus()
@@ -191,21 +191,21 @@ def test_a_preset_is_saved_and_taken_by_another_chat(desk: Desk, qtbot: QtBot) -
     qtbot.waitUntil(lambda: dialog.presets.text() == "Preset: Calm")
     come_back(dialog, qtbot)
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    come_back(desk.window, qtbot)
-    qtbot.keyClick(desk.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    dialog = open_chat_settings(desk, qtbot)
+    come_back(harness.window, qtbot)
+    qtbot.keyClick(harness.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    dialog = open_chat_settings(harness, qtbot)
     assert dialog.rows["temperature"].row.value() == 0.8, "nothing goes from one chat to another"
     take_preset(dialog, qtbot, "Calm")
     qtbot.waitUntil(lambda: dialog.rows["temperature"].row.value() == 0.3)
     come_back(dialog, qtbot)
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    answer(desk, qtbot, "two", "no")
-    assert desk.engine.requests[-1].sampling.temperature == 0.3
+    answer(harness, qtbot, "two", "no")
+    assert harness.engine.requests[-1].sampling.temperature == 0.3
 
 
-def open_chat_settings(desk: Desk, qtbot: QtBot) -> ChatSettingsDialog:
-    qtbot.keyClick(desk.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-    dialog = desk.window.chat_settings.dialog
+def open_chat_settings(harness: AppHarness, qtbot: QtBot) -> ChatSettingsDialog:
+    qtbot.keyClick(harness.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    dialog = harness.window.chat_settings.dialog
     assert dialog is not None
     come_back(dialog, qtbot)
     return dialog

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.storage.chats.writer import WriterThread
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 
 NUM_TOKENS = int(os.environ.get("PACELINE_TEST_STALL_TOKENS", "400"))
@@ -64,13 +64,13 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
     keep_settings({})
     words = ((PARAGRAPH + CODE + LIST) * (NUM_TOKENS // 50)).split(" ")[:NUM_TOKENS]
     script = Script(" ".join(words), tokens_per_second=200.0)
-    desk = open_desk(functools.partial(ScriptedWorker, script=script))
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    harness = open_app(functools.partial(ScriptedWorker, script=script))
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     monkeypatch.setattr(WriterThread, "call", timed_call)
     best_ms = float("inf")
     # Other programs on a busy machine can only add to a turn, so one good answer of six is proof enough.
     for attempt in range(1, 7):
-        worst_cpu_ms, worst_wall_ms = one_answer(desk, qtbot, attempt)
+        worst_cpu_ms, worst_wall_ms = one_answer(harness, qtbot, attempt)
         sys.stderr.write(
             f"{NUM_TOKENS} tokens: longest turn {worst_wall_ms:.1f} ms by the wall, {worst_cpu_ms:.1f} ms of this "
             f"thread; {len(waits_ms)} waits for the store, longest {max(waits_ms):.1f} ms\n"
@@ -79,19 +79,19 @@ def test_no_turn_of_the_event_loop_takes_long(qtbot: QtBot, monkeypatch: pytest.
         best_ms = min(best_ms, worst_cpu_ms)
         if best_ms < MAX_STALL_MS:
             break
-    desk.close()
+    harness.close()
     assert best_ms < MAX_STALL_MS
 
 
-def one_answer(desk: Desk, qtbot: QtBot, number: int) -> tuple[float, float]:
+def one_answer(harness: AppHarness, qtbot: QtBot, number: int) -> tuple[float, float]:
     """Stream one answer; return the longest turn by this thread's time and by the wall, in milliseconds."""
-    desk.window.new_chat_requested.emit()
+    harness.window.new_chat_requested.emit()
     qtbot.wait(300)
-    num_before = len(desk.store.conversations())
+    num_before = len(harness.store.conversations())
     heartbeat = Heartbeat()
-    desk.window.message_submitted.emit(f"Tell me a long story, number {number}.")
-    qtbot.waitUntil(lambda: len(desk.window.finished) == number, timeout=60_000)
+    harness.window.message_submitted.emit(f"Tell me a long story, number {number}.")
+    qtbot.waitUntil(lambda: len(harness.window.finished) == number, timeout=60_000)
     qtbot.wait(100)
     heartbeat.stop()
-    assert len(desk.store.conversations()) == num_before + 1
+    assert len(harness.store.conversations()) == num_before + 1
     return heartbeat.worst_cpu_ms, heartbeat.worst_wall_ms

@@ -158,7 +158,7 @@ def test_refusals_are_one_sentence(
 
 
 @pytest.mark.parametrize("fault", [{"cut_after": 2}, {"error_after": 2, "error": {"message": "out of memory"}}])
-def test_what_came_before_a_break_was_told(fault: dict[str, Any]) -> None:
+def test_what_came_before_a_break_was_reported(fault: dict[str, Any]) -> None:
     seen: list[str] = []
 
     def watch(server: ScriptedServer) -> None:

@@ -68,7 +68,7 @@ def test_the_system_prompt_and_the_last_question_stay() -> None:
     assert finished.stats.left_out == 8
 
 
-def test_a_question_that_is_too_long_alone_is_told_with_its_numbers() -> None:
+def test_a_question_that_is_too_long_alone_is_reported_with_its_numbers() -> None:
     words = "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
     with serving(kind="sglang", holds_chars=5, refuses=words) as server, pytest.raises(RemotePromptError) as raised:
         told(server, LONG)

@@ -19,7 +19,7 @@ from app.remote.client import EngineClient
 from app.remote.errors import RemoteError
 from app.remote.identity import ask as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from tests.app.hub.test_tokens import memory
 
 __all__ = ["memory"]  # a fixture
@@ -68,24 +68,26 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("memory")
-def test_chat_attachment_edit_stop_and_acceptance(desk: Desk, url: str, qtbot: QtBot, tmp_path: Path) -> None:
-    page = add(desk, url, KEY)
+def test_chat_attachment_edit_stop_and_acceptance(harness: AppHarness, url: str, qtbot: QtBot, tmp_path: Path) -> None:
+    page = add(harness, url, KEY)
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
-    page_of(desk).cards[0].chat_button.click()
-    qtbot.waitUntil(lambda: bool(desk.window.engine.target and desk.window.engine.target.engine_url), timeout=WAIT_MS)
-    target = desk.window.engine.target
+    page_of(harness).cards[0].chat_button.click()
+    qtbot.waitUntil(
+        lambda: bool(harness.window.engine.target and harness.window.engine.target.engine_url), timeout=WAIT_MS
+    )
+    target = harness.window.engine.target
     assert target is not None
     assert target.n_ctx == 1024
     assert target.architecture.startswith("llama-server")
-    desk.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 60})
+    harness.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 60})
     note = tmp_path / "note.txt"
     note.write_text("Once upon a time there was a small boat.", "utf-8")
-    desk.window.composer.files_offered.emit([str(note)])
-    qtbot.waitUntil(lambda: bool(desk.controller.attachments.sums._attachments), timeout=WAIT_MS)
-    ask(desk, "Tell a story.")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 1, timeout=WAIT_MS)
-    answer = desk.messages()[-1]
-    assert answer.state is MessageState.COMPLETE, desk.window.problems
+    harness.window.composer.files_offered.emit([str(note)])
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments.sums._attachments), timeout=WAIT_MS)
+    ask(harness, "Tell a story.")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
+    answer = harness.messages()[-1]
+    assert answer.state is MessageState.COMPLETE, harness.window.problems
     assert answer.text
     stats = answer.stats
     assert stats is not None
@@ -93,18 +95,18 @@ def test_chat_attachment_edit_stop_and_acceptance(desk: Desk, url: str, qtbot: Q
     assert stats.passes == stats.tokens - stats.accepted
     assert stats.tokens_per_second
     assert stats.time_to_first_token_s
-    assert desk.messages()[0].attachments
-    desk.controller.answers.edit(desk.messages()[0].id, "Tell another story.")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 2, timeout=WAIT_MS)
-    assert len(desk.messages()[0].versions) == 2
-    desk.window.settings_changed.emit({"max_tokens": 900})
-    num_finished = len(desk.window.finished)
-    ask(desk, "Tell a long story.")
-    qtbot.waitUntil(lambda: bool(desk.messages()[-1].text) or not is_quiet(desk), timeout=WAIT_MS)
-    desk.window.stop_requested.emit()
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) > num_finished, timeout=WAIT_MS)
-    assert desk.messages()[-1].state in (MessageState.STOPPED, MessageState.COMPLETE)
-    assert desk.engine.requests == []
+    assert harness.messages()[0].attachments
+    harness.controller.answers.edit(harness.messages()[0].id, "Tell another story.")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
+    assert len(harness.messages()[0].versions) == 2
+    harness.window.settings_changed.emit({"max_tokens": 900})
+    num_finished = len(harness.window.finished)
+    ask(harness, "Tell a long story.")
+    qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
+    harness.window.stop_requested.emit()
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) > num_finished, timeout=WAIT_MS)
+    assert harness.messages()[-1].state in (MessageState.STOPPED, MessageState.COMPLETE)
+    assert harness.engine.requests == []
 
 
 def test_the_program_is_known(url: str) -> None:

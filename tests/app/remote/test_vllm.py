@@ -16,7 +16,7 @@ from app.domain.messages import MessageState
 from app.remote.client import EngineClient
 from app.remote.identity import ask as ask_engine
 from tests.app.controllers.models.test_engines import add, ask, is_quiet, page_of
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from tests.app.hub.test_tokens import memory
 
 __all__ = ["memory"]  # a fixture
@@ -34,18 +34,20 @@ def test_it_is_known_and_says_that_it_drafts() -> None:
 
 
 @pytest.mark.usefixtures("memory")
-def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(desk: Desk, qtbot: QtBot) -> None:
-    page = add(desk, URL, KEY)
+def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(harness: AppHarness, qtbot: QtBot) -> None:
+    page = add(harness, URL, KEY)
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
-    page_of(desk).cards[0].chat_button.click()
-    qtbot.waitUntil(lambda: bool(desk.window.engine.target and desk.window.engine.target.engine_url), timeout=WAIT_MS)
-    target = desk.window.engine.target
+    page_of(harness).cards[0].chat_button.click()
+    qtbot.waitUntil(
+        lambda: bool(harness.window.engine.target and harness.window.engine.target.engine_url), timeout=WAIT_MS
+    )
+    target = harness.window.engine.target
     assert target is not None
-    desk.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 40})
-    ask(desk, REPEATING)
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 1, timeout=WAIT_MS)
-    answer = desk.messages()[-1]
-    assert answer.state is MessageState.COMPLETE, desk.window.problems
+    harness.window.settings_changed.emit({"temperature": 0.0, "max_tokens": 40})
+    ask(harness, REPEATING)
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
+    answer = harness.messages()[-1]
+    assert answer.state is MessageState.COMPLETE, harness.window.problems
     stats = answer.stats
     assert stats is not None
     assert 0 < stats.accepted <= stats.proposed
@@ -53,19 +55,19 @@ def test_chat_acceptance_stop_and_a_conversation_that_outgrows_it(desk: Desk, qt
     assert stats.tokens_per_second
     assert stats.time_to_first_token_s
     assert "those of others included" in stats.decisions[0]
-    desk.window.settings_changed.emit({"max_tokens": 300})
-    ask(desk, "Count from one to a hundred.")
-    qtbot.waitUntil(lambda: bool(desk.messages()[-1].text) or not is_quiet(desk), timeout=WAIT_MS)
-    desk.window.stop_requested.emit()
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 2, timeout=WAIT_MS)
-    assert desk.messages()[-1].state is MessageState.STOPPED
-    desk.window.settings_changed.emit({"max_tokens": 8})
+    harness.window.settings_changed.emit({"max_tokens": 300})
+    ask(harness, "Count from one to a hundred.")
+    qtbot.waitUntil(lambda: bool(harness.messages()[-1].text) or not is_quiet(harness), timeout=WAIT_MS)
+    harness.window.stop_requested.emit()
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
+    assert harness.messages()[-1].state is MessageState.STOPPED
+    harness.window.settings_changed.emit({"max_tokens": 8})
     long_text = "Bread, apples, milk. " * (target.n_ctx // 8)  # about 5 tokens each: two of them have no room
     for number in (3, 4):
-        ask(desk, long_text)
-        qtbot.waitUntil(lambda n=number: is_quiet(desk) and len(desk.window.finished) == n, timeout=WAIT_MS)
-    answer = desk.messages()[-1]
-    assert answer.state is MessageState.COMPLETE, desk.window.problems
+        ask(harness, long_text)
+        qtbot.waitUntil(lambda n=number: is_quiet(harness) and len(harness.window.finished) == n, timeout=WAIT_MS)
+    answer = harness.messages()[-1]
+    assert answer.state is MessageState.COMPLETE, harness.window.problems
     assert answer.stats is not None
     assert answer.stats.left_out > 0
     assert "oldest messages were left out" in answer.notice

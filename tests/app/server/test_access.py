@@ -57,7 +57,7 @@ def test_loopback_is_known(host: str, is_local: bool) -> None:
 @pytest.mark.parametrize(
     "given", ["", "Bearer", "Bearer wrong", f"Basic {KEY}", KEY, f"Bearer {KEY}x", f"Bearer {KEY} x", "Bearer grün"]
 )
-def test_without_the_key_nothing_is_told(server: ScriptedServer, path: str, given: str) -> None:
+def test_without_the_key_nothing_is_reported(server: ScriptedServer, path: str, given: str) -> None:
     response = server.client.get(path, headers={"Authorization": given.encode()})
     assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
     assert response.json()["error"]["code"] == "invalid_api_key"

@@ -151,7 +151,7 @@ def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
 
 
-def test_paths_and_methods_that_are_not_there_are_told_as_json(server: ScriptedServer) -> None:
+def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
     assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
     for path, words in (("/v1/embeddings", "makes no embeddings"), ("/chat/completions", "base URL")):
         response = server.client.post(path, json=HELLO)

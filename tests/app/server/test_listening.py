@@ -249,7 +249,7 @@ def test_who_connects_in_the_very_moment_of_the_end_is_not_left_waiting() -> Non
             assert link.recv(100).startswith(b"HTTP/1.1 503") or not link.recv(100)
 
 
-def test_an_address_that_is_taken_or_elsewhere_is_told() -> None:
+def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
     with bind(LOCAL, 0) as listener:
         port = listener.getsockname()[1]
         assert address_of(listener) == f"http://127.0.0.1:{port}"

@@ -112,7 +112,7 @@ def test_the_probabilities_are_with_their_text() -> None:
     assert [one["logprob"] for one in item["content"][0]["logprobs"]] == [-0.5, -0.5]
 
 
-def test_a_failure_in_the_middle_is_told_as_an_event() -> None:
+def test_a_failure_in_the_middle_is_reported_as_an_event() -> None:
     made = builder()
     made.text_chunks(chunk("Hm"))
     failed, error = events_of(made.failed_chunks(ApiError(500, "The pass failed.")))

@@ -71,14 +71,14 @@ def test_the_form_the_tools_and_the_probabilities_are_followed() -> None:
     form = {"type": "json_schema", "name": "thing", "strict": True, "schema": SCHEMA}
     found = made(text={"format": form, "verbosity": "medium"})
     assert found.asked.request.grammar == grammar_of(SCHEMA)
-    assert found.told["text"] == {"format": form}
+    assert found.reported["text"] == {"format": form}
     found = made(
         with_tools(), tools=[WEATHER, {"type": "web_search"}], tool_choice={"type": "function", "name": "weather"}
     )
     (tool,) = found.asked.request.tools
     assert tool["function"] == {name: WEATHER[name] for name in ("name", "description", "parameters")}
     assert "tool_call" in found.asked.request.grammar
-    assert found.told["tools"] == [WEATHER], "the model was told of this one alone"
+    assert found.reported["tools"] == [WEATHER], "the model was told of this one alone"
     assert asked(include=["message.output_text.logprobs"]).top_logprobs == 0
     assert asked(top_logprobs=3).top_logprobs == 3
 

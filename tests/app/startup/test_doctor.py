@@ -51,7 +51,7 @@ def test_this_machine_lacks_nothing_that_paceline_needs(paths: Paths, monkeypatc
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="a process of Windows does not end by signals")
-def test_a_broken_llama_is_told_and_ends_nothing_here(
+def test_a_broken_llama_is_reported_and_ends_nothing_here(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, message: str, advice: str
 ) -> None:
     put_in_place_of_llama(tmp_path, code, monkeypatch)

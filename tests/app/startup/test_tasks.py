@@ -28,7 +28,7 @@ def test_a_list_of_other_tasks_runs_as_well() -> None:
     assert startup.notices == ["one", "two"]
 
 
-def test_what_is_broken_is_told_and_the_rest_goes_on() -> None:
+def test_what_is_broken_is_reported_and_the_rest_goes_on() -> None:
     paths = find_paths()
     paths.config.mkdir(parents=True)
     paths.settings_file.write_text("[broken", encoding="utf-8")

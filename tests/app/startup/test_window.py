@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_target, find_paths
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 
 ROOT = Path(__file__).resolve().parents[3]
 OPEN_AND_CLOSE = """
@@ -141,7 +141,7 @@ def test_the_first_picture_fits_the_screen_and_has_all_that_is_in_sight() -> Non
     assert "within the screen: True" in done.stdout, "as nobody gave it a size yet"
 
 
-def test_a_home_that_cannot_be_written_is_told_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_is_reported_and_the_window_opens_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file where the folder should be")
     done = run(OPEN_AND_CLOSE, PACELINE_HOME=str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
@@ -159,13 +159,13 @@ def test_without_a_display_one_line_says_so() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_exception_that_nobody_caught_is_told(desk: Desk, qtbot: QtBot) -> None:
-    desk.reports.crashed.emit("ZeroDivisionError")
-    qtbot.waitUntil(lambda: bool(desk.window.problems))
-    assert "ZeroDivisionError" in desk.window.problems[0].message
-    assert str(desk.paths.logs) in desk.window.problems[0].message
+def test_an_exception_that_nobody_caught_is_reported(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.reports.crashed.emit("ZeroDivisionError")
+    qtbot.waitUntil(lambda: bool(harness.window.problems))
+    assert "ZeroDivisionError" in harness.window.problems[0].message
+    assert str(harness.paths.logs) in harness.window.problems[0].message
 
 
-def test_trouble_with_saving_and_its_end_are_told(desk: Desk) -> None:
-    desk.reports.trouble.emit(None)
-    assert desk.window.notices == ["Everything is saved again."]
+def test_trouble_with_saving_and_its_end_are_reported(harness: AppHarness) -> None:
+    harness.reports.trouble.emit(None)
+    assert harness.window.notices == ["Everything is saved again."]

@@ -93,7 +93,7 @@ def test_a_broken_file_is_set_aside_with_one_sentence(tmp_path: Path, told: Told
     assert [file.read_bytes() for file in aside] == [content]
 
 
-def test_what_cannot_be_saved_is_told_once_and_holds_meanwhile(tmp_path: Path, told: Told) -> None:
+def test_what_cannot_be_saved_is_reported_once_and_holds_meanwhile(tmp_path: Path, told: Told) -> None:
     (tmp_path / "config").write_text("a file where the folder should be")
     kept = models(tmp_path / "config" / "models.toml", told)
     kept.set_values("/m.gguf", {"top_k": 4})

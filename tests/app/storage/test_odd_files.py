@@ -72,7 +72,7 @@ def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, text: str) -> No
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.timeout(60)
-def test_settings_that_are_no_ordinary_file_are_told_and_left(tmp_path: Path) -> None:
+def test_settings_that_are_no_ordinary_file_are_reported_and_left(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     os.mkfifo(file)
     loaded = read_settings(file)

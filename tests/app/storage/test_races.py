@@ -69,7 +69,7 @@ def test_a_damaged_race_leaves_the_others_readable(tmp_path: Path) -> None:
         found.read("../secret")
 
 
-def test_a_folder_that_takes_nothing_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_takes_nothing_is_reported_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "races").write_text("a file where the folder should be", encoding="utf-8")
     with pytest.raises(RaceStoreError, match="The race could not be kept: "):
         RaceStore(tmp_path / "races").keep(RESULT)

@@ -123,7 +123,7 @@ def test_a_value_out_of_range_falls_back_and_is_named(tmp_path: Path) -> None:
     assert [notice.split(" must")[0] for notice in loaded.notices] == ["Temperature", "Top-k", "Min-p"]
 
 
-def test_a_newer_schema_is_told_and_stays_newer(tmp_path: Path) -> None:
+def test_a_newer_schema_is_reported_and_stays_newer(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("schema = 9\n[sampling]\ntop_k = 3\n", encoding="utf-8")
     loaded = read_settings(path)

@@ -55,7 +55,7 @@ def test_an_ordinary_title_stays_as_it_is(title: str) -> None:
     assert harmless(title) == title
 
 
-def test_a_formula_is_told_as_text() -> None:
+def test_a_formula_is_reported_as_text() -> None:
     assert harmless("=1+1") == "'=1+1"
     assert harmless(" \t=1") == " \t'=1"
     assert harmless("a;=1") == "a;'=1"

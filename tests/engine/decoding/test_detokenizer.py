@@ -127,7 +127,7 @@ def test_a_token_costs_microseconds() -> None:
     assert best / 4000 < 50e-6
 
 
-def test_what_was_rejected_is_told_with_the_token_in_its_place() -> None:
+def test_what_was_rejected_is_reported_with_the_token_in_its_place() -> None:
     detokenizer = Detokenizer(TinyTokenizer(words=[b"The", b" cat", b" sat", b"\xe2\x82"]))
     piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259])
     assert [span.rejected for span in piece.spans] == ["", " sat\N{REPLACEMENT CHARACTER}"]

@@ -80,7 +80,7 @@ def test_the_most_likely_needs_no_numbers(depth: int) -> None:
     assert {block.probabilities for _, block in blocks(run, depth, 20)} == {GREEDY if depth else None}
 
 
-def test_where_nothing_was_proposed_nothing_is_told() -> None:
+def test_where_nothing_was_proposed_nothing_is_reported() -> None:
     assert {block.probabilities for _, block in blocks(Run(NoDrafter(), OPEN, [3, 1, 4, 1]), 3, 20)} == {None}
 
 

@@ -97,7 +97,7 @@ def test_who_is_asked_ends_it_also_where_the_time_is_over(budget_s: float) -> No
     assert asked == [3]
 
 
-def test_every_pass_is_told() -> None:
+def test_every_pass_is_reported() -> None:
     told: list[tuple[int, int]] = []
     config = LoopConfig(on_pass=lambda num_tokens, passes_ms: told.append((num_tokens, len(passes_ms))))
     run = Run(NoDrafter(), GREEDY, [3, 1], config=config)

@@ -198,7 +198,7 @@ def test_experts_in_main_memory_are_there_and_nowhere_else(tmp_path: Path) -> No
     assert part.compute.main_bytes > whole.compute.main_bytes
 
 
-def test_experts_of_several_parts_are_told_by_the_first(tmp_path: Path) -> None:
+def test_experts_of_several_parts_are_reported_by_the_first(tmp_path: Path) -> None:
     geometry = GEOMETRIES["Qwen3 30B-A3B"]
     whole = read_header(geometry.write(tmp_path / "whole.gguf"))
     part = read_header(replace_layers(geometry, 3).write(tmp_path / "part.gguf"))

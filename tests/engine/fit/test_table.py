@@ -64,7 +64,7 @@ def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> N
     assert fit_table(smaller, table.room).verdict is not Verdict.TOO_LARGE
 
 
-def test_a_tight_fit_is_told_with_what_eases_it(pair: PairPlan) -> None:
+def test_a_tight_fit_is_reported_with_what_eases_it(pair: PairPlan) -> None:
     needed = fit_table(pair, PLENTY).needed.main_bytes
     table = fit_table(pair, replace(PLENTY, main_bytes=int(needed * 1.05)))
     assert table.verdict is Verdict.TIGHT

@@ -151,7 +151,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("file", "reason"), BAD_FILES.values(), ids=BAD_FILES)
-def test_what_is_wrong_is_told_in_a_sentence(file: GgufFile, reason: str) -> None:
+def test_what_is_wrong_is_reported_in_a_sentence(file: GgufFile, reason: str) -> None:
     message = refusal(file)
     assert reason in message
     assert message.endswith(".")
@@ -165,7 +165,7 @@ def test_a_header_may_not_be_endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(st.integers(0, len(TINY.to_bytes())))
-def test_every_truncation_is_told(length: int) -> None:
+def test_every_truncation_is_reported(length: int) -> None:
     data = TINY.to_bytes()[:length]
     if length < len(TINY.to_bytes()) - 32:
         with pytest.raises(ModelHeaderError):

@@ -118,7 +118,7 @@ def test_cancelling_leaves_what_was_there(tmp_path: Path) -> None:
     assert destination.read_bytes() == b"older"
 
 
-def test_no_room_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_is_reported_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tiny_llama().write(tmp_path / "source.gguf")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
     with pytest.raises(ToolError, match=r"needs \d+ MB, but only 0 MB are free"):

@@ -120,7 +120,7 @@ def test_ctrl_c_while_llama_cpp_logs_a_line_is_not_lost(monkeypatch: pytest.Monk
     LlamaModel(shared_model("stories260K-f16.gguf")).close()
 
 
-def test_a_failed_pass_is_not_told_with_the_reason_of_something_else(context: LlamaContext, tmp_path: Path) -> None:
+def test_a_failed_pass_is_not_reported_with_the_reason_of_something_else(context: LlamaContext, tmp_path: Path) -> None:
     text = tmp_path / "text.gguf"
     text.write_text("This is not a model at all, but a text that is long enough to be read.")
     with pytest.raises(ModelLoadError, match="invalid magic"):

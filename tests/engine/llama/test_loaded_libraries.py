@@ -107,7 +107,7 @@ def test_kernels_are_found_by_the_names_beside_them(tmp_path: Path) -> None:
         ("", (), ""),
     ],
 )
-def test_a_build_without_the_kernels_for_this_processor_is_told(
+def test_a_build_without_the_kernels_for_this_processor_is_reported(
     wanted: str, kernels: tuple[str, ...], missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = LoadedLibrary(tmp_path / "libggml-cpu.so", True, "0123456789ab", kernels)

@@ -153,7 +153,7 @@ def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
 @pytest.mark.parametrize(
     ("layers", "words"), [(ALL_LAYERS, ""), (1, "1 of 3 layers lie there"), (0, "on the processor")]
 )
-def test_layers_that_found_no_room_are_told(
+def test_layers_that_found_no_room_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layers: int, words: str
 ) -> None:
     path = tiny_llama().write(tmp_path / "dense.gguf")

@@ -72,7 +72,7 @@ def test_the_draft_goes_where_it_is_asked_to() -> None:
     assert draft_options(apart, 512) == LoadOptions(512, 2, 0, CacheType.Q8_0, narrows=True)
 
 
-def test_flash_attention_that_cannot_be_off_is_told() -> None:
+def test_flash_attention_that_cannot_be_off_is_reported() -> None:
     request = LoadRequest("t", flash_attention=FlashAttention.OFF)
     assert placement_notices(request) == ()
     assert placement_notices(replace(request, draft_cache_type=CacheType.Q4_0)) == ()  # there is no draft

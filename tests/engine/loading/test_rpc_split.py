@@ -130,7 +130,7 @@ def test_a_split_that_the_devices_do_not_know_is_a_sentence(servers: tuple[str, 
     assert "cannot be split that way: device RPC0 does not support split buffers" in error
 
 
-def test_a_busy_server_is_told_and_does_not_hang(servers: tuple[str, str]) -> None:
+def test_a_busy_server_is_reported_and_does_not_hang(servers: tuple[str, str]) -> None:
     host, port = servers[0].removeprefix("rpc:").split(":")
     with socket.create_connection((host, int(port)), 5.0):
         assert "may serve another program" in ask("listed", "none", servers)["error"]

@@ -254,7 +254,7 @@ def test_the_first_passes_alone_do_not_decide_about_a_guessed_curve() -> None:
     assert curve.points_ms[1] < 12.0
 
 
-def test_what_a_plain_pass_is_of_another_is_told_as_measured_and_of_no_other_size() -> None:
+def test_what_a_plain_pass_is_of_another_is_reported_as_measured_and_of_no_other_size() -> None:
     curve = CostCurve({1: 10.0, 4: 16.0})
     for _ in range(50):
         curve.observe(4, 40.0)

@@ -55,7 +55,7 @@ def test_the_next_start_goes_on_where_the_last_one_ended(tmp_path: Path, accepta
     assert (decisions[1].draft_gain_ms or 0.0) * (acceptance - 0.5) > 0.0
 
 
-def test_what_a_slower_machine_taught_is_told_in_plain_passes() -> None:
+def test_what_a_slower_machine_taught_is_reported_in_plain_passes() -> None:
     slow = taught(0.8, curve={n: 10.0 * ms for n, ms in CURVE.items()})
     quick = Pacer(CostCurve(CURVE), 0.03)
     quick.restore(slow.numbers)

@@ -256,7 +256,7 @@ class TextOnly:
             self.pacer.observe_text(kinds[:depth], min(kept, depth))
 
 
-def test_what_was_never_seen_is_told_as_expected() -> None:
+def test_what_was_never_seen_is_reported_as_expected() -> None:
     pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
     for _ in range(3):
         pacer.choose([], has_model=True, limit=32)
@@ -269,7 +269,7 @@ def test_what_was_never_seen_is_told_as_expected() -> None:
     assert "of its first tokens are accepted" in pacer.reason
 
 
-def test_text_that_does_not_pay_is_told_where_there_is_no_draft_model() -> None:
+def test_text_that_does_not_pay_is_reported_where_there_is_no_draft_model() -> None:
     looked_up = TextOnly(0.2)
     looked_up.run(60)
     found = re.fullmatch(r"text lookup paused: (\d+)% accepted, (\d+)% needed here", looked_up.pacer.reason)
@@ -292,7 +292,7 @@ def test_one_text_that_does_not_pay_says_nothing() -> None:
     assert pacer.reason == ""
 
 
-def test_text_that_did_not_pay_beside_a_draft_model_is_not_told_of_in_an_answer_without_any() -> None:
+def test_text_that_did_not_pay_beside_a_draft_model_is_not_reported_of_in_an_answer_without_any() -> None:
     pacer = Pacer(CostCurve({n: 10.0 * n for n in range(1, 34)}), 10.0)
     for _ in range(5):
         pacer.choose(text(4, 1), has_model=True, limit=32)

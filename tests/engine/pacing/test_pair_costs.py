@@ -317,7 +317,7 @@ def test_another_graphics_processor_is_another_measurement(
     assert other.pacer is None
 
 
-def test_a_collapse_is_answered_by_fewer_threads_and_told(
+def test_a_collapse_is_answered_by_fewer_threads_and_reported(
     pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 7.0, 8: 19.0})

@@ -23,7 +23,7 @@ SHAPE = {1: 60.0, 4: 90.0, 8: 120.0, 16: 240.0}
 
 
 @pytest.mark.parametrize(("first_ms", "last_ms"), [(60.0, 60.0), (60.0, 70.0), (60.0, 50.0)])
-def test_a_steady_cost_of_plain_passes_is_told(first_ms: float, last_ms: float) -> None:
+def test_a_steady_cost_of_plain_passes_is_reported(first_ms: float, last_ms: float) -> None:
     assert comparable_ms(first_ms, last_ms) == last_ms
 
 
@@ -53,7 +53,7 @@ def test_passes_that_take_what_the_curve_says_bear_it_out() -> None:
     assert Told(pacer).passes(8, 118.0, 125.0, 121.0) == pytest.approx(pacer.plain_ms)
 
 
-def test_before_any_pass_nothing_is_told() -> None:
+def test_before_any_pass_nothing_is_reported() -> None:
     assert PlainCost(Pacer(CostCurve(SHAPE))).reported_ms is None
 
 
@@ -62,7 +62,7 @@ def test_one_hiccup_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("factor", [0.2, 0.5, 2.0, 5.0])
-def test_a_curve_of_another_machine_than_the_passes_ran_on_is_not_told(factor: float) -> None:
+def test_a_curve_of_another_machine_than_the_passes_ran_on_is_not_reported(factor: float) -> None:
     """It was measured while another program had the cores, or when nobody had."""
     told = Told(Pacer(CostCurve(SHAPE)))
     for _ in range(40):
@@ -78,7 +78,7 @@ def test_a_curve_that_follows_where_passes_were_seen_is_not_yet_right_about_plai
     assert Told(pacer).passes(8, *[30.0] * 10) is None
 
 
-def test_a_plain_pass_that_another_program_made_dear_is_not_told_after_it_is_gone() -> None:
+def test_a_plain_pass_that_another_program_made_dear_is_not_reported_after_it_is_gone() -> None:
     pacer = Pacer(CostCurve(SHAPE))
     Told(pacer).passes(1, *[180.0] * 40)
     assert Told(pacer).passes(8, *[120.0] * 10) is None

@@ -171,7 +171,7 @@ def test_a_process_that_does_nothing_may_end_as_well(bench: Bench, number: int) 
     assert bench.wait_for(EngineEnded).reason.startswith(f"signal {signal.Signals(number).name}")
 
 
-def test_what_is_to_be_forgotten_and_the_limit_are_told_to_the_next_process_too(bench: Bench) -> None:
+def test_what_is_to_be_forgotten_and_the_limit_are_sent_to_the_next_process_too(bench: Bench) -> None:
     bench.client.set_state_limit(10)
     bench.client.set_state_limit(20)
     bench.client.forget_state(3)
@@ -256,7 +256,7 @@ def test_an_answer_of_a_turn_is_stopped_and_the_owner_goes_on(bench: Bench) -> N
     assert bench.wait_for(Finished).request_id == 2
 
 
-def test_a_turn_that_asks_nothing_lets_texts_be_counted_and_its_failure_is_told(bench: Bench) -> None:
+def test_a_turn_that_asks_nothing_lets_texts_be_counted_and_its_failure_is_reported(bench: Bench) -> None:
     begun, goes_on, failed = threading.Event(), threading.Event(), threading.Event()
 
     def turn(_session: LentSession, _between: object) -> None:
@@ -335,7 +335,7 @@ def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCapt
     assert "secret-words" not in caplog.text
 
 
-def test_no_engine_is_told_like_that_of_a_thread(tmp_path: Path) -> None:
+def test_no_engine_is_reported_like_that_of_a_thread(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes", no_session)
     bench.load("model")
     assert bench.wait_for(EngineFailed).problem.message == "There is no engine."
@@ -453,7 +453,9 @@ def test_a_real_pair_answers_there_as_on_a_thread() -> None:
     assert answers[0] == answers[1]
 
 
-def test_an_abort_in_a_real_answer_is_told_with_its_signal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     bench = Bench(tmp_path / "notes", Session)
     bench.load(str(builtin_target()))
     bench.wait_for(EngineReady)

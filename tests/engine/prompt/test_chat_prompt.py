@@ -109,7 +109,7 @@ def test_messages_without_a_prompt(messages: tuple[Message, ...]) -> None:
         PromptBuilder(CHATML, None).build(messages)
 
 
-def test_what_a_template_refuses_in_every_form_is_told() -> None:
+def test_what_a_template_refuses_in_every_form_is_reported() -> None:
     with pytest.raises(TemplateError, match="never at all"):
         PromptBuilder(CHATML, "{{ raise_exception('never at all') }}").build(TALK)
 

@@ -93,7 +93,7 @@ def _left(messages: list[Message], count: int) -> int:
     return sum(len(message.content) for message in messages[1 : 1 + count])
 
 
-def test_an_outgrown_conversation_goes_on_or_is_told_as_wished() -> None:
+def test_an_outgrown_conversation_goes_on_or_is_reported_as_wished() -> None:
     session = Session()
     session.load(LoadRequest(str(builtin_target()), n_ctx=256))
     turns = [

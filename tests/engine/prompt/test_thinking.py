@@ -98,7 +98,7 @@ def test_made_templates(source: str, names: list[str]) -> None:
     assert [choice.name for choice in choices_of(source)] == names
 
 
-def test_a_request_says_how_and_what_else_the_template_is_told() -> None:
+def test_a_request_says_how_and_what_else_the_template_is_given() -> None:
     source = SWITCHED + "{% if motto %} {{ motto }}{% endif %}"
     builder = PromptBuilder(TinyTokenizer(), source)
     assert [option.name for option in builder.thinking()] == ["on", "off"]

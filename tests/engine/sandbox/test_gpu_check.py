@@ -146,7 +146,7 @@ def test_a_damaged_file_of_verdicts_is_as_good_as_none(
     assert asked == ["auto"]
 
 
-def test_a_crashing_driver_takes_no_model_and_is_told(
+def test_a_crashing_driver_takes_no_model_and_is_reported(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(monkeypatch, CRASH, CRASH)

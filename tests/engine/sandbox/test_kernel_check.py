@@ -48,7 +48,9 @@ def test_the_kernels_of_this_build_work_in_a_real_child(sample: Path, tmp_path: 
     assert kernel_notices() == ()
 
 
-def test_a_crash_does_without_them_and_is_told(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_does_without_them_and_is_reported(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asking(monkeypatch, ModelLoadError("llama.cpp crashed"))
     assert not check_kernels(sample, tmp_path)
     assert not library.uses_repacking()

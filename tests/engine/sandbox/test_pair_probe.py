@@ -137,7 +137,7 @@ def test_real_pairs_are_judged_as_when_loaded(
         assert verdict == loaded_verdict(real_models[target], real_models[path]), path.name
 
 
-def test_a_draft_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_draft_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     good = GOOD.write(tmp_path / "good.gguf")
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(b"nothing")

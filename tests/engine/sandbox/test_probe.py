@@ -154,11 +154,11 @@ def test_a_memory_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not RWKV.exists(), reason="the shared models are not on this machine")
-def test_a_recurrent_model_is_told() -> None:
+def test_a_recurrent_model_is_reported() -> None:
     assert probe(RWKV).is_recurrent
 
 
-def test_a_template_is_told(tmp_path: Path) -> None:
+def test_a_template_is_reported(tmp_path: Path) -> None:
     path = GOOD.with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages }}")).write(tmp_path / "t.gguf")
     assert probe(path).has_template
 

@@ -93,7 +93,7 @@ def test_a_target_whose_heads_were_left_out_says_so(tmp_path: Path) -> None:
     session.close()
 
 
-def test_where_llama_cpp_refuses_such_a_file_the_reason_is_told(tmp_path: Path) -> None:
+def test_where_llama_cpp_refuses_such_a_file_the_reason_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelLoadError, match=r"not found\. target\.gguf says that it has next-token layers"):
         load(tmp_path, stripped(qwen35_with_mtp()))
 

@@ -51,7 +51,7 @@ def answer(session: Session, mode: Mode, prompt: str, sampling: SamplingParams, 
     return last
 
 
-def test_the_draft_is_taken_and_its_share_told(pair: Session) -> None:
+def test_the_draft_is_taken_and_its_share_reported(pair: Session) -> None:
     ready = pair.ready()
     assert not {Mode.DRAFT, Mode.HYBRID, Mode.AUTO} & set(ready.unavailable)
     assert ready.draft is not None

@@ -133,7 +133,7 @@ def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
     assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
 
 
-def test_a_depth_that_cannot_be_is_told_as_a_setting(worker: EngineWorker, events: Events) -> None:
+def test_a_depth_that_cannot_be_is_reported_as_a_setting(worker: EngineWorker, events: Events) -> None:
     worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
     worker.generate(replace(request(4), depth=99))
     failed = wait_for(events, EngineFailed)

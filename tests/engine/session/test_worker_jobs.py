@@ -196,7 +196,9 @@ def test_texts_are_counted_where_a_job_takes_steps(worker: EngineWorker, events:
     assert wait_for(events, Done) == Done("let go")
 
 
-def test_a_surprise_in_a_job_is_told_by_the_job_and_the_thread_goes_on(worker: EngineWorker, events: Events) -> None:
+def test_a_surprise_in_a_job_is_reported_by_the_job_and_the_thread_goes_on(
+    worker: EngineWorker, events: Events
+) -> None:
     worker.run_job(WaitingJob(error=RuntimeError("a bug")))
     assert wait_for(events, Done) == Done(UNEXPECTED.title)
     worker.run_job(WaitingJob(error=DecodeError("The pass failed.")))

@@ -166,7 +166,7 @@ def test_a_draft_that_reads_slowly_is_not_tried_for_long_and_once_only(
     assert fills == [0]
 
 
-def test_a_pass_that_fails_closes_the_draft_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_fails_closes_the_draft_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[LoadedModel] = []
     monkeypatch.setattr(LoadedModel, "close", lambda self: closed.append(self))  # noqa: PLW0108 (bound so)
 

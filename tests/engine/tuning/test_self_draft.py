@@ -59,7 +59,7 @@ def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early:
     assert last.stats.acceptance_rate == 1.0
 
 
-def test_copies_that_cannot_pay_go_with_the_figures_told(tmp_path: Path) -> None:
+def test_copies_that_cannot_pay_go_with_the_figures_reported(tmp_path: Path) -> None:
     found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path)
     assert len(found) == 2
     assert not any(one.pays for one in found)

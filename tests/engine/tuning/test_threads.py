@@ -46,7 +46,7 @@ def test_an_undisturbed_machine_is_left_alone() -> None:
     assert machine.control.reason == ""
 
 
-def test_a_collapse_is_answered_within_a_few_passes_and_told() -> None:
+def test_a_collapse_is_answered_within_a_few_passes_and_reported() -> None:
     machine = Machine(UNDISTURBED)
     machine.run(3.0)
     machine.costs = COLLAPSE

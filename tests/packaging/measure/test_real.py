@@ -65,7 +65,7 @@ def answers(state: Path) -> list[bytes]:
     return [line for line in content[: content.rfind(b"\n") + 1].splitlines() if not line.startswith(b'{"paceline')]
 
 
-def test_a_killed_measurement_goes_on_and_is_told_whole(server: Path, tmp_path: Path) -> None:
+def test_a_killed_measurement_goes_on_and_is_whole(server: Path, tmp_path: Path) -> None:
     state, out, page = tmp_path / "state.jsonl", tmp_path / "out" / "real.json", tmp_path / "out" / "real.md"
     words = ["--peer", f"llama-server={server}", "--rounds", "2", "--json", str(out), "--markdown", str(page)]
     first = started(state, *words)
@@ -103,7 +103,7 @@ def test_a_killed_measurement_goes_on_and_is_told_whole(server: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_request_to_end_is_heard_and_told(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_request_to_end_is_heard_and_reported(number: signal.Signals, tmp_path: Path) -> None:
     state, page = tmp_path / "state.jsonl", tmp_path / "real.md"
     # Long enough that it is not over before a busy machine has sent the signal.
     process = started(state, "--markdown", str(page), "--max-tokens", "200", "--rounds", "50")

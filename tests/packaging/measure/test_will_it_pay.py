@@ -36,7 +36,7 @@ def test_a_range_that_is_too_wide_holds_nothing() -> None:
     assert "widest factor 2.00: NO" in script.table([row(1.3, 1.0, 2.0)])
 
 
-def test_what_was_never_told_is_a_hyphen() -> None:
+def test_what_was_never_reported_is_a_hyphen() -> None:
     made = row(1.3, 1.1, 1.5)
     told = script.table([{**made, "told": {**made["told"], script.BASES[0]: None}}])
     assert "| t + d | - | 1.10-1.50 | 1.10-1.50 | 1.30 (1.00-2.00) |" in told

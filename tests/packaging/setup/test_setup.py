@@ -246,7 +246,7 @@ def test_all_checks_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failing", ["tests/engine", "--ignore"])
-def test_either_half_of_the_suite_fails_the_check_and_both_are_told(tmp_path: Path, failing: str) -> None:
+def test_either_half_of_the_suite_fails_the_check_and_both_are_reported(tmp_path: Path, failing: str) -> None:
     fails = f'case "$*" in *"-q {failing}"*) exit 1 ;; esac'
     processors = tmp_path / "processors"
     processors.mkdir()

@@ -113,7 +113,7 @@ def test_root_gets_them_installed_with_one_update(machine: Machine) -> None:
     assert calls[1].endswith("install -y --no-install-recommends libgl1")
 
 
-def test_an_installation_that_did_not_help_is_told(machine: Machine) -> None:
+def test_an_installation_that_did_not_help_is_reported(machine: Machine) -> None:
     with_apt(machine)
     machine.program("id", "echo 0")
     machine.has(*(name for name in LIBRARIES if name != "libGL.so.1"))
@@ -122,7 +122,7 @@ def test_an_installation_that_did_not_help_is_told(machine: Machine) -> None:
     assert "Still missing after apt: libGL.so.1." in result.stderr
 
 
-def test_other_systems_are_told_in_one_sentence(machine: Machine) -> None:
+def test_other_systems_are_reported_in_one_sentence(machine: Machine) -> None:
     machine.has(*(name for name in LIBRARIES if name != "libGL.so.1"))
     (machine.folder / "c++").unlink()
     result = machine.check("test")
@@ -139,7 +139,7 @@ def test_a_bare_debian_gets_python_too(machine: Machine) -> None:
     assert "--no-install-recommends python3 python3-venv\n" in result.stderr
 
 
-def test_an_old_python_is_told(machine: Machine) -> None:
+def test_an_old_python_is_reported(machine: Machine) -> None:
     machine.program("python3.9", 'case "$*" in -V) echo "Python 3.9.2";; *) exit 1;; esac')
     result = machine.check("test", PYTHON="python3.9")
     assert result.returncode == 1

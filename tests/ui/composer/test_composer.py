@@ -178,7 +178,7 @@ def test_a_text_that_could_not_be_sent_comes_back(window: MainWindow) -> None:
     assert window.composer.text == "not lost"
 
 
-def test_typing_is_told(window: MainWindow, qtbot: QtBot) -> None:
+def test_typing_is_reported(window: MainWindow, qtbot: QtBot) -> None:
     seen: list[str] = []
     window.draft_text_changed.connect(seen.append)
     qtbot.keyClicks(window.composer.edit, "ab")

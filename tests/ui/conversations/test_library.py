@@ -201,7 +201,7 @@ def test_thousands_are_fetched_in_slices(window: MainWindow) -> None:
     assert model.rowCount() == before + BATCH
 
 
-def test_the_open_chat_is_told_from_the_chosen_row(filled: MainWindow) -> None:
+def test_the_open_chat_is_reported_from_the_chosen_row(filled: MainWindow) -> None:
     listing = filled.sidebar.list
     listing.setCurrentIndex(listing.rows.index_of(4))
 

@@ -57,7 +57,7 @@ def test_it_says_what_it_needs_before_anything_is_done(dialog: SelfDraftDialog, 
     assert len(started) == 1
 
 
-def test_its_progress_is_told_and_escape_ends_it(dialog: SelfDraftDialog) -> None:
+def test_its_progress_is_reported_and_escape_ends_it(dialog: SelfDraftDialog) -> None:
     dialog.set_view(replace(OFFER, state=SelfDraftState.WORKING))
     assert dialog.doing.text() == "waiting for the engine"
     dialog.set_view(replace(OFFER, state=SelfDraftState.WORKING, words=("measuring the copy",), fraction=0.45))

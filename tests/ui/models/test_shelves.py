@@ -352,7 +352,7 @@ def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None
     assert len(done) == len(back) == 1
 
 
-def test_problems_are_told_and_take_no_room_otherwise(place: ModelsPanel, qtbot: QtBot) -> None:
+def test_problems_are_reported_and_take_no_room_otherwise(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("library")
     assert place.foot.isHidden()
     place.show_problem(OFFLINE)

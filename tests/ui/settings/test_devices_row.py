@@ -110,7 +110,7 @@ def test_without_a_device_the_menu_says_so(row: DevicesRow) -> None:
         ("tensor_overrides", "ffn_(up=CPU", "The pattern ffn_(up of a tensor override is wrong"),
     ],
 )
-def test_what_cannot_be_taken_is_told_below_the_line(key: str, text: str, sentence: str, qtbot: QtBot) -> None:
+def test_what_cannot_be_taken_is_reported_below_the_line(key: str, text: str, sentence: str, qtbot: QtBot) -> None:
     field = FIELD_BY_KEY[key]
     row = DevicesRow(field) if key == "device" else LineRow(field)
     qtbot.addWidget(row)

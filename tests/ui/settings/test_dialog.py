@@ -290,7 +290,7 @@ def test_the_tray_message_says_where_there_is_no_tray(
     assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
 
 
-def test_why_nothing_can_be_saved_is_told_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
+def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"]
     assert isinstance(row, NumberRow)
     dialog.show_page(3)

@@ -486,7 +486,7 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     assert wanted.args == [scope]
 
 
-def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_told(panel: StatsPanel) -> None:
+def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_reported(panel: StatsPanel) -> None:
     fast, slow = RunStats(tokens=96, interval_counts={236: 96}), RunStats(tokens=4, interval_counts={300: 4})
     rows = (
         PairSums("big", "small", "auto", Sums(1, fast)),

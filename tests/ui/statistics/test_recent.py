@@ -38,7 +38,7 @@ def test_a_pair_that_loses_has_a_hint(theme: Theme, qtbot: QtBot) -> None:
     assert "smaller draft" in shown.hint.text()
 
 
-def test_one_answer_makes_no_line_but_a_race_is_told(theme: Theme, qtbot: QtBot) -> None:
+def test_one_answer_makes_no_line_but_a_race_is_reported(theme: Theme, qtbot: QtBot) -> None:
     shown = RecentSpeed(theme, "T with D")
     qtbot.addWidget(shown)
     shown.show_speed(PairSpeed("T", "D", answers(1.2), (RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4),)))

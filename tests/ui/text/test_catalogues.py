@@ -202,7 +202,7 @@ def test_english_knows_one_and_many(qapp: QApplication) -> None:
     assert translate("Words", "%n days ago", None, 3) == "3 days ago"
 
 
-def test_what_a_prompt_lacks_is_told_in_german(german: str, qtbot: QtBot) -> None:
+def test_what_a_prompt_lacks_is_reported_in_german(german: str, qtbot: QtBot) -> None:
     page = PromptsPage([Prompt("kurz", "x")])
     qtbot.addWidget(page)
     page.text_edit.selectAll()

@@ -40,7 +40,7 @@ def tie_summary(num_ties: int, num_tokens: int) -> Sentence:
 
 @pytest.mark.parametrize(("depth", "can_pace"), [(None, True), (None, False), (3, True)])
 @pytest.mark.parametrize("mode", list(Mode))
-def test_every_pace_is_told_in_german(german: None, mode: Mode, depth: int | None, can_pace: bool) -> None:
+def test_every_pace_is_reported_in_german(german: None, mode: Mode, depth: int | None, can_pace: bool) -> None:
     english = choose_pace(mode, depth, can_pace=can_pace).reason
     german_words = in_language(english)
     assert german_words != english
@@ -143,11 +143,11 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         (said("draft left out: {reason}", reason=said("No draft model is chosen.")), "Entwurfsmodell ausgelassen: Es"),
     ],
 )
-def test_every_note_of_an_answer_is_told_in_german(german: None, sentence: Sentence, told: str) -> None:
+def test_every_note_of_an_answer_is_reported_in_german(german: None, sentence: Sentence, told: str) -> None:
     assert told in in_language(sentence)
 
 
-def test_why_an_answer_is_plain_is_told_in_german(german: None) -> None:
+def test_why_an_answer_is_plain_is_reported_in_german(german: None) -> None:
     sentence = said("plain decoding instead: {reason}", reason=said("No draft model is chosen."))
     assert in_language(sentence).endswith(": Es ist kein Entwurfsmodell gewählt.")
 

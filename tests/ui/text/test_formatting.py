@@ -128,7 +128,7 @@ def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -
     assert f"take only {formatting.milliseconds(plain_ms)} here" in told
 
 
-def test_why_no_comparison_is_made_is_told_where_tokens_were_drafted_and_only_there() -> None:
+def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_only_there() -> None:
     stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
     assert "no comparison" not in formatting.footer_parts(stats)[0][1]
     assert "whose cost was not known" in formatting.footer_parts(replace(stats, plain_ms=None))[0][1]

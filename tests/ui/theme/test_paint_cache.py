@@ -48,7 +48,7 @@ def test_another_text_size_gives_other_fonts(theme: Theme, host: QWidget) -> Non
     assert theme.text_height(-1) == theme.paint_cache.metrics(-1).height()
 
 
-def test_another_font_of_the_system_is_told_and_taken(theme: Theme, own_font: QFont, qtbot: QtBot) -> None:
+def test_another_font_of_the_system_is_reported_and_taken(theme: Theme, own_font: QFont, qtbot: QtBot) -> None:
     other = QFont(own_font)
     other.setItalic(True)
     assert not theme.paint_cache.font().italic()

@@ -78,7 +78,7 @@ def test_from_the_message_the_key_goes_to_the_last_answer(page: MainWindow, qtbo
     qtbot.waitUntil(lambda: "target 62%" in QToolTip.text(), timeout=30_000)
 
 
-def test_escape_stops_nothing_while_a_pass_is_told(page: MainWindow, qtbot: QtBot) -> None:
+def test_escape_stops_nothing_while_a_pass_is_reported(page: MainWindow, qtbot: QtBot) -> None:
     page.begin_answer(MessageView(5, "assistant", "More", state=MessageView(5, "assistant", "").state))
     page.composer.set_streaming(True)
     qtbot.keyClick(page.composer.edit, Qt.Key.Key_I, CTRL)

@@ -14,7 +14,7 @@ NAME = "A model with quite a long name, quantized to four bits"
 
 
 @pytest.mark.parametrize(("width", "own", "expected"), [(80, "", NAME), (900, "", ""), (80, "its path", "its path")])
-def test_the_whole_is_told_on_hover_where_letters_are_missing(
+def test_the_whole_is_reported_on_hover_where_letters_are_missing(
     width: int, own: str, expected: str, qtbot: QtBot
 ) -> None:
     label = ElidedLabel(NAME)

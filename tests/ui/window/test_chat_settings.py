@@ -75,7 +75,7 @@ def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSett
     assert "tiny" in dialog.explanation.text()
 
 
-def test_typing_is_told_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_typing_is_reported_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)
     told: list[tuple[Layer, dict[str, SettingValue]]] = []
@@ -87,7 +87,7 @@ def test_typing_is_told_once_it_pauses(window: MainWindow, dialog: ChatSettingsD
     assert told == [(Layer.CHAT, {"temperature": 1.25})]
 
 
-def test_what_is_out_of_range_is_explained_and_never_told(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_what_is_out_of_range_is_explained_and_never_reported(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)
     told: list[object] = []
@@ -186,7 +186,7 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
     assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
 
 
-def test_a_name_that_cannot_be_had_is_told_where_it_is_typed(dialog: ChatSettingsDialog) -> None:
+def test_a_name_that_cannot_be_had_is_reported_where_it_is_typed(dialog: ChatSettingsDialog) -> None:
     presets = dialog.presets
     presets.list_menu.aboutToShow.emit()
     presets.list_menu.actions()[-3].trigger()

@@ -57,7 +57,7 @@ def test_what_left_the_window_again_is_not_dropped_later(window: MainWindow) -> 
     assert told == []
 
 
-def test_a_folder_is_told_before_it_is_dropped(tmp_path: Path) -> None:
+def test_a_folder_is_reported_before_it_is_dropped(tmp_path: Path) -> None:
     assert what_happens([str(tmp_path)]) == ("Folders cannot be attached: drop the files in it", "folder")
     assert what_happens([str(tmp_path), "/files/a.txt"])[1] == "paperclip"
 

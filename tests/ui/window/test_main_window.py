@@ -166,7 +166,7 @@ def test_esc_leaves_the_drop(window: MainWindow, qtbot: QtBot) -> None:
     assert not window.drop_overlay.isVisible()
 
 
-def test_other_files_are_told_and_the_drag_says_what_comes(window: MainWindow, qtbot: QtBot) -> None:
+def test_other_files_are_reported_and_the_drag_says_what_comes(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.drop_zone.files_dropped) as caught:
         assert _drop(window, "/notes/readme.txt")
     assert caught.args == [["/notes/readme.txt"]]
@@ -343,7 +343,7 @@ def test_ctrl_shift_c_copies_the_last_answer(window: MainWindow, qtbot: QtBot) -
     assert QApplication.clipboard().text() == "*last*"
 
 
-def test_closing_is_told_once(window: MainWindow, qtbot: QtBot) -> None:
+def test_closing_is_reported_once(window: MainWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.closing):
         window.close()
 

@@ -144,14 +144,14 @@ def test_a_failed_answer_is_one_sentence(program: str, script: str, words: str) 
         made.close()
 
 
-def test_a_missing_program_and_an_unknown_configuration_are_told(program: str, tmp_path: Path) -> None:
+def test_a_missing_program_and_an_unknown_configuration_are_reported(program: str, tmp_path: Path) -> None:
     with pytest.raises(PeerError, match="There is no llama-server at"):
         LlamaServerPeer(str(tmp_path / "nothing"), LOAD, ready(), [])
     with pytest.raises(PeerError, match="cannot run as magic"):
         LlamaServerPeer(program, LOAD, ready(), ["magic"])
 
 
-def test_a_program_that_is_none_is_told(tmp_path: Path) -> None:
+def test_a_program_that_is_none_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("no program", encoding="utf-8")
     with pytest.raises(PeerError, match="could not be run"):

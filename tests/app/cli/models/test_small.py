@@ -35,7 +35,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
     return made
 
 
-def test_it_is_pulled_once_and_its_place_and_origin_are_told(model: FirstModel, capsys: Capture) -> None:
+def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: FirstModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     told = capsys.readouterr()
     assert str(find_paths().models / model.repo_id / model.file) in told.out

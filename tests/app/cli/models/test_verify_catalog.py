@@ -68,7 +68,7 @@ def test_what_was_found_is_printed_and_written(
     assert (plain["key"], plain["status"], plain["target"]["architecture"]) == ("plain", "there", "llama")
 
 
-def test_an_entry_that_is_gone_is_told_and_is_no_success(
+def test_an_entry_that_is_gone_is_reported_and_is_no_success(
     catalog: LoopbackHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
     del catalog.repos["tiny/plain-GGUF"]

@@ -21,7 +21,7 @@ from app.storage.exchange.file_names import JSON, MARKDOWN
 from app.storage.exchange.transfer import export_chats
 from engine.records import TokensCounted
 from tests.app.attachments import pdfs
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.composer.attachments.chips import AttachmentChip
 from ui.composer.attachments.reader import AttachmentReader
 from ui.transcript.cards.user_card import UserCard
@@ -30,64 +30,68 @@ WAIT_MS = 30_000
 PASTE = (Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
 
 
-def drop(desk: Desk, *paths: Path) -> None:
+def drop(harness: AppHarness, *paths: Path) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     # The constructor with whole numbers went out of use with 6.12, which brought the one without.
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
-    QApplication.sendEvent(desk.window, enter)
-    assert desk.window.drop_zone.hint.isVisible()
-    QApplication.sendEvent(desk.window, QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys))
+    QApplication.sendEvent(harness.window, enter)
+    assert harness.window.drop_zone.hint.isVisible()
+    QApplication.sendEvent(harness.window, QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys))
 
 
-def chips(desk: Desk) -> list[AttachmentChip]:
-    return desk.window.composer.tray.rows.chips
+def chips(harness: AppHarness) -> list[AttachmentChip]:
+    return harness.window.composer.tray.rows.chips
 
 
-def captions(desk: Desk) -> list[str]:
-    return [chip.facts.text() for chip in chips(desk)]
+def captions(harness: AppHarness) -> list[str]:
+    return [chip.facts.text() for chip in chips(harness)]
 
 
 @pytest.fixture
-def attach(desk: Desk, qtbot: QtBot, tmp_path: Path) -> Callable[..., Path]:
+def attach(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> Callable[..., Path]:
     """Drop a file with these contents and wait until it is there."""
 
     def do(name: str = "notes.md", content: str = "one two three\n") -> Path:
         path = tmp_path / name
         path.write_text(content, "utf-8")
-        before = len(chips(desk))
-        drop(desk, path)
-        qtbot.waitUntil(lambda: len(chips(desk)) == before + 1 and "reading" not in captions(desk)[-1], timeout=WAIT_MS)
+        before = len(chips(harness))
+        drop(harness, path)
+        qtbot.waitUntil(
+            lambda: len(chips(harness)) == before + 1 and "reading" not in captions(harness)[-1], timeout=WAIT_MS
+        )
         return path
 
     return do
 
 
-def card(desk: Desk) -> UserCard:
-    found = desk.window.transcript.findChildren(UserCard)
+def card(harness: AppHarness) -> UserCard:
+    found = harness.window.transcript.findChildren(UserCard)
     return found[-1]
 
 
-def test_a_dropped_file_is_shown_counted_and_sent(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
+def test_a_dropped_file_is_shown_counted_and_sent(
+    harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]
+) -> None:
     attach()
-    window = desk.window
+    window = harness.window
     # "Attached file: notes.md (Markdown)", the two fences and three words
-    qtbot.waitUntil(lambda: captions(desk) == ["Markdown · 14 B · 9 tokens"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: captions(harness) == ["Markdown · 14 B · 9 tokens"], timeout=WAIT_MS)
     assert window.composer.context_label.text() == "17 of 512 tokens"
     qtbot.keyClicks(window.composer.edit, "What is it?")
     qtbot.waitUntil(lambda: window.composer.context_label.text() == "20 of 512 tokens", timeout=WAIT_MS)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
-    assert chips(desk) == []
+    assert chips(harness) == []
     assert window.composer.text == ""
-    (message,) = desk.engine.requests[-1].messages
+    (message,) = harness.engine.requests[-1].messages
     assert "```markdown\none two three\n```" in message.content
     assert message.content.endswith("What is it?")
-    rows = card(desk).attachments
+    rows = card(harness).attachments
     assert rows is not None
     assert [chip.attachment.name for chip in rows.chips] == ["notes.md"]
-    assert card(desk).text == "What is it?"
+    assert card(harness).text == "What is it?"
     qtbot.mouseClick(rows.chips[0], Qt.MouseButton.LeftButton)
     reader = window.findChild(AttachmentReader)
     assert reader is not None
@@ -96,51 +100,51 @@ def test_a_dropped_file_is_shown_counted_and_sent(desk: Desk, qtbot: QtBot, atta
     assert not reader.isVisible()
 
 
-def test_files_alone_can_be_sent(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
+def test_files_alone_can_be_sent(harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]) -> None:
     attach("table.csv", "a,b\n1,2\n")
-    qtbot.mouseClick(desk.window.composer.send_button, Qt.MouseButton.LeftButton)
-    assert "```csv\na,b" in desk.engine.requests[-1].messages[0].content
-    assert desk.rows() == ["table.csv"]
+    qtbot.mouseClick(harness.window.composer.send_button, Qt.MouseButton.LeftButton)
+    assert "```csv\na,b" in harness.engine.requests[-1].messages[0].content
+    assert harness.rows() == ["table.csv"]
 
 
-def test_by_button_and_dialog(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_by_button_and_dialog(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("print(1)")
-    qtbot.mouseClick(desk.window.composer.attach_button, Qt.MouseButton.LeftButton)
-    dialog = desk.window.findChild(QFileDialog)
+    qtbot.mouseClick(harness.window.composer.attach_button, Qt.MouseButton.LeftButton)
+    dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     dialog.filesSelected.emit([str(tmp_path / "a.py")])
     dialog.reject()
-    qtbot.waitUntil(lambda: captions(desk) != [] and "Code · 8 B" in captions(desk)[0], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: captions(harness) != [] and "Code · 8 B" in captions(harness)[0], timeout=WAIT_MS)
 
 
-def test_the_shortcut_opens_the_dialog(desk: Desk, qtbot: QtBot) -> None:
+def test_the_shortcut_opens_the_dialog(harness: AppHarness, qtbot: QtBot) -> None:
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    desk.window.activateWindow()
-    qtbot.waitUntil(desk.window.isActiveWindow, timeout=WAIT_MS)
-    qtbot.keyClick(desk.window, Qt.Key.Key_A, modifiers)
-    dialog = desk.window.findChild(QFileDialog)
+    harness.window.activateWindow()
+    qtbot.waitUntil(harness.window.isActiveWindow, timeout=WAIT_MS)
+    qtbot.keyClick(harness.window, Qt.Key.Key_A, modifiers)
+    dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     dialog.reject()
 
 
-def test_pasted_files_are_attached(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_pasted_files_are_attached(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "paper.pdf").write_bytes(pdfs.with_text(["Words of the paper"]))
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "paper.pdf"))])
     QApplication.clipboard().setMimeData(mime)
-    qtbot.keyClicks(desk.window.composer.edit, "typed")
-    qtbot.keyClick(desk.window.composer.edit, *PASTE)
-    assert captions(desk) == ["PDF · reading"]
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    assert desk.engine.requests == []  # nothing is sent while a file is being read
-    qtbot.waitUntil(lambda: "tokens" in captions(desk)[0], timeout=WAIT_MS)
-    assert desk.window.composer.text == "typed"
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    assert "Words of the paper" in desk.engine.requests[-1].messages[0].content
+    qtbot.keyClicks(harness.window.composer.edit, "typed")
+    qtbot.keyClick(harness.window.composer.edit, *PASTE)
+    assert captions(harness) == ["PDF · reading"]
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    assert harness.engine.requests == []  # nothing is sent while a file is being read
+    qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
+    assert harness.window.composer.text == "typed"
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    assert "Words of the paper" in harness.engine.requests[-1].messages[0].content
 
 
-def test_a_long_pasted_text_can_become_an_attachment(desk: Desk, qtbot: QtBot) -> None:
-    composer = desk.window.composer
+def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:
+    composer = harness.window.composer
     QApplication.clipboard().setText("word " * 1500)
     qtbot.keyClicks(composer.edit, "before ")
     qtbot.keyClick(composer.edit, *PASTE)
@@ -149,124 +153,126 @@ def test_a_long_pasted_text_can_become_an_attachment(desk: Desk, qtbot: QtBot) -
     qtbot.mouseClick(composer.tray.attach_button, Qt.MouseButton.LeftButton)
     assert composer.text == "before "
     assert not composer.tray.offer.isVisible()
-    qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(desk)] == ["Pasted text.txt"], timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: "tokens" in captions(desk)[0], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(harness)] == ["Pasted text.txt"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "tokens" in captions(harness)[0], timeout=WAIT_MS)
     qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning", timeout=WAIT_MS)
 
 
-def test_texts_pasted_into_several_chats_while_a_file_is_read_all_have_a_name(desk: Desk, qtbot: QtBot) -> None:
+def test_texts_pasted_into_several_chats_while_a_file_is_read_all_have_a_name(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     """One slow PDF holds up everything behind it."""
     go_on = threading.Event()
-    first = desk.store.create_conversation("first")
-    second = desk.store.create_conversation("second")
-    reader = desk.controller.attachments._reader
+    first = harness.store.create_conversation("first")
+    second = harness.store.create_conversation("second")
+    reader = harness.controller.attachments._reader
     read = reader._read
     reader._read = lambda wanted: (go_on.wait(WAIT_MS / 1000), read(wanted))[1]  # type: ignore[method-assign]
     for chat in (first, second, first):
-        desk.controller.conversations.select(chat)
+        harness.controller.conversations.select(chat)
         for _ in range(MAX_ATTACHMENTS):
-            desk.controller.attachments.attach_text("words")
+            harness.controller.attachments.attach_text("words")
     go_on.set()
-    qtbot.waitUntil(lambda: not desk.controller.attachments._reading, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.controller.attachments._reading, timeout=WAIT_MS)
     numbered = {"Pasted text.txt", *(f"Pasted text {number}.txt" for number in range(2, MAX_ATTACHMENTS + 1))}
     for chat in (first, second):
-        assert {each.name for each in desk.store.attachments.unsent(chat)} == numbered
+        assert {each.name for each in harness.store.attachments.unsent(chat)} == numbered
 
 
-def test_a_long_pasted_text_can_stay(desk: Desk, qtbot: QtBot) -> None:
-    composer = desk.window.composer
+def test_a_long_pasted_text_can_stay(harness: AppHarness, qtbot: QtBot) -> None:
+    composer = harness.window.composer
     QApplication.clipboard().setText("x\n" * 100)
     qtbot.keyClick(composer.edit, *PASTE)
     qtbot.keyClick(composer.tray.keep_button, Qt.Key.Key_Space)
     assert not composer.tray.isVisible()
     assert composer.text == "x\n" * 100
-    assert chips(desk) == []
+    assert chips(harness) == []
 
 
-def test_a_huge_pasted_text_is_attached_at_once(desk: Desk, qtbot: QtBot) -> None:
+def test_a_huge_pasted_text_is_attached_at_once(harness: AppHarness, qtbot: QtBot) -> None:
     QApplication.clipboard().setText("y" * 300_000)
-    qtbot.keyClick(desk.window.composer.edit, *PASTE)
-    assert desk.window.composer.text == ""
-    qtbot.waitUntil(lambda: captions(desk) != [] and "300 kB" in captions(desk)[0], timeout=WAIT_MS)
+    qtbot.keyClick(harness.window.composer.edit, *PASTE)
+    assert harness.window.composer.text == ""
+    qtbot.waitUntil(lambda: captions(harness) != [] and "300 kB" in captions(harness)[0], timeout=WAIT_MS)
 
 
-def test_a_pasted_text_of_fifty_megabytes_is_refused_and_not_laid_out(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.keyClicks(desk.window.composer.edit, "typed")
+def test_a_pasted_text_of_fifty_megabytes_is_refused_and_not_laid_out(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.keyClicks(harness.window.composer.edit, "typed")
     QApplication.clipboard().setText("words and words\n" * 3_200_000)
-    qtbot.keyClick(desk.window.composer.edit, *PASTE)
-    qtbot.waitUntil(lambda: desk.window.problems != [], timeout=WAIT_MS)
+    qtbot.keyClick(harness.window.composer.edit, *PASTE)
+    qtbot.waitUntil(lambda: harness.window.problems != [], timeout=WAIT_MS)
     QApplication.clipboard().clear()
-    assert "characters" in desk.window.problems[-1].message
-    assert desk.window.composer.text == "typed"
-    assert captions(desk) == []
+    assert "characters" in harness.window.problems[-1].message
+    assert harness.window.composer.text == "typed"
+    assert captions(harness) == []
 
 
 def test_a_refused_text_that_the_box_can_hold_goes_back_there(
-    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_name: str, _text: str) -> None:
         raise FileTooLargeError("too large")
 
     monkeypatch.setattr("app.attachments.reading.text_attachment", refuse)
-    desk.controller.attachments.attach_text("a text")
-    qtbot.waitUntil(lambda: desk.window.problems != [], timeout=WAIT_MS)
-    assert desk.window.composer.text == "a text"
+    harness.controller.attachments.attach_text("a text")
+    qtbot.waitUntil(lambda: harness.window.problems != [], timeout=WAIT_MS)
+    assert harness.window.composer.text == "a text"
 
 
-def test_removed_by_mouse_and_by_key(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
+def test_removed_by_mouse_and_by_key(harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]) -> None:
     attach("a.txt")
     attach("b.txt")
     attach("c.txt")
-    cross = chips(desk)[0].remove_button
+    cross = chips(harness)[0].remove_button
     assert cross is not None
     qtbot.mouseClick(cross, Qt.MouseButton.LeftButton)
-    assert [chip.attachment.name for chip in chips(desk)] == ["b.txt", "c.txt"]
-    chips(desk)[1].setFocus()
-    qtbot.keyClick(chips(desk)[1], Qt.Key.Key_Delete)
-    assert [chip.attachment.name for chip in chips(desk)] == ["b.txt"]
-    qtbot.keyClick(chips(desk)[0], Qt.Key.Key_Return)
-    assert desk.window.findChild(AttachmentReader) is not None
-    qtbot.waitUntil(lambda: len(desk.store.attachments.unsent(None)) == 1, timeout=WAIT_MS)
+    assert [chip.attachment.name for chip in chips(harness)] == ["b.txt", "c.txt"]
+    chips(harness)[1].setFocus()
+    qtbot.keyClick(chips(harness)[1], Qt.Key.Key_Delete)
+    assert [chip.attachment.name for chip in chips(harness)] == ["b.txt"]
+    qtbot.keyClick(chips(harness)[0], Qt.Key.Key_Return)
+    assert harness.window.findChild(AttachmentReader) is not None
+    qtbot.waitUntil(lambda: len(harness.store.attachments.unsent(None)) == 1, timeout=WAIT_MS)
 
 
-def test_what_cannot_be_attached_says_why_and_loses_nothing(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_what_cannot_be_attached_says_why_and_loses_nothing(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(b"\x89PNG" + b"\0" * 20)
     (tmp_path / "ok.txt").write_text("fine")
-    qtbot.keyClicks(desk.window.composer.edit, "typed")
-    drop(desk, tmp_path / "photo.png", tmp_path / "ok.txt")
-    qtbot.waitUntil(lambda: desk.window.problems != [] and len(chips(desk)) == 1, timeout=WAIT_MS)
-    assert "“photo.png” is a picture" in desk.window.problems[-1].message
-    assert desk.window.composer.text == "typed"
-    drop(desk, tmp_path / "photo.png", tmp_path / "gone.txt")
-    qtbot.waitUntil(lambda: len(desk.window.problems) == 2, timeout=WAIT_MS)
-    assert desk.window.problems[-1].title == "2 files could not be attached"
-    assert "gone.txt" in desk.window.problems[-1].message
+    qtbot.keyClicks(harness.window.composer.edit, "typed")
+    drop(harness, tmp_path / "photo.png", tmp_path / "ok.txt")
+    qtbot.waitUntil(lambda: harness.window.problems != [] and len(chips(harness)) == 1, timeout=WAIT_MS)
+    assert "“photo.png” is a picture" in harness.window.problems[-1].message
+    assert harness.window.composer.text == "typed"
+    drop(harness, tmp_path / "photo.png", tmp_path / "gone.txt")
+    qtbot.waitUntil(lambda: len(harness.window.problems) == 2, timeout=WAIT_MS)
+    assert harness.window.problems[-1].title == "2 files could not be attached"
+    assert "gone.txt" in harness.window.problems[-1].message
 
 
-def test_there_are_not_too_many(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_there_are_not_too_many(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.txt" for number in range(14)]
     for path in paths:
         path.write_text("x")
-    drop(desk, *paths)
-    qtbot.waitUntil(lambda: len(chips(desk)) == 12 and desk.window.problems != [], timeout=WAIT_MS)
-    assert "2 more were chosen" in desk.window.problems[-1].message
+    drop(harness, *paths)
+    qtbot.waitUntil(lambda: len(chips(harness)) == 12 and harness.window.problems != [], timeout=WAIT_MS)
+    assert "2 more were chosen" in harness.window.problems[-1].message
 
 
 def test_unsent_attachments_belong_to_their_chat_and_survive_a_restart(
-    desk: Desk, qtbot: QtBot, attach: Callable[..., Path]
+    harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]
 ) -> None:
     attach("first.txt")
-    qtbot.keyClicks(desk.window.composer.edit, "hello")
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    desk.engine.say("Hi.")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: not desk.window.composer.is_busy, timeout=WAIT_MS)
+    qtbot.keyClicks(harness.window.composer.edit, "hello")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.engine.say("Hi.")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
     attach("second.txt")
-    desk.window.new_chat_requested.emit()
-    assert chips(desk) == []
+    harness.window.new_chat_requested.emit()
+    assert chips(harness) == []
     attach("third.txt")
-    desk.window.close()
-    again = open_desk()
+    harness.window.close()
+    again = open_app()
     conversation = again.store.conversations()[0].id
     assert [chip.attachment.name for chip in chips(again)] == ["third.txt"]  # the new chat was open
     again.window.conversation_selected.emit(conversation)
@@ -278,64 +284,70 @@ def test_unsent_attachments_belong_to_their_chat_and_survive_a_restart(
     again.close()
 
 
-def test_editing_keeps_attachments_and_lets_one_go(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
+def test_editing_keeps_attachments_and_lets_one_go(
+    harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]
+) -> None:
     attach("a.txt", "alpha")
     attach("b.txt", "beta")
-    qtbot.keyClicks(desk.window.composer.edit, "compare")
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    desk.engine.say("Done.")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: not desk.window.composer.is_busy, timeout=WAIT_MS)
-    card(desk).begin_edit()
-    editor = card(desk).editor
+    qtbot.keyClicks(harness.window.composer.edit, "compare")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.engine.say("Done.")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
+    card(harness).begin_edit()
+    editor = card(harness).editor
     assert editor is not None
     assert [chip.attachment.name for chip in editor.rows.chips] == ["a.txt", "b.txt"]
     qtbot.keyClick(editor.rows.chips[0], Qt.Key.Key_Delete)
     qtbot.keyClicks(editor.edit, " again")
     qtbot.keyClick(editor.edit, Qt.Key.Key_Return)
-    content = desk.engine.requests[-1].messages[-1].content
+    content = harness.engine.requests[-1].messages[-1].content
     assert "beta" in content
     assert "alpha" not in content
     assert content.endswith("compare again")
-    assert [each.name for each in desk.messages()[0].attachments] == ["b.txt"]
+    assert [each.name for each in harness.messages()[0].attachments] == ["b.txt"]
 
 
-def test_a_dropped_export_is_imported_and_other_json_is_attached(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    desk.store.add_message(desk.store.create_conversation("Old chat"), "user", "hello")
-    export_chats(desk.store, tmp_path / "chats.json", JSON)
-    desk.store.deletions.wipe([desk.store.conversations()[0].id])
+def test_a_dropped_export_is_imported_and_other_json_is_attached(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    harness.store.add_message(harness.store.create_conversation("Old chat"), "user", "hello")
+    export_chats(harness.store, tmp_path / "chats.json", JSON)
+    harness.store.deletions.wipe([harness.store.conversations()[0].id])
     (tmp_path / "data.json").write_text(json.dumps({"format": "other", "messages": [1, 2]}))
-    drop(desk, tmp_path / "chats.json", tmp_path / "data.json")
-    qtbot.waitUntil(lambda: desk.rows() == ["Old chat"] and len(chips(desk)) == 1, timeout=WAIT_MS)
-    assert chips(desk)[0].attachment.name == "data.json"
+    drop(harness, tmp_path / "chats.json", tmp_path / "data.json")
+    qtbot.waitUntil(lambda: harness.rows() == ["Old chat"] and len(chips(harness)) == 1, timeout=WAIT_MS)
+    assert chips(harness)[0].attachment.name == "data.json"
 
 
 def test_dropped_chats_in_markdown_are_imported_one_after_the_other_and_notes_attached(
-    desk: Desk, qtbot: QtBot, tmp_path: Path
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     names = [f"Chat {number}" for number in range(4)]
     for name in names:
-        desk.store.add_message(desk.store.create_conversation(name), "user", f"words of {name}")
-    for row in desk.store.conversations():
-        export_chats(desk.store, tmp_path / f"{row.title}.md", MARKDOWN, row.id)
-    desk.store.deletions.wipe([row.id for row in desk.store.conversations()])
+        harness.store.add_message(harness.store.create_conversation(name), "user", f"words of {name}")
+    for row in harness.store.conversations():
+        export_chats(harness.store, tmp_path / f"{row.title}.md", MARKDOWN, row.id)
+    harness.store.deletions.wipe([row.id for row in harness.store.conversations()])
     (tmp_path / "notes.md").write_text("# Notes\n\n## User\n\nwords\n")
-    drop(desk, *(tmp_path / f"{name}.md" for name in names), tmp_path / "notes.md")
-    qtbot.waitUntil(lambda: sorted(desk.rows()) == names and len(chips(desk)) == 1, timeout=WAIT_MS)
-    assert chips(desk)[0].attachment.name == "notes.md"
-    assert desk.window.problems == []
+    drop(harness, *(tmp_path / f"{name}.md" for name in names), tmp_path / "notes.md")
+    qtbot.waitUntil(lambda: sorted(harness.rows()) == names and len(chips(harness)) == 1, timeout=WAIT_MS)
+    assert chips(harness)[0].attachment.name == "notes.md"
+    assert harness.window.problems == []
 
 
-def test_a_sum_that_does_not_fit_says_what_will_happen(desk: Desk, qtbot: QtBot, attach: Callable[..., Path]) -> None:
-    composer = desk.window.composer
-    desk.window.set_settings({"overflow": "stop"})
+def test_a_sum_that_does_not_fit_says_what_will_happen(
+    harness: AppHarness, qtbot: QtBot, attach: Callable[..., Path]
+) -> None:
+    composer = harness.window.composer
+    harness.window.set_settings({"overflow": "stop"})
     attach("long.txt", "word " * 600)
     qtbot.waitUntil(composer.fit_label.isVisible, timeout=WAIT_MS)
     assert "does not fit in the context" in composer.fit_label.text()
     assert composer.context_label.property("kind") == "warning"
-    desk.window.set_settings({"overflow": "drop"})
+    harness.window.set_settings({"overflow": "drop"})
     assert "This message alone" in composer.fit_label.text()
-    chips(desk)[0].removed.emit(chips(desk)[0].attachment.id)
+    chips(harness)[0].removed.emit(chips(harness)[0].attachment.id)
     assert not composer.fit_label.isVisible()
     composer.set_context(400, 512)
     attach("half.txt", "word " * 200)
@@ -343,53 +355,53 @@ def test_a_sum_that_does_not_fit_says_what_will_happen(desk: Desk, qtbot: QtBot,
     assert "oldest messages will be left out" in composer.fit_label.text()
 
 
-def test_a_slow_count_says_so_and_a_new_model_counts_anew(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    desk.engine.counts_at_once = False
+def test_a_slow_count_says_so_and_a_new_model_counts_anew(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    harness.engine.counts_at_once = False
     (tmp_path / "a.txt").write_text("words")
-    drop(desk, tmp_path / "a.txt")
-    qtbot.waitUntil(lambda: captions(desk) == ["Text · 5 B · counting tokens"], timeout=WAIT_MS)
-    assert desk.window.composer.context_label.text().startswith("at least ")
-    request = desk.engine.counts[-1]
-    desk.engine.tell(TokensCounted(request.request_id, tuple(5 for _ in request.texts)))
-    qtbot.waitUntil(lambda: captions(desk) == ["Text · 5 B · 5 tokens"], timeout=WAIT_MS)
-    desk.engine.ready("models/other.gguf")
-    qtbot.waitUntil(lambda: captions(desk) == ["Text · 5 B · counting tokens"], timeout=WAIT_MS)
-    assert desk.engine.counts[-1].request_id > request.request_id
+    drop(harness, tmp_path / "a.txt")
+    qtbot.waitUntil(lambda: captions(harness) == ["Text · 5 B · counting tokens"], timeout=WAIT_MS)
+    assert harness.window.composer.context_label.text().startswith("at least ")
+    request = harness.engine.counts[-1]
+    harness.engine.tell(TokensCounted(request.request_id, tuple(5 for _ in request.texts)))
+    qtbot.waitUntil(lambda: captions(harness) == ["Text · 5 B · 5 tokens"], timeout=WAIT_MS)
+    harness.engine.ready("models/other.gguf")
+    qtbot.waitUntil(lambda: captions(harness) == ["Text · 5 B · counting tokens"], timeout=WAIT_MS)
+    assert harness.engine.counts[-1].request_id > request.request_id
 
 
 def test_no_word_of_a_file_reaches_the_log(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7\ncanarycanary\n" * 50)
     (tmp_path / "b.txt").write_bytes(b"canarycanary\0")
     (tmp_path / "c.txt").write_text("canarycanary")
-    drop(desk, tmp_path / "a.pdf", tmp_path / "b.txt", tmp_path / "c.txt")
-    qtbot.waitUntil(lambda: desk.window.problems != [] and len(chips(desk)) == 1, timeout=WAIT_MS)
+    drop(harness, tmp_path / "a.pdf", tmp_path / "b.txt", tmp_path / "c.txt")
+    qtbot.waitUntil(lambda: harness.window.problems != [] and len(chips(harness)) == 1, timeout=WAIT_MS)
     assert "canarycanary" not in caplog.text
-    assert "canarycanary" not in desk.window.problems[-1].message
+    assert "canarycanary" not in harness.window.problems[-1].message
 
 
 def test_without_a_model_the_files_wait(qtbot: QtBot, tmp_path: Path) -> None:
     keep_settings({})
-    desk = open_desk()
+    harness = open_app()
     (tmp_path / "a.txt").write_text("words")
-    drop(desk, tmp_path / "a.txt")
+    drop(harness, tmp_path / "a.txt")
     qtbot.waitUntil(
-        lambda: captions(desk) == ["Text · 5 B · tokens are counted once a model is loaded"], timeout=WAIT_MS
+        lambda: captions(harness) == ["Text · 5 B · tokens are counted once a model is loaded"], timeout=WAIT_MS
     )
-    desk.close()
+    harness.close()
 
 
 def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
-    desk: Desk, qtbot: QtBot, tmp_path: Path
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("words")
-    drop(desk, tmp_path / "a.txt")
+    drop(harness, tmp_path / "a.txt")
     deadline = time.monotonic() + WAIT_MS / 1000
-    while not desk.store.attachments.unsent(None):  # the window hears of it later only
+    while not harness.store.attachments.unsent(None):  # the window hears of it later only
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    desk.window.new_chat_requested.emit()
-    qtbot.waitUntil(lambda: "reading" not in "".join(captions(desk)), timeout=WAIT_MS)
-    assert [chip.attachment.name for chip in chips(desk)] == ["a.txt"]
+    harness.window.new_chat_requested.emit()
+    qtbot.waitUntil(lambda: "reading" not in "".join(captions(harness)), timeout=WAIT_MS)
+    assert [chip.attachment.name for chip in chips(harness)] == ["a.txt"]

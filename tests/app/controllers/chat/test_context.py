@@ -26,57 +26,57 @@ from engine.records import (
 )
 from engine.session.summarising import in_front
 from tests.app.controllers.chat.test_answers import answer
-from tests.app.fakes import TARGET, Desk, info
+from tests.app.fakes import TARGET, AppHarness, info
 from ui.composer.context_meter import ContextMeter, ContextPanel
 from ui.transcript.context_summary import SummaryLine
 
 
 @pytest.fixture
-def loaded(desk: Desk, qtbot: QtBot) -> Desk:
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: meter(desk).parts.size == 512)
-    return desk
+def loaded(harness: AppHarness, qtbot: QtBot) -> AppHarness:
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: meter(harness).parts.size == 512)
+    return harness
 
 
-def meter(desk: Desk) -> ContextMeter:
-    return desk.controller.context.meter
+def meter(harness: AppHarness) -> ContextMeter:
+    return harness.controller.context.meter
 
 
-def lines(desk: Desk) -> list[SummaryLine]:
-    page = desk.window.transcript
+def lines(harness: AppHarness) -> list[SummaryLine]:
+    page = harness.window.transcript
     found = (page.summaries.line_of(card) for card in page.cards)
     return [line for line in found if line is not None and not line.isHidden()]
 
 
-def stored(desk: Desk) -> dict[int, str]:
-    current = desk.controller.conversations.current_id
+def stored(harness: AppHarness) -> dict[int, str]:
+    current = harness.controller.conversations.current_id
     assert current is not None
-    return desk.store.read(lambda db: summaries.of_conversation(db, current))
+    return harness.store.read(lambda db: summaries.of_conversation(db, current))
 
 
-def update(desk: Desk, **changes: object) -> None:
-    request_id = desk.engine.requests[-1].request_id
-    desk.engine.tell(SummaryUpdate(request_id, 2, **changes))  # type: ignore[arg-type]
+def update(harness: AppHarness, **changes: object) -> None:
+    request_id = harness.engine.requests[-1].request_id
+    harness.engine.tell(SummaryUpdate(request_id, 2, **changes))  # type: ignore[arg-type]
 
 
-def summarised(desk: Desk, qtbot: QtBot) -> int:
+def summarised(harness: AppHarness, qtbot: QtBot) -> int:
     """Two turns, and a third before which the first was summarised; return the last summarised message."""
-    answer(desk, qtbot, "one", "first")
-    answer(desk, qtbot, "two", "second")
-    first_answer = desk.messages()[1].id
-    desk.window.message_submitted.emit("three")
-    update(desk)
-    update(desk, done=10, total=40)
-    qtbot.waitUntil(lambda: len(lines(desk)) == 1)
-    update(desk, text="They counted.", complete=True)
-    qtbot.waitUntil(lambda: bool(stored(desk)))
-    desk.engine.say("third")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: len(desk.window.finished) == 3)
+    answer(harness, qtbot, "one", "first")
+    answer(harness, qtbot, "two", "second")
+    first_answer = harness.messages()[1].id
+    harness.window.message_submitted.emit("three")
+    update(harness)
+    update(harness, done=10, total=40)
+    qtbot.waitUntil(lambda: len(lines(harness)) == 1)
+    update(harness, text="They counted.", complete=True)
+    qtbot.waitUntil(lambda: bool(stored(harness)))
+    harness.engine.say("third")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(harness.window.finished) == 3)
     return first_answer
 
 
-def test_the_meter_counts_before_the_first_answer(loaded: Desk, qtbot: QtBot) -> None:
+def test_the_meter_counts_before_the_first_answer(loaded: AppHarness, qtbot: QtBot) -> None:
     loaded.window.settings_changed.emit({"system_prompt": "Be kind to all."})
     qtbot.waitUntil(lambda: meter(loaded).parts.system == 4)
     assert meter(loaded).parts.counted
@@ -85,13 +85,13 @@ def test_the_meter_counts_before_the_first_answer(loaded: Desk, qtbot: QtBot) ->
     assert "System prompt 4" in meter(loaded).accessibleName()
 
 
-def test_without_a_model_there_is_no_meter(loaded: Desk) -> None:
+def test_without_a_model_there_is_no_meter(loaded: AppHarness) -> None:
     meter(loaded).set_parts(ContextParts())
     assert not meter(loaded).isVisible()
     assert "no model" in meter(loaded).accessibleName()
 
 
-def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> None:
+def test_the_meter_follows_an_answer_and_warns(loaded: AppHarness, qtbot: QtBot) -> None:
     loaded.window.message_submitted.emit("one two three")
     request_id = loaded.engine.requests[-1].request_id
     loaded.engine.tell(StatsUpdate(request_id, RunStats(tokens=40, context_used=100, context_size=512)))
@@ -109,7 +109,7 @@ def test_the_meter_follows_an_answer_and_warns(loaded: Desk, qtbot: QtBot) -> No
         assert f"{used} of 512 tokens used, full." in meter(loaded).accessibleName()
 
 
-def test_what_one_model_told_of_its_tokens_is_not_said_of_another_one(loaded: Desk, qtbot: QtBot) -> None:
+def test_what_one_model_reported_of_its_tokens_is_not_said_of_another_one(loaded: AppHarness, qtbot: QtBot) -> None:
     loaded.window.message_submitted.emit("one two three")
     request_id = loaded.engine.requests[-1].request_id
     loaded.engine.say("much")
@@ -126,16 +126,16 @@ def test_what_one_model_told_of_its_tokens_is_not_said_of_another_one(loaded: De
     assert loaded.window.composer.context_label.text() == ""
 
 
-def refuse(desk: Desk, qtbot: QtBot, question: str, num_tokens: int) -> None:
+def refuse(harness: AppHarness, qtbot: QtBot, question: str, num_tokens: int) -> None:
     """Send a question by the keys, and have the engine say that it is too long."""
-    desk.window.composer.edit.setPlainText(question)
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    request_id = desk.engine.requests[-1].request_id
-    desk.engine.tell(EngineFailed(Problem("Too long", "It is too long.", "Shorten it."), request_id, num_tokens))
-    qtbot.waitUntil(lambda: desk.messages()[-1].state is MessageState.FAILED)
+    harness.window.composer.edit.setPlainText(question)
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    request_id = harness.engine.requests[-1].request_id
+    harness.engine.tell(EngineFailed(Problem("Too long", "It is too long.", "Shorten it."), request_id, num_tokens))
+    qtbot.waitUntil(lambda: harness.messages()[-1].state is MessageState.FAILED)
 
 
-def test_a_question_that_was_too_long_says_what_it_would_take(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_question_that_was_too_long_says_what_it_would_take(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
     refuse(loaded, qtbot, "too many words", 712)
     qtbot.waitUntil(lambda: meter(loaded).text().strip() == "712 of 512 · too long")
@@ -156,7 +156,7 @@ def test_a_question_that_was_too_long_says_what_it_would_take(loaded: Desk, qtbo
     assert "too long" not in meter(loaded).text()
 
 
-def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: AppHarness, qtbot: QtBot) -> None:
     refuse(loaded, qtbot, "word " * 600, 612)
     qtbot.waitUntil(lambda: "too long" in meter(loaded).text())
     composer = loaded.window.composer
@@ -169,7 +169,7 @@ def test_a_question_that_was_too_long_does_not_count_for_the_next_one(loaded: De
     qtbot.waitUntil(lambda: composer.context_label.text() == "16 of 512 tokens")
 
 
-def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: AppHarness, qtbot: QtBot) -> None:
     loaded.engine.counts_at_once = False
     refuse(loaded, qtbot, "word " * 600, 612)
     qtbot.waitUntil(lambda: "612 of 512 · too long" in meter(loaded).text())  # nothing is counted for that
@@ -181,7 +181,7 @@ def test_a_count_that_comes_late_says_nothing_of_another_question(loaded: Desk, 
     assert "too long" not in meter(loaded).text()
 
 
-def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbot: QtBot) -> None:
+def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: AppHarness, qtbot: QtBot) -> None:
     refuse(loaded, qtbot, "word " * 600, 612)
     qtbot.waitUntil(lambda: "612 of 512" in meter(loaded).text())
     loaded.controller.context._refused.clear()  # nobody told since the start
@@ -193,7 +193,7 @@ def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: Desk, qtbo
     assert meter(loaded).parts.refused == 0
 
 
-def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Desk, qtbot: QtBot) -> None:
+def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
     qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
     panel = meter(loaded).panel
@@ -211,7 +211,7 @@ def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: Des
     assert loaded.engine.requests[-1].overflow.value == "summarise"
 
 
-def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: AppHarness, qtbot: QtBot) -> None:
     first_answer = summarised(loaded, qtbot)
     assert stored(loaded) == {first_answer: "They counted."}
     (line,) = lines(loaded)
@@ -231,7 +231,7 @@ def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: 
     assert loaded.engine.requests[-1].conversation_id == loaded.controller.conversations.current_id
 
 
-def test_a_summary_can_be_undone(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_summary_can_be_undone(loaded: AppHarness, qtbot: QtBot) -> None:
     summarised(loaded, qtbot)
     (line,) = lines(loaded)
     line.undo_button.setFocus()
@@ -242,7 +242,7 @@ def test_a_summary_can_be_undone(loaded: Desk, qtbot: QtBot) -> None:
     assert loaded.engine.requests[-1].messages[0] == Message("user", "one")
 
 
-def test_a_summary_does_not_reach_other_branches(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_summary_does_not_reach_other_branches(loaded: AppHarness, qtbot: QtBot) -> None:
     summarised(loaded, qtbot)
     first_question = loaded.messages()[0].id
     loaded.window.transcript.edited.emit(first_question, "uno")
@@ -255,7 +255,7 @@ def test_a_summary_does_not_reach_other_branches(loaded: Desk, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
 
 
-def test_it_is_there_again_when_the_chat_is_opened_again(loaded: Desk, qtbot: QtBot) -> None:
+def test_it_is_there_again_when_the_chat_is_opened_again(loaded: AppHarness, qtbot: QtBot) -> None:
     summarised(loaded, qtbot)
     current = loaded.controller.conversations.current_id
     loaded.controller.conversations.new_chat()
@@ -264,7 +264,7 @@ def test_it_is_there_again_when_the_chat_is_opened_again(loaded: Desk, qtbot: Qt
     qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
 
 
-def test_a_summary_in_the_making_can_be_skipped(loaded: Desk, qtbot: QtBot) -> None:
+def test_a_summary_in_the_making_can_be_skipped(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
     loaded.window.message_submitted.emit("two")
     update(loaded, text="They co")
@@ -280,13 +280,13 @@ def test_a_summary_in_the_making_can_be_skipped(loaded: Desk, qtbot: QtBot) -> N
     assert stored(loaded) == {}
 
 
-def test_kept_caches_follow_the_setting(loaded: Desk) -> None:
+def test_kept_caches_follow_the_setting(loaded: AppHarness) -> None:
     assert loaded.engine.state_limits == [1024 * MIB]
     loaded.window.settings_changed.emit({"kept_caches": 0})
     assert loaded.engine.state_limits[-1] == 0
 
 
-def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: Desk, qtbot: QtBot) -> None:
+def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: AppHarness, qtbot: QtBot) -> None:
     meter(loaded).setFocus()
     qtbot.keyClick(meter(loaded), Qt.Key.Key_Space)
     panel = meter(loaded).panel

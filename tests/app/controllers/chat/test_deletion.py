@@ -11,27 +11,27 @@ from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
 from engine.records import FinishReason
 from tests.app.controllers.chat.test_branches import answer, texts
-from tests.app.fakes import Desk, open_desk
+from tests.app.fakes import AppHarness, open_app
 from ui.window.undo_bar import SHOWN_MS, UndoBar
 
 
 @pytest.fixture
-def chats(desk: Desk, qtbot: QtBot) -> Desk:
+def chats(harness: AppHarness, qtbot: QtBot) -> AppHarness:
     """Two chats, the second open."""
-    answer(desk, qtbot, "about zebras", "Zebras have stripes.")
-    desk.window.new_chat_requested.emit()
-    answer(desk, qtbot, "about giraffes", "Giraffes are tall.")
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
-    return desk
+    answer(harness, qtbot, "about zebras", "Zebras have stripes.")
+    harness.window.new_chat_requested.emit()
+    answer(harness, qtbot, "about giraffes", "Giraffes are tall.")
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    return harness
 
 
-def bar(desk: Desk) -> UndoBar:
-    return desk.window.undo_bar
+def bar(harness: AppHarness) -> UndoBar:
+    return harness.window.undo_bar
 
 
-def press_del(desk: Desk, qtbot: QtBot) -> int:
+def press_del(harness: AppHarness, qtbot: QtBot) -> int:
     """Delete the open chat by the keyboard; return its id."""
-    listing, current = desk.window.sidebar.list, desk.controller.conversations.current_id
+    listing, current = harness.window.sidebar.list, harness.controller.conversations.current_id
     assert current is not None
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of(current))
@@ -39,14 +39,14 @@ def press_del(desk: Desk, qtbot: QtBot) -> int:
     return current
 
 
-def wiped(desk: Desk) -> bool:
-    found = desk.store.read(
+def wiped(harness: AppHarness) -> bool:
+    found = harness.store.read(
         lambda db: db.execute("SELECT count(*) FROM messages WHERE text LIKE '%iraffe%'").fetchone()
     )
     return bool(found == (0,))
 
 
-def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: Desk, qtbot: QtBot) -> None:
+def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: AppHarness, qtbot: QtBot) -> None:
     current = chats.controller.conversations.current_id
     assert current is not None
     chats.window.conversation_rename_requested.emit(current, "Tales of giraffes…")
@@ -55,7 +55,7 @@ def test_a_title_that_ends_with_a_stop_gets_no_second_one(chats: Desk, qtbot: Qt
     assert "”." not in bar(chats).words.text()
 
 
-def test_a_deleted_chat_comes_back_by_the_button(chats: Desk, qtbot: QtBot) -> None:
+def test_a_deleted_chat_comes_back_by_the_button(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
     assert chats.rows() == ["about zebras"]
     assert chats.window.shown[-1] == ("", ())
@@ -68,7 +68,7 @@ def test_a_deleted_chat_comes_back_by_the_button(chats: Desk, qtbot: QtBot) -> N
     assert texts(chats.messages()) == ["about giraffes", "Giraffes are tall."]
 
 
-def test_a_deleted_chat_comes_back_by_the_keyboard(chats: Desk, qtbot: QtBot) -> None:
+def test_a_deleted_chat_comes_back_by_the_keyboard(chats: AppHarness, qtbot: QtBot) -> None:
     chats.window.activateWindow()
     press_del(chats, qtbot)
     chats.window.sidebar.list.setFocus()
@@ -76,7 +76,7 @@ def test_a_deleted_chat_comes_back_by_the_keyboard(chats: Desk, qtbot: QtBot) ->
     assert chats.rows() == ["about giraffes", "about zebras"]
 
 
-def test_the_composer_keeps_its_own_undo(chats: Desk, qtbot: QtBot) -> None:
+def test_the_composer_keeps_its_own_undo(chats: AppHarness, qtbot: QtBot) -> None:
     edit = chats.window.composer.edit
     chats.window.activateWindow()
     press_del(chats, qtbot)
@@ -90,7 +90,7 @@ def test_the_composer_keeps_its_own_undo(chats: Desk, qtbot: QtBot) -> None:
     assert chats.rows() == ["about giraffes", "about zebras"]
 
 
-def test_after_some_seconds_it_is_gone_for_good(chats: Desk, qtbot: QtBot) -> None:
+def test_after_some_seconds_it_is_gone_for_good(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
     assert bar(chats)._timer.interval() == SHOWN_MS
     assert not wiped(chats)
@@ -103,14 +103,14 @@ def test_after_some_seconds_it_is_gone_for_good(chats: Desk, qtbot: QtBot) -> No
     assert chats.rows() == ["about zebras"]
 
 
-def test_dismissing_the_bar_is_enough(chats: Desk, qtbot: QtBot) -> None:
+def test_dismissing_the_bar_is_enough(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
     qtbot.mouseClick(bar(chats).close_button, Qt.MouseButton.LeftButton)
     assert bar(chats).isHidden()
     assert wiped(chats)
 
 
-def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: Desk, qtbot: QtBot) -> None:
+def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
     bar(chats).undo_button.setFocus()
     bar(chats)._timer.setInterval(1)
@@ -118,7 +118,7 @@ def test_the_bar_stays_while_somebody_is_about_to_use_it(chats: Desk, qtbot: QtB
     assert not bar(chats).isHidden()
 
 
-def test_a_second_deletion_lets_go_of_the_first(chats: Desk, qtbot: QtBot) -> None:
+def test_a_second_deletion_lets_go_of_the_first(chats: AppHarness, qtbot: QtBot) -> None:
     press_del(chats, qtbot)
     chats.window.conversation_delete_requested.emit(chats.store.conversations()[0].id)
     assert chats.rows() == []
@@ -127,28 +127,28 @@ def test_a_second_deletion_lets_go_of_the_first(chats: Desk, qtbot: QtBot) -> No
     assert chats.rows() == ["about zebras"]
 
 
-def folder_with(desk: Desk, *chats: int) -> int:
+def folder_with(harness: AppHarness, *chats: int) -> int:
     """A folder with these chats, in the list."""
-    folder = desk.store.library.create_folder("Animals")
+    folder = harness.store.library.create_folder("Animals")
     for chat in chats:
-        desk.window.sidebar.library_signals.foldered.emit(chat, folder)
-    desk.controller.conversations.refresh()
+        harness.window.sidebar.library_signals.foldered.emit(chat, folder)
+    harness.controller.conversations.refresh()
     return folder
 
 
-def press_del_on_folder(desk: Desk, qtbot: QtBot, folder: int) -> None:
+def press_del_on_folder(harness: AppHarness, qtbot: QtBot, folder: int) -> None:
     """Delete a folder by the keyboard."""
-    listing = desk.window.sidebar.list
+    listing = harness.window.sidebar.list
     listing.setFocus()
     listing.setCurrentIndex(listing.rows.index_of_folder(folder))
     qtbot.keyClick(listing, Qt.Key.Key_Delete)
 
 
-def folders_of(desk: Desk) -> list[int | None]:
-    return [row.folder_id for row in desk.store.conversations()]
+def folders_of(harness: AppHarness) -> list[int | None]:
+    return [row.folder_id for row in harness.store.conversations()]
 
 
-def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: Desk, qtbot: QtBot) -> None:
+def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: AppHarness, qtbot: QtBot) -> None:
     folder = folder_with(chats, *(row.id for row in chats.store.conversations()))
     assert folders_of(chats) == [folder, folder]
     press_del_on_folder(chats, qtbot, folder)
@@ -162,7 +162,7 @@ def test_a_deleted_folder_says_what_becomes_of_its_chats_and_comes_back(chats: D
     assert chats.window.sidebar.list.rows.index_of_folder(folder).isValid()
 
 
-def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: Desk, qtbot: QtBot) -> None:
+def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, qtbot: QtBot) -> None:
     folder = folder_with(chats)
     press_del_on_folder(chats, qtbot, folder)
     assert bar(chats).words.text() == "Deleted the empty folder “Animals”."
@@ -177,7 +177,7 @@ def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: Desk, qtbot:
     assert chats.rows() == ["about zebras"]
 
 
-def test_messages_come_back_as_well(chats: Desk, qtbot: QtBot) -> None:
+def test_messages_come_back_as_well(chats: AppHarness, qtbot: QtBot) -> None:
     answer(chats, qtbot, "more", "Much more.")
     before = texts(chats.messages())
     chats.window.transcript.delete_requested.emit(chats.messages()[2].id)
@@ -189,7 +189,7 @@ def test_messages_come_back_as_well(chats: Desk, qtbot: QtBot) -> None:
     assert texts(chats.window.shown[-1][1]) == before
 
 
-def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: Desk, qtbot: QtBot) -> None:
+def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: AppHarness, qtbot: QtBot) -> None:
     chats.window.message_submitted.emit("more")
     chats.engine.say("begun")
     qtbot.waitUntil(lambda: chats.window.text.endswith("begun"))
@@ -202,17 +202,17 @@ def test_a_chat_that_is_deleted_while_it_is_answered_keeps_what_there_is(chats: 
     assert chats.messages()[-1].state is MessageState.STOPPED
 
 
-def test_what_was_deleted_before_the_end_is_wiped_at_the_next_start(chats: Desk, qtbot: QtBot) -> None:
+def test_what_was_deleted_before_the_end_is_wiped_at_the_next_start(chats: AppHarness, qtbot: QtBot) -> None:
     gone = press_del(chats, qtbot)
     chats.close()
-    again = open_desk()
+    again = open_app()
     assert again.rows() == ["about zebras"]
     assert wiped(again)
     assert again.engine.forgotten_states == [gone]
     again.close()
 
 
-def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Desk, qtbot: QtBot) -> None:
+def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: AppHarness, qtbot: QtBot) -> None:
     answer(chats, qtbot, "more", "Much more.")
     first = chats.messages()[2]
     chats.window.transcript.delete_requested.emit(first.id)

@@ -14,51 +14,51 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.debounce import DEBOUNCE_MS
 from engine.records import Mode
-from tests.app.fakes import Desk, open_desk
+from tests.app.fakes import AppHarness, open_app
 from ui.transcript.cards.user_card import UserCard
 
 WAIT_MS = 30_000
 
 
-def ask(desk: Desk, qtbot: QtBot, *questions: str) -> None:
+def ask(harness: AppHarness, qtbot: QtBot, *questions: str) -> None:
     for question in questions:
-        desk.window.message_submitted.emit(question)
-        desk.engine.say("Yes.")
-        desk.engine.finish()
-        qtbot.waitUntil(lambda: not desk.window.composer.is_busy, timeout=WAIT_MS)
+        harness.window.message_submitted.emit(question)
+        harness.engine.say("Yes.")
+        harness.engine.finish()
+        qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
 
 
-def card(desk: Desk, text: str) -> UserCard:
-    cards = [each for each in desk.window.transcript.cards if isinstance(each, UserCard) and each.text == text]
+def card(harness: AppHarness, text: str) -> UserCard:
+    cards = [each for each in harness.window.transcript.cards if isinstance(each, UserCard) and each.text == text]
     return cards[0]
 
 
-def edit(desk: Desk, text: str) -> QPlainTextEdit:
-    card(desk, text).begin_edit()
-    editor = card(desk, text).editor
+def edit(harness: AppHarness, text: str) -> QPlainTextEdit:
+    card(harness, text).begin_edit()
+    editor = card(harness, text).editor
     assert editor is not None
     return editor.edit
 
 
-def typed(desk: Desk, text: str) -> str | None:
-    editor = card(desk, text).editor
+def typed(harness: AppHarness, text: str) -> str | None:
+    editor = card(harness, text).editor
     return None if editor is None else editor.edit.toPlainText()
 
 
-def kept(desk: Desk) -> list[str]:
-    current = desk.controller.conversations.current_id
-    return [] if current is None else list(desk.store.edits.of_conversation(current).values())
+def kept(harness: AppHarness) -> list[str]:
+    current = harness.controller.conversations.current_id
+    return [] if current is None else list(harness.store.edits.of_conversation(current).values())
 
 
 def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(desk, qtbot, "one", "two")
-    qtbot.keyClicks(edit(desk, "two"), " and a half")
-    qtbot.waitUntil(lambda: kept(desk) == ["two and a half"], timeout=WAIT_MS)
+    ask(harness, qtbot, "one", "two")
+    qtbot.keyClicks(edit(harness, "two"), " and a half")
+    qtbot.waitUntil(lambda: kept(harness) == ["two and a half"], timeout=WAIT_MS)
     shutil.copytree(os.environ["PACELINE_HOME"], tmp_path / "as killed")
     monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "as killed"))
-    again = open_desk()
+    again = open_app()
     again.engine.ready()
     qtbot.waitUntil(lambda: len(again.window.transcript.cards) == 4, timeout=WAIT_MS)
     assert typed(again, "two") == "two and a half"
@@ -76,52 +76,52 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
     again.close()
 
 
-def test_another_chat_and_back_finds_the_editor_as_it_was_left(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot, "one", "two", "three")
-    first = desk.controller.conversations.current_id
+def test_another_chat_and_back_finds_the_editor_as_it_was_left(harness: AppHarness, qtbot: QtBot) -> None:
+    ask(harness, qtbot, "one", "two", "three")
+    first = harness.controller.conversations.current_id
     assert first is not None
-    qtbot.keyClicks(edit(desk, "one"), "!")
-    desk.controller.conversations.new_chat()  # before anything was due to be written
-    ask(desk, qtbot, "elsewhere")
-    assert kept(desk) == []
-    desk.window.notices.clear()
-    desk.controller.conversations.select(first)
-    assert "still editing" in " ".join(desk.window.notices)
-    qtbot.waitUntil(lambda: len(desk.window.transcript.cards) == 6, timeout=WAIT_MS)
-    assert typed(desk, "one") == "one!"
-    desk.window.notices.clear()
-    desk.controller.conversations.rename(first, "Another name")
-    qtbot.waitUntil(lambda: len(desk.window.transcript.cards) == 6, timeout=WAIT_MS)
-    assert (typed(desk, "one"), desk.window.notices) == ("one!", [])
+    qtbot.keyClicks(edit(harness, "one"), "!")
+    harness.controller.conversations.new_chat()  # before anything was due to be written
+    ask(harness, qtbot, "elsewhere")
+    assert kept(harness) == []
+    harness.window.notices.clear()
+    harness.controller.conversations.select(first)
+    assert "still editing" in " ".join(harness.window.notices)
+    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6, timeout=WAIT_MS)
+    assert typed(harness, "one") == "one!"
+    harness.window.notices.clear()
+    harness.controller.conversations.rename(first, "Another name")
+    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6, timeout=WAIT_MS)
+    assert (typed(harness, "one"), harness.window.notices) == ("one!", [])
 
 
-def test_what_is_left_sent_or_typed_back_is_forgotten(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot, "one")
-    box = edit(desk, "one")
+def test_what_is_left_sent_or_typed_back_is_forgotten(harness: AppHarness, qtbot: QtBot) -> None:
+    ask(harness, qtbot, "one")
+    box = edit(harness, "one")
     qtbot.keyClicks(box, "x")
-    qtbot.waitUntil(lambda: kept(desk) == ["onex"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == ["onex"], timeout=WAIT_MS)
     qtbot.keyClick(box, Qt.Key.Key_Backspace)
-    qtbot.waitUntil(lambda: kept(desk) == [], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == [], timeout=WAIT_MS)
     qtbot.keyClicks(box, "y")
-    qtbot.waitUntil(lambda: kept(desk) == ["oney"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == ["oney"], timeout=WAIT_MS)
     qtbot.keyClick(box, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: kept(desk) == [], timeout=WAIT_MS)
-    desk.controller.conversations.show()
-    assert typed(desk, "one") is None
+    qtbot.waitUntil(lambda: kept(harness) == [], timeout=WAIT_MS)
+    harness.controller.conversations.show()
+    assert typed(harness, "one") is None
 
 
-def test_one_who_types_without_a_pause_is_kept_as_well(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot, "one")
-    box = edit(desk, "one")
+def test_one_who_types_without_a_pause_is_kept_as_well(harness: AppHarness, qtbot: QtBot) -> None:
+    ask(harness, qtbot, "one")
+    box = edit(harness, "one")
     end_s = time.monotonic() + 20
-    while not kept(desk):
+    while not kept(harness):
         assert time.monotonic() < end_s
         qtbot.keyClick(box, "x")
         qtbot.wait(DEBOUNCE_MS // 6)
 
 
-def test_an_edit_goes_with_its_message(desk: Desk) -> None:
-    store = desk.store
+def test_an_edit_goes_with_its_message(harness: AppHarness) -> None:
+    store = harness.store
     chat = store.create_conversation("chat")
     message = store.add_message(chat, "user", "one")
     store.edits.keep(message.id, "two").result()

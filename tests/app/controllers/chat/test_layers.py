@@ -17,28 +17,28 @@ from app.storage.chats import conversations
 from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode
-from tests.app.fakes import DRAFT, TARGET, Desk, info, keep_settings, open_desk
+from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_dialog import ChatSettingsDialog
 from ui.settings.rows import NumberRow
 
 
-def ask(desk: Desk, qtbot: QtBot, text: str = "hello") -> None:
-    before = len(desk.engine.requests)
-    desk.window.message_submitted.emit(text)
-    assert len(desk.engine.requests) == before + 1
-    desk.engine.say("an answer")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: desk.controller.answers.state is None)
+def ask(harness: AppHarness, qtbot: QtBot, text: str = "hello") -> None:
+    before = len(harness.engine.requests)
+    harness.window.message_submitted.emit(text)
+    assert len(harness.engine.requests) == before + 1
+    harness.engine.say("an answer")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: harness.controller.answers.state is None)
 
 
-def change(desk: Desk, layer: Layer, values: Mapping[str, SettingValue]) -> None:
-    desk.window.chat_settings.changed.emit(layer, dict(values))
+def change(harness: AppHarness, layer: Layer, values: Mapping[str, SettingValue]) -> None:
+    harness.window.chat_settings.changed.emit(layer, dict(values))
 
 
-def open_dialog(desk: Desk, qtbot: QtBot) -> ChatSettingsDialog:
-    desk.window.activateWindow()
-    QTest.keyClick(desk.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-    dialog = desk.window.chat_settings.dialog
+def open_dialog(harness: AppHarness, qtbot: QtBot) -> ChatSettingsDialog:
+    harness.window.activateWindow()
+    QTest.keyClick(harness.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
+    dialog = harness.window.chat_settings.dialog
     assert dialog is not None
     qtbot.waitExposed(dialog)
     return dialog
@@ -52,93 +52,95 @@ def type_temperature(dialog: ChatSettingsDialog, text: str) -> None:
     QTest.keyClicks(row.edit, text)
 
 
-def test_each_layer_gives_what_the_one_before_has_not(desk: Desk, qtbot: QtBot) -> None:
-    change(desk, Layer.GLOBAL, {"temperature": 0.1, "top_k": 1, "max_tokens": 10})
-    change(desk, Layer.MODEL, {"temperature": 0.2, "top_k": 2})
-    change(desk, Layer.CHAT, {"temperature": 0.3, "system_prompt": "Rhyme."})
-    ask(desk, qtbot)
-    request = desk.engine.requests[-1]
+def test_each_layer_gives_what_the_one_before_has_not(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, Layer.GLOBAL, {"temperature": 0.1, "top_k": 1, "max_tokens": 10})
+    change(harness, Layer.MODEL, {"temperature": 0.2, "top_k": 2})
+    change(harness, Layer.CHAT, {"temperature": 0.3, "system_prompt": "Rhyme."})
+    ask(harness, qtbot)
+    request = harness.engine.requests[-1]
     assert (request.sampling.temperature, request.sampling.top_k, request.max_tokens) == (0.3, 2, 10)
     assert request.messages[0].content == "Rhyme."
-    desk.window.chat_settings.reset.emit(Layer.CHAT, ("temperature", "system_prompt"))
-    ask(desk, qtbot)
-    request = desk.engine.requests[-1]
+    harness.window.chat_settings.reset.emit(Layer.CHAT, ("temperature", "system_prompt"))
+    ask(harness, qtbot)
+    request = harness.engine.requests[-1]
     assert (request.sampling.temperature, request.messages[0].role) == (0.2, "user")
 
 
-def test_what_was_chosen_in_one_chat_does_not_reach_a_new_one_with_another_model(desk: Desk, qtbot: QtBot) -> None:
+def test_what_was_chosen_in_one_chat_does_not_reach_a_new_one_with_another_model(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     """As in lmstudio-bug-tracker 550: the selected chat's draft setting went into a new chat with another model."""
-    ask(desk, qtbot)
-    desk.window.mode_changed.emit(Mode.DRAFT)
-    desk.window.depth_changed.emit(7)
-    change(desk, Layer.CHAT, {"temperature": 0.0, "learn_past": False})
-    desk.window.new_chat_requested.emit()
-    desk.engine.tell(EngineReady(info("models/other.gguf"), info(DRAFT)))
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None and "other" in desk.window.engine.target.path)
-    ask(desk, qtbot)
-    request = desk.engine.requests[-1]
+    ask(harness, qtbot)
+    harness.window.mode_changed.emit(Mode.DRAFT)
+    harness.window.depth_changed.emit(7)
+    change(harness, Layer.CHAT, {"temperature": 0.0, "learn_past": False})
+    harness.window.new_chat_requested.emit()
+    harness.engine.tell(EngineReady(info("models/other.gguf"), info(DRAFT)))
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None and "other" in harness.window.engine.target.path)
+    ask(harness, qtbot)
+    request = harness.engine.requests[-1]
     assert (request.mode, request.depth, request.sampling.temperature, request.use_past) == (Mode.AUTO, None, 0.8, True)
 
 
-def test_what_is_shown_is_what_is_asked_after_every_switch(desk: Desk, qtbot: QtBot) -> None:
+def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, qtbot: QtBot) -> None:
     """As in lmstudio-bug-tracker 661: the window showed another draft setting than the one in force."""
     ids = []
     for mode, depth, temperature in ((Mode.NGRAM, 3, 0.1), (Mode.OFF, None, 0.2), (Mode.DRAFT, 5, 0.3)):
-        desk.window.new_chat_requested.emit()
-        desk.window.mode_changed.emit(mode)
-        desk.window.depth_changed.emit(depth)
-        change(desk, Layer.CHAT, {"temperature": temperature})
-        ask(desk, qtbot)
-        ids.append((desk.controller.conversations.current_id, mode, depth, temperature))
-    dialog = open_dialog(desk, qtbot)
+        harness.window.new_chat_requested.emit()
+        harness.window.mode_changed.emit(mode)
+        harness.window.depth_changed.emit(depth)
+        change(harness, Layer.CHAT, {"temperature": temperature})
+        ask(harness, qtbot)
+        ids.append((harness.controller.conversations.current_id, mode, depth, temperature))
+    dialog = open_dialog(harness, qtbot)
     for number, mode, depth, temperature in [*ids, *reversed(ids), ids[1]]:
-        desk.window.conversation_selected.emit(number)
-        assert desk.window.composer.modes.mode is mode
-        assert desk.window.composer.modes.draft_length == depth
+        harness.window.conversation_selected.emit(number)
+        assert harness.window.composer.modes.mode is mode
+        assert harness.window.composer.modes.draft_length == depth
         assert dialog.rows["temperature"].row.value() == temperature
         assert dialog.rows["mode"].row.value() == mode.value
-        ask(desk, qtbot)
-        request = desk.engine.requests[-1]
+        ask(harness, qtbot)
+        request = harness.engine.requests[-1]
         assert (request.mode, request.depth, request.sampling.temperature) == (mode, depth, temperature)
 
 
-def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.new_chat_requested.emit()
-    change(desk, Layer.CHAT, {"system_prompt": "Only here."})
-    desk.window.new_chat_requested.emit()  # given up
-    ask(desk, qtbot)
-    assert desk.engine.requests[-1].messages[0].role == "user"
-    desk.window.new_chat_requested.emit()
-    change(desk, Layer.CHAT, {"system_prompt": "Here."})
-    ask(desk, qtbot)
-    number = desk.controller.conversations.current_id
+def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.new_chat_requested.emit()
+    change(harness, Layer.CHAT, {"system_prompt": "Only here."})
+    harness.window.new_chat_requested.emit()  # given up
+    ask(harness, qtbot)
+    assert harness.engine.requests[-1].messages[0].role == "user"
+    harness.window.new_chat_requested.emit()
+    change(harness, Layer.CHAT, {"system_prompt": "Here."})
+    ask(harness, qtbot)
+    number = harness.controller.conversations.current_id
     assert number is not None
-    assert desk.store.options.read(number) == {"system_prompt": "Here."}
+    assert harness.store.options.read(number) == {"system_prompt": "Here."}
 
 
-def test_typing_that_has_not_paused_stays_with_its_chat(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot)
-    first = desk.controller.conversations.current_id
-    dialog = open_dialog(desk, qtbot)
+def test_typing_that_has_not_paused_stays_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    ask(harness, qtbot)
+    first = harness.controller.conversations.current_id
+    dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.45")
-    desk.window.new_chat_requested.emit()  # at once: the pause is not over
-    assert desk.controller.conversations.settings.number("temperature") == 0.8
+    harness.window.new_chat_requested.emit()  # at once: the pause is not over
+    assert harness.controller.conversations.settings.number("temperature") == 0.8
     assert dialog.rows["temperature"].row.value() == 0.8
-    desk.window.conversation_selected.emit(first)
-    assert desk.controller.conversations.settings.number("temperature") == 0.45
+    harness.window.conversation_selected.emit(first)
+    assert harness.controller.conversations.settings.number("temperature") == 0.45
 
 
 def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk()
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None)
-    change(desk, Layer.MODEL, {"top_p": 0.5})
-    change(desk, Layer.CHAT, {"depth": None, "temperature": 0.3})
-    desk.window.mode_changed.emit(Mode.NGRAM)
-    ask(desk, qtbot)
-    desk.close()
-    again = open_desk()
+    harness = open_app()
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+    change(harness, Layer.MODEL, {"top_p": 0.5})
+    change(harness, Layer.CHAT, {"depth": None, "temperature": 0.3})
+    harness.window.mode_changed.emit(Mode.NGRAM)
+    ask(harness, qtbot)
+    harness.close()
+    again = open_app()
     again.engine.ready()
     qtbot.waitUntil(lambda: again.window.engine.target is not None)
     held = again.controller.conversations.settings
@@ -149,79 +151,79 @@ def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     again.close()
 
 
-def test_mode_and_depth_stay_true_where_older_versions_read_them(desk: Desk, qtbot: QtBot) -> None:
-    ask(desk, qtbot)
-    number = desk.controller.conversations.current_id
+def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHarness, qtbot: QtBot) -> None:
+    ask(harness, qtbot)
+    number = harness.controller.conversations.current_id
     assert number is not None
-    desk.window.mode_changed.emit(Mode.SUFFIX)
-    desk.window.depth_changed.emit(4)
-    stored = desk.store.conversation(number)
+    harness.window.mode_changed.emit(Mode.SUFFIX)
+    harness.window.depth_changed.emit(4)
+    stored = harness.store.conversation(number)
     assert stored is not None
     assert (stored.mode, stored.depth) == (Mode.SUFFIX, 4)
 
 
-def test_a_chat_of_an_older_version_stays_in_its_mode(desk: Desk, qtbot: QtBot) -> None:
-    number = desk.store.create_conversation("old", Mode.OFF, 3)
-    desk.window.conversation_selected.emit(number)
-    conversations = desk.controller.conversations
+def test_a_chat_of_an_older_version_stays_in_its_mode(harness: AppHarness, qtbot: QtBot) -> None:
+    number = harness.store.create_conversation("old", Mode.OFF, 3)
+    harness.window.conversation_selected.emit(number)
+    conversations = harness.controller.conversations
     assert (conversations.mode, conversations.depth) == (Mode.OFF, 3)
     assert conversations.layers.now.value("mode").origin is Layer.CHAT
 
 
-def test_a_copy_and_an_export_have_the_options_and_others_have_none(desk: Desk, qtbot: QtBot) -> None:
-    change(desk, Layer.CHAT, {"temperature": 0.25, "depth": None})
-    ask(desk, qtbot)
-    number = desk.controller.conversations.current_id
+def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
+    ask(harness, qtbot)
+    number = harness.controller.conversations.current_id
     assert number is not None
-    copy = desk.store.library.duplicate(number)
+    copy = harness.store.library.duplicate(number)
     assert copy is not None
     own = {"temperature": 0.25, "depth": None}
-    assert desk.store.options.read(copy) == own
-    chat = desk.store.read(lambda db: read_chat(db, number))
+    assert harness.store.options.read(copy) == own
+    chat = harness.store.read(lambda db: read_chat(db, number))
     assert chat is not None
     (outside,) = from_data(json.loads(to_json([chat])))
     assert outside.options == chat.options
     for gone in (number, copy):
-        desk.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
-    back = desk.store.write(lambda db: insert_chat(db, outside, desk.store._now()))
+        harness.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
+    back = harness.store.write(lambda db: insert_chat(db, outside, harness.store._now()))
     assert back is not None
-    assert desk.store.options.read(back) == own
+    assert harness.store.options.read(back) == own
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"temperature": "hot", "x": 1}', "null", "[" * 100_000])
-def test_options_that_cannot_be_read_are_none(desk: Desk, qtbot: QtBot, text: str) -> None:
-    ask(desk, qtbot)
-    number = desk.controller.conversations.current_id
+def test_options_that_cannot_be_read_are_none(harness: AppHarness, qtbot: QtBot, text: str) -> None:
+    ask(harness, qtbot)
+    number = harness.controller.conversations.current_id
     sql = "UPDATE conversations SET options = ? WHERE id = ?"
-    desk.store.write(lambda db: db.execute(sql, (text, number)).rowcount)
-    desk.window.conversation_selected.emit(number)
-    assert desk.controller.conversations.settings.number("temperature") == 0.8
-    assert desk.window.problems == []
+    harness.store.write(lambda db: db.execute(sql, (text, number)).rowcount)
+    harness.window.conversation_selected.emit(number)
+    assert harness.controller.conversations.settings.number("temperature") == 0.8
+    assert harness.window.problems == []
 
 
-def test_a_chat_that_must_not_be_learnt_from_has_the_past_forgotten(desk: Desk, qtbot: QtBot) -> None:
-    change(desk, Layer.CHAT, {"learn_past": False})
-    assert desk.engine.num_forgotten == 1
-    ask(desk, qtbot)
-    assert not desk.engine.requests[-1].use_past
+def test_a_chat_that_must_not_be_learnt_from_has_the_past_forgotten(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, Layer.CHAT, {"learn_past": False})
+    assert harness.engine.num_forgotten == 1
+    ask(harness, qtbot)
+    assert not harness.engine.requests[-1].use_past
 
 
-def test_the_makers_recommendation_becomes_the_models_own(desk: Desk, qtbot: QtBot) -> None:
+def test_the_makers_recommendation_becomes_the_models_own(harness: AppHarness, qtbot: QtBot) -> None:
     target = info(TARGET)
-    desk.engine.tell(EngineReady(dataclasses.replace(target, recommended=(("temperature", 0.6), ("top_k", 20)))))
-    dialog = open_dialog(desk, qtbot)
+    harness.engine.tell(EngineReady(dataclasses.replace(target, recommended=(("temperature", 0.6), ("top_k", 20)))))
+    dialog = open_dialog(harness, qtbot)
     qtbot.waitUntil(dialog.recommended.isVisible)
     assert "Temperature\N{NO-BREAK SPACE}0.6, Top-k\N{NO-BREAK SPACE}20" in dialog.recommended_words.text()
     QTest.mouseClick(dialog.recommend_button, Qt.MouseButton.LeftButton)
-    assert desk.controller.conversations.layers.now.model == {"temperature": 0.6, "top_k": 20}
+    assert harness.controller.conversations.layers.now.model == {"temperature": 0.6, "top_k": 20}
     assert not dialog.recommended.isVisible()
     assert dialog.rows["temperature"].origin.text() == "from the model"
 
 
-def test_keep_for_this_model_moves_what_the_chat_has(desk: Desk, qtbot: QtBot) -> None:
-    dialog = open_dialog(desk, qtbot)
+def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot: QtBot) -> None:
+    dialog = open_dialog(harness, qtbot)
     type_temperature(dialog, "0.5")
     QTest.mouseClick(dialog.layer_buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # typing is told at once
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
-    now = desk.controller.conversations.layers.now
+    now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})

@@ -11,15 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from engine.records import EngineFailed, Problem
-from tests.app.fakes import TARGET, Desk, keep_settings, open_desk
+from tests.app.fakes import TARGET, AppHarness, keep_settings, open_app
 
 OTHER = "models/other.gguf"
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
+def harness(qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
-    result = open_desk()
+    result = open_app()
     result.controller.regenerating._targets = lambda: [(OTHER, "other"), (TARGET, "target")]
     result.engine.ready()
     qtbot.waitUntil(lambda: result.window.engine.state is EngineState.READY)
@@ -32,9 +32,9 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     result.close()
 
 
-def choose(desk: Desk, qtbot: QtBot, name: str) -> None:
+def choose(harness: AppHarness, qtbot: QtBot, name: str) -> None:
     """Open the answer's menu with the mouse, walk to the model with the keys."""
-    card = desk.window.transcript.last_answer()
+    card = harness.window.transcript.last_answer()
     assert card is not None
     qtbot.mouseClick(card.more_button, Qt.MouseButton.LeftButton)
     menu = card.findChild(QMenu)
@@ -51,94 +51,96 @@ def choose(desk: Desk, qtbot: QtBot, name: str) -> None:
         QApplication.activePopupWidget().close()
 
 
-def test_another_model_is_loaded_and_then_asked(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "other")
-    assert desk.engine.loads[-1].target == OTHER
-    assert len(desk.engine.requests) == 1
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
-    desk.engine.say("new")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: len(desk.window.finished) == 2)
-    answer = desk.messages()[-1]
+def test_another_model_is_loaded_and_then_asked(harness: AppHarness, qtbot: QtBot) -> None:
+    choose(harness, qtbot, "other")
+    assert harness.engine.loads[-1].target == OTHER
+    assert len(harness.engine.requests) == 1
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    harness.engine.say("new")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(harness.window.finished) == 2)
+    answer = harness.messages()[-1]
     assert (answer.text, answer.target, len(answer.versions)) == ("new", "other", 2)
-    card = desk.window.transcript.last_answer()
+    card = harness.window.transcript.last_answer()
     assert card is not None
     assert card.author.text() == "other"
     assert card.versions is not None
     qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: desk.messages()[-1].text == "old")
-    assert desk.messages()[-1].target == "target"
+    qtbot.waitUntil(lambda: harness.messages()[-1].text == "old")
+    assert harness.messages()[-1].target == "target"
 
 
-def test_the_model_in_use_is_asked_at_once(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "target (in use)")
-    assert len(desk.engine.requests) == 2
-    assert len(desk.engine.loads) == 1
+def test_the_model_in_use_is_asked_at_once(harness: AppHarness, qtbot: QtBot) -> None:
+    choose(harness, qtbot, "target (in use)")
+    assert len(harness.engine.requests) == 2
+    assert len(harness.engine.loads) == 1
 
 
-def test_a_model_that_cannot_be_loaded_leaves_the_answer(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "other")
-    desk.engine.tell(EngineFailed(Problem("Broken", "It is.", "Choose another.")))
-    qtbot.waitUntil(lambda: bool(desk.window.problems))
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
-    assert len(desk.engine.requests) == 1
-    assert [view.text for view in desk.messages()] == ["question", "old"]
+def test_a_model_that_cannot_be_loaded_leaves_the_answer(harness: AppHarness, qtbot: QtBot) -> None:
+    choose(harness, qtbot, "other")
+    harness.engine.tell(EngineFailed(Problem("Broken", "It is.", "Choose another.")))
+    qtbot.waitUntil(lambda: bool(harness.window.problems))
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
+    assert len(harness.engine.requests) == 1
+    assert [view.text for view in harness.messages()] == ["question", "old"]
 
 
-def test_a_model_that_was_being_loaded_before_does_not_lose_the_answer(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.model_file_chosen.emit("models/third.gguf", "target")
-    choose(desk, qtbot, "other")
-    desk.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
-    assert desk.window.problems == []
+def test_a_model_that_was_being_loaded_before_does_not_lose_the_answer(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.model_file_chosen.emit("models/third.gguf", "target")
+    choose(harness, qtbot, "other")
+    harness.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    assert harness.window.problems == []
 
 
-def test_one_that_was_loaded_before_it_could_be_ended_does_not_either(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.model_file_chosen.emit("models/third.gguf", "target")
-    choose(desk, qtbot, "other")
-    desk.engine.ready("models/third.gguf")
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
+def test_one_that_was_loaded_before_it_could_be_ended_does_not_either(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.model_file_chosen.emit("models/third.gguf", "target")
+    choose(harness, qtbot, "other")
+    harness.engine.ready("models/third.gguf")
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
 
 
-def test_where_its_model_is_stopped_the_answer_waits_no_more(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "other")
-    desk.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
-    desk.window.model_file_chosen.emit(OTHER, "target")
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
-    assert len(desk.engine.requests) == 1
+def test_where_its_model_is_stopped_the_answer_waits_no_more(harness: AppHarness, qtbot: QtBot) -> None:
+    choose(harness, qtbot, "other")
+    harness.engine.tell(EngineFailed(Problem("Cancelled", "It was.", ""), was_cancelled=True))
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    harness.window.model_file_chosen.emit(OTHER, "target")
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
+    assert len(harness.engine.requests) == 1
 
 
-def test_a_chat_that_was_left_meanwhile_is_left_alone(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "other")
-    desk.window.new_chat_requested.emit()
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
-    assert len(desk.engine.requests) == 1
+def test_a_chat_that_was_left_meanwhile_is_left_alone(harness: AppHarness, qtbot: QtBot) -> None:
+    choose(harness, qtbot, "other")
+    harness.window.new_chat_requested.emit()
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
+    assert len(harness.engine.requests) == 1
 
 
-def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(desk: Desk, qtbot: QtBot) -> None:
+def test_an_answer_that_was_deleted_meanwhile_is_not_given_again(harness: AppHarness, qtbot: QtBot) -> None:
     """It would stand beside nothing, as the beginning of another conversation."""
-    before = desk.messages()
-    choose(desk, qtbot, "other")
-    desk.window.transcript.delete_requested.emit(before[-1].id)
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None and desk.window.engine.target.path == OTHER)
-    assert len(desk.engine.requests) == 1
-    assert [view.text for view in desk.messages()] == ["question"]
-    qtbot.mouseClick(desk.window.undo_bar.undo_button, Qt.MouseButton.LeftButton)
-    assert desk.messages() == before
+    before = harness.messages()
+    choose(harness, qtbot, "other")
+    harness.window.transcript.delete_requested.emit(before[-1].id)
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None and harness.window.engine.target.path == OTHER)
+    assert len(harness.engine.requests) == 1
+    assert [view.text for view in harness.messages()] == ["question"]
+    qtbot.mouseClick(harness.window.undo_bar.undo_button, Qt.MouseButton.LeftButton)
+    assert harness.messages() == before
 
 
-def test_settings_that_change_while_it_is_loaded_do_not_bring_the_old_model_back(desk: Desk, qtbot: QtBot) -> None:
-    choose(desk, qtbot, "other")
-    desk.window.settings_changed.emit({"n_ctx": 2048})
-    desk.engine.ready(OTHER)
-    qtbot.waitUntil(lambda: len(desk.engine.requests) == 2)
-    assert [load.target for load in desk.engine.loads] == [TARGET, OTHER, OTHER]
-    assert desk.engine.loads[-1].n_ctx == 2048
+def test_settings_that_change_while_it_is_loaded_do_not_bring_the_old_model_back(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    choose(harness, qtbot, "other")
+    harness.window.settings_changed.emit({"n_ctx": 2048})
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    assert [load.target for load in harness.engine.loads] == [TARGET, OTHER, OTHER]
+    assert harness.engine.loads[-1].n_ctx == 2048

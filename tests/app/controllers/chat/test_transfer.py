@@ -9,55 +9,55 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 
 
-def test_export_and_import_say_how_they_ended(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    desk.window.message_submitted.emit("Hello")
-    desk.engine.say("yes")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: bool(desk.window.finished))
-    chat = desk.controller.conversations.current_id
+def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    harness.window.message_submitted.emit("Hello")
+    harness.engine.say("yes")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
+    chat = harness.controller.conversations.current_id
     file = tmp_path / "out.json"
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
-        desk.controller.transfer.export(file, "json", None)
-    assert desk.window.notices[-1] == "1 chat exported to out.json."
-    desk.window.conversation_delete_requested.emit(chat)
-    assert desk.rows() == []
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
-        desk.controller.transfer.import_file(file)
-    assert desk.window.notices[-1] == "1 chat imported."
-    assert desk.rows() == ["Hello"]
-    assert desk.window.sidebar.list.rows.index_of(desk.store.conversations()[0].id).isValid()
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+        harness.controller.transfer.export(file, "json", None)
+    assert harness.window.notices[-1] == "1 chat exported to out.json."
+    harness.window.conversation_delete_requested.emit(chat)
+    assert harness.rows() == []
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+        harness.controller.transfer.import_file(file)
+    assert harness.window.notices[-1] == "1 chat imported."
+    assert harness.rows() == ["Hello"]
+    assert harness.window.sidebar.list.rows.index_of(harness.store.conversations()[0].id).isValid()
 
 
-def test_a_bad_file_is_a_problem(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_bad_file_is_a_problem(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{}")
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
-        desk.controller.transfer.import_file(tmp_path / "bad.json")
-    assert desk.window.problems[-1].title == "The file could not be imported"
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+        harness.controller.transfer.import_file(tmp_path / "bad.json")
+    assert harness.window.problems[-1].title == "The file could not be imported"
 
 
-def test_what_nobody_thought_of_is_told_of_the_right_deed(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_nobody_thought_of_is_reported_of_the_right_deed(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_off(*_arguments: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr("app.storage.exchange.transfer.export_chats", break_off)
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
-        desk.controller.transfer.export(tmp_path / "out.json", "json", None)
-    assert desk.window.problems[-1].title == "The chats could not be exported"
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+        harness.controller.transfer.export(tmp_path / "out.json", "json", None)
+    assert harness.window.problems[-1].title == "The chats could not be exported"
     monkeypatch.setattr("app.storage.exchange.transfer.import_files", break_off)
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
-        desk.controller.transfer.import_file(tmp_path / "out.json")
-    assert desk.window.problems[-1].title == "The file could not be imported"
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+        harness.controller.transfer.import_file(tmp_path / "out.json")
+    assert harness.window.problems[-1].title == "The file could not be imported"
 
 
-def test_the_menus_ask_for_a_file(desk: Desk) -> None:
-    desk.window.sidebar.library_signals.exported.emit(None, "markdown")
-    desk.window.sidebar.library_signals.imported.emit()
-    dialogs = desk.window.findChildren(QFileDialog)
+def test_the_menus_ask_for_a_file(harness: AppHarness) -> None:
+    harness.window.sidebar.library_signals.exported.emit(None, "markdown")
+    harness.window.sidebar.library_signals.imported.emit()
+    dialogs = harness.window.findChildren(QFileDialog)
     assert [dialog.acceptMode() for dialog in dialogs] == [
         QFileDialog.AcceptMode.AcceptSave,
         QFileDialog.AcceptMode.AcceptOpen,
@@ -67,18 +67,18 @@ def test_the_menus_ask_for_a_file(desk: Desk) -> None:
         dialog.reject()
 
 
-def test_several_exports_are_chosen_at_once(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_several_exports_are_chosen_at_once(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """LM Studio keeps each chat in a file of its own."""
     files = [tmp_path / f"{number}.md" for number in (1, 2)]
     for file in files:
         file.write_text(f"# {file.stem}\n\n## You\n\nQuestion {file.stem}\n\n## Assistant\n\nAnswer\n")
-    desk.window.sidebar.library_signals.imported.emit()
-    (dialog,) = desk.window.findChildren(QFileDialog)
+    harness.window.sidebar.library_signals.imported.emit()
+    (dialog,) = harness.window.findChildren(QFileDialog)
     assert dialog.fileMode() == QFileDialog.FileMode.ExistingFiles
     dialog.setDirectory(str(tmp_path))
     box = dialog.findChild(QLineEdit)
     assert box is not None
     box.setText(" ".join(f'"{file.name}"' for file in files))
-    with qtbot.waitSignal(desk.controller.transfer.ended, timeout=30_000):
+    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert desk.window.notices[-1] == "2 chats imported."
+    assert harness.window.notices[-1] == "2 chats imported."

@@ -1,4 +1,4 @@
-"""The Models place of a desk, and what a person does in it: real clicks and keys."""
+"""The Models place of the app, and what a person does in it: real clicks and keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from ui.models.panel import ModelsPanel
 
 LEFT = Qt.MouseButton.LeftButton
@@ -16,8 +16,8 @@ TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
 README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
 
 
-def place_of(desk: Desk) -> ModelsPanel:
-    return desk.window.models.panel
+def place_of(harness: AppHarness) -> ModelsPanel:
+    return harness.window.models.panel
 
 
 def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
@@ -36,9 +36,9 @@ def click_page(place: ModelsPanel, row: int, qtbot: QtBot) -> None:
     qtbot.mouseClick(place.nav.viewport(), LEFT, pos=place.nav.visualItemRect(place.nav.item(row)).center())
 
 
-def search_and_open(desk: Desk, qtbot: QtBot, text: str) -> None:
-    place = place_of(desk)
-    qtbot.mouseClick(desk.window.sidebar.models_button, LEFT)
+def search_and_open(harness: AppHarness, qtbot: QtBot, text: str) -> None:
+    place = place_of(harness)
+    qtbot.mouseClick(harness.window.sidebar.models_button, LEFT)
     click_page(place, 1, qtbot)
     qtbot.waitUntil(lambda: place.search.list.rows.rowCount() > 0, timeout=WAIT_MS)
     place.search.field.selectAll()

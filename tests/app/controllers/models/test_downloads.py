@@ -80,7 +80,7 @@ def bench(qtbot: QtBot) -> Bench:
     return Bench()
 
 
-def test_a_model_that_came_before_the_first_look_is_told(bench: Bench, qtbot: QtBot) -> None:
+def test_a_model_that_came_before_the_first_look_is_reported(bench: Bench, qtbot: QtBot) -> None:
     """A small one is here before the queue was ever seen with it."""
     bench.made.start()
     bench.settle(qtbot)
@@ -102,7 +102,7 @@ def test_what_came_last_time_is_no_news(bench: Bench, qtbot: QtBot) -> None:
     assert (bench.news, bench.notices) == ([], [])
 
 
-def test_each_end_is_told_once(bench: Bench, qtbot: QtBot) -> None:
+def test_each_end_is_reported_once(bench: Bench, qtbot: QtBot) -> None:
     bench.made.start()
     bench.settle(qtbot)
     for state in (DownloadState.RUNNING, DownloadState.CHECKING, DownloadState.DONE, DownloadState.DONE):
@@ -112,7 +112,7 @@ def test_each_end_is_told_once(bench: Bench, qtbot: QtBot) -> None:
     assert (bench.news, len(bench.notices)) == (["came"], 1)
 
 
-def test_a_pull_that_fails_is_told_though_another_was_wanted_meanwhile(bench: Bench, qtbot: QtBot) -> None:
+def test_a_pull_that_fails_is_reported_though_another_was_wanted_meanwhile(bench: Bench, qtbot: QtBot) -> None:
     second = threading.Event()
 
     def pull(refs: tuple[ModelRef, ...]) -> None:

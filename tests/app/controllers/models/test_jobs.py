@@ -14,7 +14,7 @@ from engine.records import Problem
 LIMIT_S = 30.0
 
 
-class Desk:
+class WindowThread:
     """Stands for the window's thread: what is delivered waits until it is taken."""
 
     def __init__(self) -> None:
@@ -38,20 +38,20 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    made = Desk()
+def window_thread() -> Iterator[WindowThread]:
+    made = WindowThread()
     yield made
     assert made.jobs.close(LIMIT_S)
 
 
-def test_a_result_is_delivered_where_it_is_shown(desk: Desk) -> None:
-    desk.run("a", lambda _stop: 7)
-    assert desk.results == []
-    desk.deliver()
-    assert desk.results == [7]
+def test_a_result_is_delivered_where_it_is_shown(window_thread: WindowThread) -> None:
+    window_thread.run("a", lambda _stop: 7)
+    assert window_thread.results == []
+    window_thread.deliver()
+    assert window_thread.results == [7]
 
 
-def test_a_newer_job_takes_the_place_of_an_older_one(desk: Desk) -> None:
+def test_a_newer_job_takes_the_place_of_an_older_one(window_thread: WindowThread) -> None:
     go, asked = threading.Event(), threading.Event()
 
     def slow(should_stop: Callable[[], bool]) -> str:
@@ -59,65 +59,67 @@ def test_a_newer_job_takes_the_place_of_an_older_one(desk: Desk) -> None:
         assert go.wait(LIMIT_S)
         return "stopped" if should_stop() else "old"
 
-    desk.run("a", slow)
+    window_thread.run("a", slow)
     assert asked.wait(LIMIT_S)
-    desk.run("a", lambda _stop: "new")
-    desk.run("b", lambda _stop: "other")
+    window_thread.run("a", lambda _stop: "new")
+    window_thread.run("b", lambda _stop: "other")
     go.set()
-    desk.deliver(3)
-    assert sorted(map(str, desk.results)) == ["new", "other"]
+    window_thread.deliver(3)
+    assert sorted(map(str, window_thread.results)) == ["new", "other"]
 
 
-def test_a_result_that_waits_is_dropped_when_it_is_no_longer_wanted(desk: Desk) -> None:
-    desk.run("a", lambda _stop: "old")
-    assert desk.came.acquire(timeout=LIMIT_S)
-    desk.jobs.cancel("a")
-    desk.waiting.pop(0)()
-    assert desk.results == []
+def test_a_result_that_waits_is_dropped_when_it_is_no_longer_wanted(window_thread: WindowThread) -> None:
+    window_thread.run("a", lambda _stop: "old")
+    assert window_thread.came.acquire(timeout=LIMIT_S)
+    window_thread.jobs.cancel("a")
+    window_thread.waiting.pop(0)()
+    assert window_thread.results == []
 
 
-def test_failures_are_problems(desk: Desk) -> None:
+def test_failures_are_problems(window_thread: WindowThread) -> None:
     def refuse(_stop: object) -> None:
         raise AppError("No.", "Ask later.")
 
     def break_disk(_stop: object) -> None:
         raise OSError("no such disk")
 
-    desk.run("a", refuse)
-    desk.deliver()
-    desk.run("a", break_disk)
-    desk.deliver()
-    assert desk.problems[0] == Problem(AppError.title, "No.", "Ask later.")
-    assert "no such disk" in desk.problems[1].message
+    window_thread.run("a", refuse)
+    window_thread.deliver()
+    window_thread.run("a", break_disk)
+    window_thread.deliver()
+    assert window_thread.problems[0] == Problem(AppError.title, "No.", "Ask later.")
+    assert "no such disk" in window_thread.problems[1].message
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_bug_leaves_nobody_waiting_and_is_not_hidden(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_leaves_nobody_waiting_and_is_not_hidden(
+    window_thread: WindowThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[object] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
 
     def bug(_stop: object) -> None:
         raise ZeroDivisionError
 
-    desk.run("a", bug)
-    desk.deliver()
-    assert desk.problems == [UNEXPECTED]
-    assert desk.jobs.close(LIMIT_S)
+    window_thread.run("a", bug)
+    window_thread.deliver()
+    assert window_thread.problems == [UNEXPECTED]
+    assert window_thread.jobs.close(LIMIT_S)
     assert seen == [ZeroDivisionError]
 
 
 def test_closing_stops_what_is_under_way() -> None:
-    desk, began = Desk(), threading.Event()
+    window_thread, began = WindowThread(), threading.Event()
 
     def until_stopped(should_stop: Callable[[], bool]) -> None:
         began.set()
         while not should_stop():
             threading.Event().wait(0.01)
 
-    desk.run("a", until_stopped)
+    window_thread.run("a", until_stopped)
     assert began.wait(LIMIT_S)
-    assert desk.jobs.close(LIMIT_S)
-    assert desk.waiting == desk.results == desk.problems == []
+    assert window_thread.jobs.close(LIMIT_S)
+    assert window_thread.waiting == window_thread.results == window_thread.problems == []
 
 
 def test_a_job_that_outlives_the_app_tells_nobody() -> None:

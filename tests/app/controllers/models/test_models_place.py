@@ -33,27 +33,27 @@ from tests.app.controllers.models.place_steps import (
     search_and_open,
     texts_of,
 )
-from tests.app.fakes import Desk, PuppetWorker, keep_settings, open_desk
-from tests.app.hub.conftest import desk, filled, hub
+from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
+from tests.app.hub.conftest import filled, harness, hub
 from tests.app.hub.loopback import Fault, LoopbackHub
 
-__all__ = ["desk", "filled", "hub"]  # fixtures
+__all__ = ["filled", "harness", "hub"]  # fixtures
 
 
 def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
     return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
 
 
-def _wait_for_jobs(desk: Desk, qtbot: QtBot) -> None:
-    """Else the desk would be closed below requests that are on their way."""
-    hub = desk.controller.hub
+def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
+    """Else the app would be closed below requests that are on their way."""
+    hub = harness.controller.hub
     assert hub is not None
     qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
 
 
-def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
-    place = place_of(desk)
-    search_and_open(desk, qtbot, "tiny-GGUF")
+def test_search_shows_what_the_hub_has(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
+    search_and_open(harness, qtbot, "tiny-GGUF")
     assert place.search.pane.title.text() == "paceline-tiny-GGUF"
     assert "1.20 k downloads" in place.search.pane.facts.text()
     assert set(place.search.pane.files.action_buttons) == {TARGET_FILE}
@@ -62,8 +62,8 @@ def test_search_shows_what_the_hub_has(desk: Desk, qtbot: QtBot) -> None:
     assert "license" not in html
 
 
-def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = desk.controller.hub
+def test_each_wish_is_heard_once(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = harness.controller.hub
     assert hub is not None
     begun: list[str] = []
     run = hub.jobs.run
@@ -73,7 +73,7 @@ def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.M
         run(name, *rest)
 
     monkeypatch.setattr(hub.jobs, "run", noted)
-    place = place_of(desk)
+    place = place_of(harness)
     for wish, argument, job in (
         (place.requests.drafts_requested, ModelRef(REPO, TARGET_FILE), "drafts"),
         (place.requests.pair_requested, ModelRef(REPO, TARGET_FILE), "pair"),
@@ -83,15 +83,15 @@ def test_each_wish_is_heard_once(desk: Desk, qtbot: QtBot, monkeypatch: pytest.M
         begun.clear()
         wish.emit(*([] if argument is None else [argument, None] if job == "pair" else [argument]))
         assert begun.count(job) == 1
-    _wait_for_jobs(desk, qtbot)
+    _wait_for_jobs(harness, qtbot)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(
-    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody downloads one model and looks at the next while the hub takes its time."""
-    search_and_open(desk, qtbot, "tiny-GGUF")
-    place, hub = place_of(desk), desk.controller.hub
+    search_and_open(harness, qtbot, "tiny-GGUF")
+    place, hub = place_of(harness), harness.controller.hub
     assert hub is not None
     asked, answered, answer = threading.Event(), threading.Event(), hub.service.repo
 
@@ -113,10 +113,10 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
 
 
 def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
-    desk: Desk, filled: LoopbackHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search_and_open(desk, qtbot, "tiny-GGUF")
-    place, hub = place_of(desk), desk.controller.hub
+    search_and_open(harness, qtbot, "tiny-GGUF")
+    place, hub = place_of(harness), harness.controller.hub
     assert hub is not None
     monkeypatch.setattr(hub.service.client.tokens, "save", lambda _token: None)  # there is no keyring here
     filled.refusals.append(Fault(status=401))
@@ -127,18 +127,18 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
 
 
 def test_without_a_network_the_place_says_so_and_offers_another_try(
-    desk: Desk, filled: LoopbackHub, qtbot: QtBot
+    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
 ) -> None:
-    place = place_of(desk)
+    place = place_of(harness)
     filled.close()
-    qtbot.mouseClick(desk.window.sidebar.models_button, LEFT)
+    qtbot.mouseClick(harness.window.sidebar.models_button, LEFT)
     click_page(place, 1, qtbot)
     qtbot.waitUntil(lambda: "reached" in place.search.nothing.title.text(), timeout=WAIT_MS)
     click(place.search, "Try again", qtbot)
 
 
 def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
-    first = open_desk(PuppetWorker)
+    first = open_app(PuppetWorker)
     place = place_of(first)
     assert first.window.models.is_open
     assert place.page == "welcome"
@@ -146,7 +146,7 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     click(place.welcome, "Skip", qtbot)
     assert not first.window.models.is_open
     first.close()
-    again = open_desk(PuppetWorker)
+    again = open_app(PuppetWorker)
     assert not again.window.models.is_open
     again.window.models.open("welcome")
     assert place_of(again).page == "welcome"
@@ -154,16 +154,16 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
 
 
 def test_a_target_whose_header_takes_its_time_is_named_at_once(
-    desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, known, answered = place_of(desk), PairJudge.known, threading.Event()
+    place, known, answered = place_of(harness), PairJudge.known, threading.Event()
 
     def slow(judge: PairJudge, ref: ModelRef, should_stop: Callable[[], bool], **_more: object) -> KnownModel:
         assert answered.wait(WAIT_MS / 1000)
         return known(judge, ref, should_stop)
 
     monkeypatch.setattr(PairJudge, "known", slow)
-    search_and_open(desk, qtbot, "tiny-GGUF")
+    search_and_open(harness, qtbot, "tiny-GGUF")
     click(place.search, "Find a draft for Q8_0", qtbot)
     assert place.drafts.target.text() == TARGET_FILE.removesuffix(".gguf")
     assert place.drafts.words.text() == "Looking…"
@@ -171,15 +171,15 @@ def test_a_target_whose_header_takes_its_time_is_named_at_once(
     answered.set()
     qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy, timeout=WAIT_MS)
     assert DRAFT_FILE in [row.side.ref.file for row in place.drafts.found_drafts.rows]
-    _wait_for_jobs(desk, qtbot)
+    _wait_for_jobs(harness, qtbot)
 
 
 def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:
     keep_settings({"target_path": "", "draft_path": ""})
-    desk = open_desk(real_engine)
-    place = place_of(desk)
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY, timeout=WAIT_MS)
-    search_and_open(desk, qtbot, "tiny-GGUF")
+    harness = open_app(real_engine)
+    place = place_of(harness)
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    search_and_open(harness, qtbot, "tiny-GGUF")
     click(place.search, "Find a draft for Q8_0", qtbot)
     assert place.page == "drafts"
     qtbot.waitUntil(
@@ -192,22 +192,22 @@ def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -
     qtbot.waitUntil(place.drafts.card.fit.isVisible, timeout=WAIT_MS)
     assert place.drafts.card.verdict.text.text() == "The draft matches"
     click(place.drafts.card, "Download and chat", qtbot)
-    qtbot.waitUntil(lambda: not desk.window.models.is_open, timeout=WAIT_MS)
-    models = desk.paths.models
-    qtbot.waitUntil(lambda: _is_loaded(desk, models), timeout=WAIT_MS)
-    qtbot.keyClicks(desk.window.composer.edit, "What is speculative decoding?")
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(desk.window.finished), timeout=WAIT_MS)
-    answer = desk.window.finished[-1]
+    qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
+    models = harness.paths.models
+    qtbot.waitUntil(lambda: _is_loaded(harness, models), timeout=WAIT_MS)
+    qtbot.keyClicks(harness.window.composer.edit, "What is speculative decoding?")
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
+    answer = harness.window.finished[-1]
     assert answer.state is MessageState.COMPLETE
     assert answer.text.strip()
-    qtbot.keyClick(desk.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
     click_page(place, 3, qtbot)
     qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"}, timeout=WAIT_MS)
-    desk.close()
+    harness.close()
 
 
-def _is_loaded(desk: Desk, models: Path) -> bool:
-    view = desk.window.engine
+def _is_loaded(harness: AppHarness, models: Path) -> bool:
+    view = harness.window.engine
     both = view.target is not None and view.draft is not None and view.state is EngineState.READY
     return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)

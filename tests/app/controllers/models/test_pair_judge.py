@@ -62,7 +62,7 @@ def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     assert (found.outlook, found.gain_words, found.note) == (None, "", "")
 
 
-def test_what_a_race_gave_here_is_told_in_place_of_the_range(tmp_path: Path) -> None:
+def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(tmp_path / "cache", model, plain_ms)

@@ -11,66 +11,66 @@ from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target
 from tests.app.controllers.models.place_steps import LEFT, WAIT_MS
-from tests.app.fakes import Desk
-from tests.app.hub.conftest import desk, filled, hub
+from tests.app.fakes import AppHarness
+from tests.app.hub.conftest import filled, harness, hub
 from ui.widgets.choice_list import Choice
 
-__all__ = ["desk", "filled", "hub"]  # fixtures
+__all__ = ["filled", "harness", "hub"]  # fixtures
 
 
 @pytest.fixture
-def files(desk: Desk, tmp_path: Path) -> tuple[Path, Path]:
+def files(harness: AppHarness, tmp_path: Path) -> tuple[Path, Path]:
     """A target and a draft, copied from the built-in ones and added to the library."""
     target, draft = tmp_path / "mine" / "big.gguf", tmp_path / "mine" / "small.gguf"
     target.parent.mkdir()
     shutil.copy(builtin_target(), target)
     shutil.copy(builtin_draft(), draft)
-    service = desk.controller.hub.service  # type: ignore[union-attr]
+    service = harness.controller.hub.service  # type: ignore[union-attr]
     for file in (target, draft):
         service.add(str(file))
     return target, draft
 
 
-def rows_of(desk: Desk) -> tuple[Choice, ...]:
-    return desk.window.header.picker.list.rows.rows
+def rows_of(harness: AppHarness) -> tuple[Choice, ...]:
+    return harness.window.header.picker.list.rows.rows
 
 
-def keys_of(desk: Desk) -> list[str]:
-    return [row.key for row in rows_of(desk)]
+def keys_of(harness: AppHarness) -> list[str]:
+    return [row.key for row in rows_of(harness)]
 
 
-def take(desk: Desk, key: str) -> None:
-    listing = desk.window.header.picker.list
-    index = listing.model().index(keys_of(desk).index(key), 0)
+def take(harness: AppHarness, key: str) -> None:
+    listing = harness.window.header.picker.list
+    index = listing.model().index(keys_of(harness).index(key), 0)
     listing.scrollTo(index)
     QTest.mouseClick(listing.viewport(), LEFT, pos=listing.visualRect(index).center())
 
 
 def test_the_librarys_models_are_listed_and_one_is_loaded_with_its_draft(
-    desk: Desk, files: tuple[Path, Path], qtbot: QtBot
+    harness: AppHarness, files: tuple[Path, Path], qtbot: QtBot
 ) -> None:
     target, draft = map(str, files)
-    service = desk.controller.hub.service  # type: ignore[union-attr]
+    service = harness.controller.hub.service  # type: ignore[union-attr]
     service.note_use(target, draft)
-    desk.window.header.open_models()
-    qtbot.waitUntil(lambda: f"target:{target}" in keys_of(desk), timeout=WAIT_MS)
-    row = next(row for row in rows_of(desk) if row.key == f"target:{target}")
+    harness.window.header.open_models()
+    qtbot.waitUntil(lambda: f"target:{target}" in keys_of(harness), timeout=WAIT_MS)
+    row = next(row for row in rows_of(harness) if row.key == f"target:{target}")
     assert "small" in row.lines[0]
-    num_before = len(desk.engine.loads)
-    take(desk, f"target:{target}")
-    qtbot.waitUntil(lambda: len(desk.engine.loads) > num_before, timeout=WAIT_MS)
-    assert (desk.engine.loads[-1].target, desk.engine.loads[-1].draft) == (target, draft)
+    num_before = len(harness.engine.loads)
+    take(harness, f"target:{target}")
+    qtbot.waitUntil(lambda: len(harness.engine.loads) > num_before, timeout=WAIT_MS)
+    assert (harness.engine.loads[-1].target, harness.engine.loads[-1].draft) == (target, draft)
 
 
 def test_only_what_can_draft_for_the_target_in_use_is_offered_as_its_draft(
-    desk: Desk, files: tuple[Path, Path], qtbot: QtBot
+    harness: AppHarness, files: tuple[Path, Path], qtbot: QtBot
 ) -> None:
     target, draft = map(str, files)
-    desk.window.model_file_chosen.emit(target, "target")
-    desk.engine.ready(target, draft=None)
-    qtbot.waitUntil(lambda: (view := desk.window.engine_view).target is not None and view.target.path == target)
-    desk.window.header.open_models()
-    qtbot.waitUntil(lambda: f"draft:{draft}" in keys_of(desk), timeout=WAIT_MS)
-    assert f"draft:{target}" not in keys_of(desk)
-    take(desk, f"draft:{draft}")
-    qtbot.waitUntil(lambda: draft in desk.engine.drafts, timeout=WAIT_MS)
+    harness.window.model_file_chosen.emit(target, "target")
+    harness.engine.ready(target, draft=None)
+    qtbot.waitUntil(lambda: (view := harness.window.engine_view).target is not None and view.target.path == target)
+    harness.window.header.open_models()
+    qtbot.waitUntil(lambda: f"draft:{draft}" in keys_of(harness), timeout=WAIT_MS)
+    assert f"draft:{target}" not in keys_of(harness)
+    take(harness, f"draft:{draft}")
+    qtbot.waitUntil(lambda: draft in harness.engine.drafts, timeout=WAIT_MS)

@@ -19,16 +19,16 @@ from tests.app.controllers.models.place_steps import (
     place_of,
     search_and_open,
 )
-from tests.app.fakes import Desk
-from tests.app.hub.conftest import desk, filled, hub
+from tests.app.fakes import AppHarness
+from tests.app.hub.conftest import filled, harness, hub
 from tests.app.hub.loopback import LoopbackHub
 
-__all__ = ["desk", "filled", "hub"]  # fixtures
+__all__ = ["filled", "harness", "hub"]  # fixtures
 
 
-def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot: QtBot) -> None:
-    place = place_of(desk)
-    search_and_open(desk, qtbot, "tiny-draft")
+def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
+    search_and_open(harness, qtbot, "tiny-draft")
     qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
@@ -39,7 +39,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot:
     qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
     line = place.library.lines[0]
     file = Path(line.row.path)
-    assert file.is_relative_to(desk.paths.models)
+    assert file.is_relative_to(harness.paths.models)
     assert hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(builtin_draft().read_bytes()).digest()
     assert line.row.architecture == "llama"
     question = line.ask_remove()
@@ -49,11 +49,11 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(desk: Desk, qtbot:
     assert "of disk space" in place.notice.message.text()
 
 
-def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
-    place = place_of(desk)
+def test_a_gated_model_says_what_it_asks_for(harness: AppHarness, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(harness)
     filled.gated[DRAFT_REPO] = "hf_right"
     filled.describe(DRAFT_REPO, gated="auto")
-    search_and_open(desk, qtbot, "tiny-draft")
+    search_and_open(harness, qtbot, "tiny-draft")
     assert place.search.pane.gate.isVisible()
     assert "accept terms" in place.search.pane.gate.words.text()
     qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
@@ -65,10 +65,10 @@ def test_a_gated_model_says_what_it_asks_for(desk: Desk, filled: LoopbackHub, qt
     assert "access token" in " ".join(line.error.text.text() for line in lines.values())
 
 
-def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: LoopbackHub, qtbot: QtBot) -> None:
-    place = place_of(desk)
+def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, filled: LoopbackHub, qtbot: QtBot) -> None:
+    place = place_of(harness)
     filled.bytes_per_s = 200_000
-    search_and_open(desk, qtbot, "tiny-GGUF")
+    search_and_open(harness, qtbot, "tiny-GGUF")
     qtbot.mouseClick(place.search.pane.files.action_buttons[TARGET_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
@@ -83,7 +83,7 @@ def test_a_download_can_be_paused_resumed_and_cancelled(desk: Desk, filled: Loop
         )
         qtbot.mouseClick(line.action_buttons[action], LEFT)
         qtbot.waitUntil(lambda state=state: line.state is state, timeout=WAIT_MS)
-    assert desk.window.models.indicator.text().endswith("%")
+    assert harness.window.models.indicator.text().endswith("%")
     qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
     qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not list(desk.paths.models.rglob("*.part")), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not list(harness.paths.models.rglob("*.part")), timeout=WAIT_MS)

@@ -79,7 +79,7 @@ def test_what_is_here_needs_no_disk() -> None:
     assert recommended(0, "/models/here.gguf").suggested()
 
 
-def test_why_a_pair_could_not_be_checked_is_told_once() -> None:
+def test_why_a_pair_could_not_be_checked_is_reported_once() -> None:
     def unreachable(_repo: str) -> None:
         raise HubUnreachableError("There is no network.")
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_draft, builtin_target, find_paths
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
 
@@ -23,59 +23,59 @@ def target(tmp_path: Path) -> Path:
     return Path(shutil.copy(builtin_target(), tmp_path / "mine.gguf"))
 
 
-def opened(desk: Desk, target: Path, draft: str | None = None) -> None:
-    desk.window.model_file_chosen.emit(str(target), "target")
-    desk.engine.ready(str(target), draft)
+def opened(harness: AppHarness, target: Path, draft: str | None = None) -> None:
+    harness.window.model_file_chosen.emit(str(target), "target")
+    harness.engine.ready(str(target), draft)
 
 
-def jobs_done(desk: Desk, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not desk.controller.hub.jobs._threads, timeout=WAIT_MS)
+def jobs_done(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)
     qtbot.wait(50)
 
 
 def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
-    desk: Desk, qtbot: QtBot, target: Path, tmp_path: Path
+    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path
 ) -> None:
     draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
     keep_passes(find_paths().cache, target, 4.0)
     keep_passes(find_paths().cache, draft, 0.2)
-    desk.controller.hub.service.add(str(draft))
-    opened(desk, target)
-    banner = desk.window.notice_banner
+    harness.controller.hub.service.add(str(draft))
+    opened(harness, target)
+    banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     assert "Paceline tiny draft" in banner.message.text()
     assert "× that with drafting" in banner.message.text()
-    with qtbot.waitSignal(desk.window.model_file_chosen) as chosen:
+    with qtbot.waitSignal(harness.window.model_file_chosen) as chosen:
         qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
     assert chosen.args == [str(draft), "draft"]
     assert banner.isHidden()
 
 
-def test_it_is_suggested_once(desk: Desk, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
-    desk.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
-    opened(desk, target)
-    banner = desk.window.notice_banner
+def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
+    harness.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
+    opened(harness, target)
+    banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     banner.hide()
-    opened(desk, target)
-    jobs_done(desk, qtbot)
+    opened(harness, target)
+    jobs_done(harness, qtbot)
     assert banner.action_button.isHidden() or banner.isHidden()
 
 
 @pytest.mark.parametrize("library", ["empty", "another vocabulary"])
 def test_nothing_is_said_where_nothing_matches(
-    desk: Desk, qtbot: QtBot, target: Path, tmp_path: Path, library: str
+    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, library: str
 ) -> None:
     if library == "another vocabulary":
-        desk.controller.hub.service.add(str(tiny_llama(n_ff=32).write(tmp_path / "other.gguf")))
-    opened(desk, target)
-    jobs_done(desk, qtbot)
-    assert desk.window.notice_banner.action_button.isHidden()
+        harness.controller.hub.service.add(str(tiny_llama(n_ff=32).write(tmp_path / "other.gguf")))
+    opened(harness, target)
+    jobs_done(harness, qtbot)
+    assert harness.window.notice_banner.action_button.isHidden()
 
 
-def test_who_has_a_draft_needs_none(desk: Desk, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
+def test_who_has_a_draft_needs_none(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
     draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
-    desk.controller.hub.service.add(draft)
-    opened(desk, target, str(draft))
-    jobs_done(desk, qtbot)
-    assert desk.window.notice_banner.action_button.isHidden()
+    harness.controller.hub.service.add(draft)
+    opened(harness, target, str(draft))
+    jobs_done(harness, qtbot)
+    assert harness.window.notice_banner.action_button.isHidden()

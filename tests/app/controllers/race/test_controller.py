@@ -22,67 +22,69 @@ from app.domain.speed.races import (
     RaceRoundEnded,
 )
 from engine.records import Message, Mode, Problem, RunStats, Source, TokenSpan
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from tests.race_results import RESULT, VERDICT
 from ui.race.page import RacePage
 
 
-def open_page(desk: Desk, qtbot: QtBot, question: str = "Where does water flow?") -> RacePage:
-    desk.window.composer.set_text(question)
-    qtbot.keyClick(desk.window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: desk.window.race.is_open)
-    return desk.window.race.page
+def open_page(harness: AppHarness, qtbot: QtBot, question: str = "Where does water flow?") -> RacePage:
+    harness.window.composer.set_text(question)
+    qtbot.keyClick(
+        harness.window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    qtbot.waitUntil(lambda: harness.window.race.is_open)
+    return harness.window.race.page
 
 
-def start(desk: Desk, qtbot: QtBot) -> RacePage:
-    page = open_page(desk, qtbot)
+def start(harness: AppHarness, qtbot: QtBot) -> RacePage:
+    page = open_page(harness, qtbot)
     qtbot.mouseClick(page.form.start_button, Qt.MouseButton.LeftButton)
     assert page.is_racing
     return page
 
 
-def answer(desk: Desk, qtbot: QtBot, text: str = "Who are you?") -> None:
-    num_before = len(desk.window.finished)
-    desk.window.message_submitted.emit(text)
-    desk.engine.say("An answer.")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: len(desk.window.finished) == num_before + 1)
+def answer(harness: AppHarness, qtbot: QtBot, text: str = "Who are you?") -> None:
+    num_before = len(harness.window.finished)
+    harness.window.message_submitted.emit(text)
+    harness.engine.say("An answer.")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(harness.window.finished) == num_before + 1)
 
 
-def job_of(desk: Desk) -> RaceJob:
-    job = desk.engine.jobs[-1]
+def job_of(harness: AppHarness) -> RaceJob:
+    job = harness.engine.jobs[-1]
     assert isinstance(job, RaceJob)
     return job
 
 
-def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.settings_changed.emit({"system_prompt": "Be brief.", "temperature": 0.7})
-    page = start(desk, qtbot)
-    job = job_of(desk)
+def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.settings_changed.emit({"system_prompt": "Be brief.", "temperature": 0.7})
+    page = start(harness, qtbot)
+    job = job_of(harness)
     assert [message.content for message in job._request.messages] == ["Be brief.", "Where does water flow?"]
     assert job._request.sampling.temperature == 0.0
     assert job._request.use_past is False
     assert job._request.conversation_id == 0
     assert [choice.mode for choice in job._setup.lanes] == [Mode.OFF, Mode.AUTO]
     assert page.pages.currentWidget() is page.track
-    assert desk.window.composer.text == "Where does water flow?"  # it was not sent
+    assert harness.window.composer.text == "Where does water flow?"  # it was not sent
 
 
-def test_the_temperature_of_the_settings_can_be_raced_too(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.settings_changed.emit({"temperature": 0.7})
-    page = open_page(desk, qtbot)
+def test_the_temperature_of_the_settings_can_be_raced_too(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.settings_changed.emit({"temperature": 0.7})
+    page = open_page(harness, qtbot)
     page.form.temperature.setCurrentIndex(1)
     page.form.start()
-    assert job_of(desk)._request.sampling.temperature == 0.7
-    assert job_of(desk)._request.sampling.seed == 0  # each round has one of its own
+    assert job_of(harness)._request.sampling.temperature == 0.7
+    assert job_of(harness)._request.sampling.seed == 0  # each round has one of its own
 
 
-def test_the_question_of_a_message_is_raced_with_what_came_before_it(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    answer(desk, qtbot, "And then?")
-    last = desk.messages()[-1]
-    desk.window.transcript.race_requested.emit(last.id)
-    form = desk.window.race.page.form
+def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    answer(harness, qtbot, "And then?")
+    last = harness.messages()[-1]
+    harness.window.transcript.race_requested.emit(last.id)
+    form = harness.window.race.page.form
     assert form.question.exact_text() == "And then?"
     assert [message.role for message in form.setup.before] == ["user", "assistant"]
     assert form.includes_before.isVisible()
@@ -90,15 +92,15 @@ def test_the_question_of_a_message_is_raced_with_what_came_before_it(desk: Desk,
     assert form.setup.before == ()
 
 
-def test_the_last_question_of_the_chat_is_offered_where_nothing_is_typed(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    page = open_page(desk, qtbot, "")
+def test_the_last_question_of_the_chat_is_offered_where_nothing_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    page = open_page(harness, qtbot, "")
     assert page.form.question.exact_text() == "Who are you?"
 
 
-def test_lanes_texts_and_figures_are_shown_as_they_come(desk: Desk, qtbot: QtBot) -> None:
-    page = start(desk, qtbot)
-    tell, track = desk.engine.tell, page.track
+def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtbot: QtBot) -> None:
+    page = start(harness, qtbot)
+    tell, track = harness.engine.tell, page.track
     tell(RaceRoundBegan(0))
     tell(LaneText(1, 0, "Water flows", (TokenSpan(5, Source.TARGET), TokenSpan(6, Source.NGRAM))))
     tell(LaneProgress(0, 0, RunStats(tokens=2, passes=2, decode_s=0.4), finished=False))
@@ -121,67 +123,67 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(desk: Desk, qtbot: QtBot
     qtbot.waitUntil(lambda: track.lanes[1].text.text == "W")
 
 
-def test_the_composer_waits_while_a_race_has_the_model_and_goes_on_after_it(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    page = start(desk, qtbot)
-    window = desk.window
+def test_the_composer_waits_while_a_race_has_the_model_and_goes_on_after_it(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    page = start(harness, qtbot)
+    window = harness.window
     assert window.engine.state is EngineState.RACING
     qtbot.mouseClick(page.back_button, Qt.MouseButton.LeftButton)
     assert window.shows_chat
     assert page.is_racing
     assert not window.composer.send_button.isEnabled()
     assert window.composer.reason.text() == "A race is using the model. You can send your message when it is over."
-    num_requests = len(desk.engine.requests)
-    window.regenerate_requested.emit(desk.messages()[-1].id)
+    num_requests = len(harness.engine.requests)
+    window.regenerate_requested.emit(harness.messages()[-1].id)
     assert window.notices[-1] == "A race is using the model. Wait until it is over, or stop it."
-    assert len(desk.engine.requests) == num_requests
-    desk.engine.tell(RaceEnded(RESULT))
+    assert len(harness.engine.requests) == num_requests
+    harness.engine.tell(RaceEnded(RESULT))
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY)
     assert window.notices[-1] == "The race is over. Ctrl+Shift+D shows what came of it."
     assert window.composer.send_button.isEnabled()
-    answer(desk, qtbot, "Go on")
-    assert len(desk.engine.requests) == num_requests + 1
+    answer(harness, qtbot, "Go on")
+    assert len(harness.engine.requests) == num_requests + 1
 
 
-def test_escape_stops_the_race_then_leaves_the_page(desk: Desk, qtbot: QtBot) -> None:
-    page = start(desk, qtbot)
-    qtbot.keyClick(desk.window, Qt.Key.Key_Escape)
-    assert desk.engine.num_job_stops == 1
-    assert desk.engine.num_stops == 0
+def test_escape_stops_the_race_then_leaves_the_page(harness: AppHarness, qtbot: QtBot) -> None:
+    page = start(harness, qtbot)
+    qtbot.keyClick(harness.window, Qt.Key.Key_Escape)
+    assert harness.engine.num_job_stops == 1
+    assert harness.engine.num_stops == 0
     assert page.is_racing  # until the engine says so
-    desk.engine.tell(RaceEnded(RESULT))
+    harness.engine.tell(RaceEnded(RESULT))
     qtbot.waitUntil(lambda: not page.is_racing)
     assert page.result == RESULT
-    qtbot.keyClick(desk.window, Qt.Key.Key_Escape)
-    assert desk.window.shows_chat
+    qtbot.keyClick(harness.window, Qt.Key.Key_Escape)
+    assert harness.window.shows_chat
 
 
-def test_no_race_begins_beside_an_answer_or_without_a_model(desk: Desk, qtbot: QtBot) -> None:
-    desk.window.message_submitted.emit("Who are you?")
-    page = open_page(desk, qtbot)
+def test_no_race_begins_beside_an_answer_or_without_a_model(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.message_submitted.emit("Who are you?")
+    page = open_page(harness, qtbot)
     assert not page.form.start_button.isEnabled()
     assert page.form.problem.text() == "An answer is being written. Wait for it, or stop it."
     page.form.start()
-    assert desk.engine.jobs == []
-    desk.engine.finish()
+    assert harness.engine.jobs == []
+    harness.engine.finish()
     qtbot.waitUntil(page.form.start_button.isEnabled)
-    desk.window.model_file_chosen.emit("other.gguf", "target")
+    harness.window.model_file_chosen.emit("other.gguf", "target")
     assert page.form.problem.text() == "The model is loading."
 
 
-def test_modes_that_cannot_run_say_why(desk: Desk, qtbot: QtBot) -> None:
-    page = open_page(desk, qtbot)
+def test_modes_that_cannot_run_say_why(harness: AppHarness, qtbot: QtBot) -> None:
+    page = open_page(harness, qtbot)
     page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
     page.form.rows[1].mode_box.activated.emit(0)
     assert page.form.start_button.isEnabled()
-    desk.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
+    harness.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
     qtbot.waitUntil(lambda: not page.form.start_button.isEnabled())
     assert page.form.rows[1].reason.text() == "Not available: No draft model is chosen."
 
 
-def test_what_went_wrong_is_said_and_the_setup_is_there_again(desk: Desk, qtbot: QtBot) -> None:
-    page = start(desk, qtbot)
-    desk.engine.tell(RaceEnded(problem=Problem("Not enough memory", "It does not fit.", "Race two lanes.")))
+def test_what_went_wrong_is_said_and_the_setup_is_there_again(harness: AppHarness, qtbot: QtBot) -> None:
+    page = start(harness, qtbot)
+    harness.engine.tell(RaceEnded(problem=Problem("Not enough memory", "It does not fit.", "Race two lanes.")))
     qtbot.waitUntil(lambda: not page.is_racing)
     assert page.problem.isVisible()
     assert page.problem.title.text() == "Not enough memory"
@@ -190,9 +192,9 @@ def test_what_went_wrong_is_said_and_the_setup_is_there_again(desk: Desk, qtbot:
     assert page.form.start_button.isEnabled()
 
 
-def test_a_kept_race_is_listed_opened_and_deleted_by_keys(desk: Desk, qtbot: QtBot) -> None:
-    kept = desk.controller.races.store.keep(RESULT)
-    page = open_page(desk, qtbot)
+def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, qtbot: QtBot) -> None:
+    kept = harness.controller.races.store.keep(RESULT)
+    page = open_page(harness, qtbot)
     page.earlier.setFocus()
     qtbot.keyClick(page.earlier, Qt.Key.Key_Return)
     assert page.result == kept
@@ -204,27 +206,27 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(desk: Desk, qtbot: QtB
     qtbot.keyClick(page.earlier, Qt.Key.Key_Delete)
     dialog = next(each for each in page.findChildren(QPushButton) if each.text() == "Delete")
     qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: desk.controller.races.store.all() == ())
+    qtbot.waitUntil(lambda: harness.controller.races.store.all() == ())
     assert page.earlier.count() == 0
 
 
-def test_the_same_race_can_be_run_once_more(desk: Desk, qtbot: QtBot) -> None:
-    page = start(desk, qtbot)
-    first = job_of(desk)._setup
-    desk.engine.tell(RaceEnded(RESULT))
+def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -> None:
+    page = start(harness, qtbot)
+    first = job_of(harness)._setup
+    harness.engine.tell(RaceEnded(RESULT))
     qtbot.waitUntil(page.again_button.isVisible)
     qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
     assert page.is_racing
-    assert job_of(desk)._setup == RESULT.setup != first
-    assert [message.content for message in job_of(desk)._request.messages][-1] == RESULT.setup.question
-    assert Message("system", "Be brief.") in job_of(desk)._request.messages
+    assert job_of(harness)._setup == RESULT.setup != first
+    assert [message.content for message in job_of(harness)._request.messages][-1] == RESULT.setup.question
+    assert Message("system", "Be brief.") in job_of(harness)._request.messages
 
 
 @pytest.mark.parametrize("kind", ["png", "md", "json"])
 def test_a_race_is_exported(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    page, file = open_page(desk, qtbot), tmp_path / f"race.{kind}"
+    page, file = open_page(harness, qtbot), tmp_path / f"race.{kind}"
     page.show_result(RESULT)
 
     def choose(dialog: QFileDialog) -> None:
@@ -247,39 +249,39 @@ def test_a_race_is_exported(
         assert json.loads(file.read_text("utf-8"))["question"] == "Where does water flow?"
 
 
-def test_a_place_that_cannot_be_written_is_told(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    page = open_page(desk, qtbot)
+def test_a_place_that_cannot_be_written_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    page = open_page(harness, qtbot)
     page.show_result(RESULT)
-    desk.controller.races.export(tmp_path / "no folder" / "race.md", "md")
+    harness.controller.races.export(tmp_path / "no folder" / "race.md", "md")
     qtbot.waitUntil(page.problem.isVisible)
     assert page.problem.title.text() == "The race could not be exported"
 
 
-def test_the_picture_goes_to_the_clipboard(desk: Desk, qtbot: QtBot) -> None:
-    page = open_page(desk, qtbot)
+def test_the_picture_goes_to_the_clipboard(harness: AppHarness, qtbot: QtBot) -> None:
+    page = open_page(harness, qtbot)
     page.show_result(RESULT)
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().image().width() == 2400
 
 
-def test_closing_the_window_ends_all(desk: Desk, qtbot: QtBot) -> None:
-    start(desk, qtbot)
-    assert desk.controller.close()
-    assert desk.engine.is_down
+def test_closing_the_window_ends_all(harness: AppHarness, qtbot: QtBot) -> None:
+    start(harness, qtbot)
+    assert harness.controller.close()
+    assert harness.engine.is_down
 
 
-def test_drafts_of_the_library_are_looked_for_once_for_a_target(desk: Desk, qtbot: QtBot) -> None:
+def test_drafts_of_the_library_are_looked_for_once_for_a_target(harness: AppHarness, qtbot: QtBot) -> None:
     asked: list[str] = []
 
     def find(target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
         asked.append(target)
         show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
 
-    desk.controller.races.find_drafts = find
-    page = open_page(desk, qtbot)
+    harness.controller.races.find_drafts = find
+    page = open_page(harness, qtbot)
     page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
     box = page.form.rows[1].draft_box
     assert [box.itemText(row) for row in range(box.count())] == ["Loaded draft", "Other"]
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: desk.window.engine.state is EngineState.READY)
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     assert asked == ["models/target.gguf"]

@@ -230,7 +230,7 @@ def test_rounds_go_on_until_they_are_sure_or_time_is_up(
     assert result.num_rounds == 1  # no further round began after the time was up
 
 
-def test_what_could_not_be_run_is_told_as_the_end() -> None:
+def test_what_could_not_be_run_is_reported_as_the_end() -> None:
     problem = Problem("Something went wrong", "It did.", "Try again.")
     told = RaceJob(SETUP, request(SETUP), RaceStore(Path("nowhere")), PairSpeeds(Path("nowhere"))).failed(problem)
     assert told == RaceEnded(problem=problem)

@@ -15,7 +15,7 @@ from app.controllers.window import disk_space
 from app.controllers.window.disk_space import ENOUGH_BYTES, LOW_BYTES, FreeSpaceMonitor
 from app.domain.errors import StorageFullError
 from app.domain.messages import MessageState
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from ui.widgets.banner import Banner
 
 GENEROUS_MS = 30_000
@@ -44,65 +44,69 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.fixture
-def desk(disk: Disk, qtbot: QtBot) -> Iterator[Desk]:
+def harness(disk: Disk, qtbot: QtBot) -> Iterator[AppHarness]:
     keep_settings({})
-    opened = open_desk()
+    opened = open_app()
     opened.engine.ready()
     qtbot.waitUntil(lambda: bool(disk.asked), timeout=GENEROUS_MS)
     yield opened
     opened.close()
 
 
-def banner(desk: Desk) -> Banner:
-    return desk.window.space_banner
+def banner(harness: AppHarness) -> Banner:
+    return harness.window.space_banner
 
 
-def chat(desk: Desk, qtbot: QtBot, words: str) -> None:
-    before = len(desk.window.finished)
-    qtbot.waitUntil(desk.window.composer.edit.isEnabled, timeout=GENEROUS_MS)
-    qtbot.keyClicks(desk.window.composer.edit, words)
-    qtbot.keyClick(desk.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(desk.engine.requests) == before + 1, timeout=GENEROUS_MS)
-    desk.engine.say("an answer")
-    desk.engine.finish()
-    qtbot.waitUntil(lambda: len(desk.window.finished) == before + 1, timeout=GENEROUS_MS)
+def chat(harness: AppHarness, qtbot: QtBot, words: str) -> None:
+    before = len(harness.window.finished)
+    qtbot.waitUntil(harness.window.composer.edit.isEnabled, timeout=GENEROUS_MS)
+    qtbot.keyClicks(harness.window.composer.edit, words)
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(harness.engine.requests) == before + 1, timeout=GENEROUS_MS)
+    harness.engine.say("an answer")
+    harness.engine.finish()
+    qtbot.waitUntil(lambda: len(harness.window.finished) == before + 1, timeout=GENEROUS_MS)
 
 
-def test_a_nearly_full_disk_is_told_at_the_start_and_stops_nothing(disk: Disk, qtbot: QtBot) -> None:
+def test_a_nearly_full_disk_is_reported_at_the_start_and_stops_nothing(disk: Disk, qtbot: QtBot) -> None:
     disk.free = LOW_BYTES - 1
     keep_settings({})
-    desk = open_desk()
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    said = banner(desk).message.text()
-    assert said.startswith(f"The disk with {desk.paths.data} is nearly full.")
+    harness = open_app()
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    said = banner(harness).message.text()
+    assert said.startswith(f"The disk with {harness.paths.data} is nearly full.")
     assert said.endswith("Free some space, or Paceline will soon be unable to save anything.")
-    assert set(disk.asked) == {desk.paths.data}
-    assert desk.window.problem_banner.isHidden()
-    chat(desk, qtbot, "still here?")
-    assert [view.state for view in desk.messages()] == [MessageState.COMPLETE] * 2
-    assert banner(desk).isVisible()
-    desk.close()
+    assert set(disk.asked) == {harness.paths.data}
+    assert harness.window.problem_banner.isHidden()
+    chat(harness, qtbot, "still here?")
+    assert [view.state for view in harness.messages()] == [MessageState.COMPLETE] * 2
+    assert banner(harness).isVisible()
+    harness.close()
 
 
-def test_it_stays_until_there_is_space(desk: Desk, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stays_until_there_is_space(
+    harness: AppHarness, disk: Disk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ui.widgets.banner, "NOTICE_MS", 1)  # other notices go after a while
     disk.free = 0
-    chat(desk, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    desk.window.show_notice("Something else.")
-    qtbot.waitUntil(desk.window.notice_banner.isHidden, timeout=GENEROUS_MS)
-    assert banner(desk).isVisible()
+    chat(harness, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    harness.window.show_notice("Something else.")
+    qtbot.waitUntil(harness.window.notice_banner.isHidden, timeout=GENEROUS_MS)
+    assert banner(harness).isVisible()
 
 
-def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
-    chat(desk, qtbot, "first")
-    assert banner(desk).isHidden()
+def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(
+    harness: AppHarness, disk: Disk, qtbot: QtBot
+) -> None:
+    chat(harness, qtbot, "first")
+    assert banner(harness).isHidden()
     disk.free = LOW_BYTES - 1
-    chat(desk, qtbot, "second")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    chat(harness, qtbot, "second")
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
     disk.free = ENOUGH_BYTES
-    qtbot.waitUntil(lambda: banner(desk).isHidden(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: banner(harness).isHidden(), timeout=GENEROUS_MS)
 
     def is_quiet() -> bool:
         looks = len(disk.asked)
@@ -112,31 +116,33 @@ def test_it_is_told_when_a_conversation_is_written_and_goes_by_itself(desk: Desk
     qtbot.waitUntil(is_quiet, timeout=GENEROUS_MS)  # a last write may follow; with a timer there would be no such pause
 
 
-def test_what_was_dismissed_is_told_again_only_after_there_was_space(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+def test_what_was_dismissed_is_reported_again_only_after_there_was_space(
+    harness: AppHarness, disk: Disk, qtbot: QtBot
+) -> None:
     disk.free = 0
-    chat(desk, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    qtbot.mouseClick(banner(desk).close_button, Qt.MouseButton.LeftButton)
-    assert banner(desk).isHidden()
+    chat(harness, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    qtbot.mouseClick(banner(harness).close_button, Qt.MouseButton.LeftButton)
+    assert banner(harness).isHidden()
     looks = len(disk.asked)
     qtbot.waitUntil(lambda: len(disk.asked) > looks + 2, timeout=GENEROUS_MS)
-    assert banner(desk).isHidden()
+    assert banner(harness).isHidden()
     disk.free = ENOUGH_BYTES
-    qtbot.waitUntil(lambda: not desk.controller.space._timer.isActive(), timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: not harness.controller.space._timer.isActive(), timeout=GENEROUS_MS)
     disk.free = 0
-    chat(desk, qtbot, "second")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
+    chat(harness, qtbot, "second")
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
 
 
-def test_one_sentence_is_enough_while_saving_fails(desk: Desk, disk: Disk, qtbot: QtBot) -> None:
+def test_one_sentence_is_enough_while_saving_fails(harness: AppHarness, disk: Disk, qtbot: QtBot) -> None:
     disk.free = 0
-    chat(desk, qtbot, "first")
-    qtbot.waitUntil(lambda: banner(desk).isVisible(), timeout=GENEROUS_MS)
-    desk.controller.on_trouble(StorageFullError("There is no space left.").problem)
-    assert desk.window.problem_banner.isVisible()
-    assert banner(desk).isHidden()
-    desk.controller.on_trouble(None)
-    assert banner(desk).isVisible()
+    chat(harness, qtbot, "first")
+    qtbot.waitUntil(lambda: banner(harness).isVisible(), timeout=GENEROUS_MS)
+    harness.controller.on_trouble(StorageFullError("There is no space left.").problem)
+    assert harness.window.problem_banner.isVisible()
+    assert banner(harness).isHidden()
+    harness.controller.on_trouble(None)
+    assert banner(harness).isVisible()
 
 
 def test_between_the_two_bounds_nothing_changes_and_nothing_known_is_nothing_said(disk: Disk, tmp_path: Path) -> None:

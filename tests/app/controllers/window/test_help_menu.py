@@ -16,31 +16,31 @@ from app.controllers.window.diagnostics import diagnostics
 from app.domain.settings.values import Settings
 from engine.llama import library
 from engine.records import Device, DeviceUse, MemoryUse, Placement
-from tests.app.fakes import Desk, info, open_desk
+from tests.app.fakes import AppHarness, info, open_app
 
 
-def action(desk: Desk, text: str) -> QAction:
-    return next(item for item in desk.window.sidebar.help_button.popup_menu.actions() if item.text() == text)
+def action(harness: AppHarness, text: str) -> QAction:
+    return next(item for item in harness.window.sidebar.help_button.popup_menu.actions() if item.text() == text)
 
 
 def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
-    desk = open_desk()
-    desk.engine.ready()
-    qtbot.waitUntil(lambda: desk.window.engine.target is not None)
-    desk.window.message_submitted.emit("a secret of mine")
-    action(desk, "Copy diagnostics").trigger()
+    harness = open_app()
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+    harness.window.message_submitted.emit("a secret of mine")
+    action(harness, "Copy diagnostics").trigger()
     text = QGuiApplication.clipboard().text()
     assert f"Paceline {app.__version__}" in text
     assert "target: target.gguf, llama" in text
     assert "draft: draft.gguf" in text
     assert "temperature=0.8" in text
     assert "secret" not in text
-    assert "copied" in desk.window.notices[-1]
-    desk.close()
+    assert "copied" in harness.window.notices[-1]
+    harness.close()
 
 
 def test_the_log_folder_is_opened_or_named(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = open_desk()
+    harness = open_app()
     opened: list[QUrl] = []
 
     def refuse(url: QUrl) -> bool:
@@ -48,9 +48,9 @@ def test_the_log_folder_is_opened_or_named(qtbot: QtBot, monkeypatch: pytest.Mon
         return False
 
     monkeypatch.setattr(QDesktopServices, "openUrl", refuse)
-    action(desk, "Open the log folder").trigger()
-    assert Path(opened[0].toLocalFile()).name in desk.window.notices[-1]
-    desk.close()
+    action(harness, "Open the log folder").trigger()
+    assert Path(opened[0].toLocalFile()).name in harness.window.notices[-1]
+    harness.close()
 
 
 def test_private_words_tokens_and_home_are_blotted_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_the_libraries_in_use_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
-def test_a_llama_cpp_that_does_not_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_llama_cpp_that_does_not_load_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "engine.llama.library", None)
     assert "llama.cpp's libraries: cannot be loaded: " in diagnostics(Settings(), (None, None), tmp_path / "none.log")
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.window import layout as layout_controller
 from app.storage.window_state import write_layout
 from engine.records import Source
-from tests.app.fakes import Desk, open_desk
+from tests.app.fakes import AppHarness, open_app
 
 
 @pytest.fixture
@@ -24,78 +24,78 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return written
 
 
-def kept(desk: Desk) -> dict[str, Any]:
+def kept(harness: AppHarness) -> dict[str, Any]:
     """What a start after a kill would find."""
-    file = desk.paths.layout_file
+    file = harness.paths.layout_file
     return dict(json.loads(file.read_bytes())) if file.is_file() else {}
 
 
-def test_a_kill_takes_neither_panes_nor_widths_nor_marks(desk: Desk, qtbot: QtBot) -> None:
-    window = desk.window
+def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.window
     window.layout_state.toggle_sidebar()
-    qtbot.waitUntil(lambda: kept(desk).get("sidebar") is False)
+    qtbot.waitUntil(lambda: kept(harness).get("sidebar") is False)
     window.layout_state.toggle_sidebar()
-    qtbot.waitUntil(lambda: kept(desk)["sidebar"] is True)
+    qtbot.waitUntil(lambda: kept(harness)["sidebar"] is True)
     window.stats.now.sources[Source.DRAFT].click()
     window.stats.now.refused.click()
-    qtbot.waitUntil(lambda: kept(desk)["marks"] == [Source.DRAFT.value, "refused"])
-    before = kept(desk)["sizes"]
+    qtbot.waitUntil(lambda: kept(harness)["marks"] == [Source.DRAFT.value, "refused"])
+    before = kept(harness)["sizes"]
     window.splitter.moveSplitter(before[0] + 40, 1)
-    qtbot.waitUntil(lambda: kept(desk)["sizes"][0] == before[0] + 40)
+    qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == before[0] + 40)
     window.resize(window.width(), window.height() - 60)
-    qtbot.waitUntil(lambda: kept(desk) == json.loads(window.save_layout()))
-    left = desk.paths.layout_file.read_bytes()
-    desk.close()
-    desk.paths.layout_file.write_bytes(left)  # as it was found, had there been no time to close
-    again = open_desk()
+    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.save_layout()))
+    left = harness.paths.layout_file.read_bytes()
+    harness.close()
+    harness.paths.layout_file.write_bytes(left)  # as it was found, had there been no time to close
+    again = open_app()
     assert again.window.stats.now.marks == (Source.DRAFT.value, "refused")
     assert again.window.height() == window.height()
     again.close()
 
 
 @pytest.mark.parametrize("change", ["moved", "resized", "filled"])
-def test_where_the_window_stands_is_kept(desk: Desk, qtbot: QtBot, change: str) -> None:
-    window = desk.window
-    qtbot.waitUntil(lambda: bool(kept(desk)))
-    before = kept(desk)["geometry"]
+def test_where_the_window_stands_is_kept(harness: AppHarness, qtbot: QtBot, change: str) -> None:
+    window = harness.window
+    qtbot.waitUntil(lambda: bool(kept(harness)))
+    before = kept(harness)["geometry"]
     if change == "moved":
         window.move(window.x() + 33, window.y() + 21)
     elif change == "resized":
         window.resize(window.width(), window.height() - 50)
     else:
         window.showMaximized()
-    qtbot.waitUntil(lambda: kept(desk)["geometry"] != before)
-    qtbot.waitUntil(lambda: kept(desk) == json.loads(window.save_layout()))
+    qtbot.waitUntil(lambda: kept(harness)["geometry"] != before)
+    qtbot.waitUntil(lambda: kept(harness) == json.loads(window.save_layout()))
 
 
-def test_a_drag_is_not_written_pixel_by_pixel(desk: Desk, qtbot: QtBot, writes: list[bytes]) -> None:
-    desk.controller.layout.keep()
+def test_a_drag_is_not_written_pixel_by_pixel(harness: AppHarness, qtbot: QtBot, writes: list[bytes]) -> None:
+    harness.controller.layout.keep()
     writes.clear()
-    place = desk.window.splitter.sizes()[0]
+    place = harness.window.splitter.sizes()[0]
     for pixel in range(1, 60):
-        desk.window.splitter.moveSplitter(place + pixel, 1)
-    qtbot.waitUntil(lambda: kept(desk)["sizes"][0] == place + 59)
+        harness.window.splitter.moveSplitter(place + pixel, 1)
+    qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == place + 59)
     assert len(writes) <= 2
-    desk.controller.layout.keep()
+    harness.controller.layout.keep()
     assert len(writes) <= 2  # the same layout is not written twice
 
 
-def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(desk: Desk, qtbot: QtBot) -> None:
-    file = desk.paths.layout_file
-    desk.controller.layout.keep()
+def test_a_file_that_cannot_be_written_disturbs_nothing_and_is_tried_again(harness: AppHarness, qtbot: QtBot) -> None:
+    file = harness.paths.layout_file
+    harness.controller.layout.keep()
     file.unlink()
     file.mkdir()
-    desk.window.layout_state.toggle_sidebar()
-    desk.controller.layout.keep()
-    assert desk.window.problems == []
+    harness.window.layout_state.toggle_sidebar()
+    harness.controller.layout.keep()
+    assert harness.window.problems == []
     file.rmdir()
-    desk.controller.layout.keep()
-    assert kept(desk)["sidebar"] is False
+    harness.controller.layout.keep()
+    assert kept(harness)["sidebar"] is False
 
 
-def test_closing_keeps_what_was_changed_last_and_nothing_after(desk: Desk, writes: list[bytes]) -> None:
-    desk.window.layout_state.toggle_sidebar()
-    desk.window.close()
+def test_closing_keeps_what_was_changed_last_and_nothing_after(harness: AppHarness, writes: list[bytes]) -> None:
+    harness.window.layout_state.toggle_sidebar()
+    harness.window.close()
     assert json.loads(writes[-1])["sidebar"] is False
-    desk.window.layout_state.toggle_sidebar()
-    assert not desk.controller.layout._soon.isActive()
+    harness.window.layout_state.toggle_sidebar()
+    assert not harness.controller.layout._soon.isActive()

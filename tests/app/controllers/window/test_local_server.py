@@ -19,7 +19,7 @@ from app.domain.local_server import ServerState
 from app.domain.messages import MessageState
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
-from tests.app.fakes import Desk, keep_settings, open_desk
+from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.server.scripted_session import ScriptedSession
 from tests.scripts import load_script
 from ui.settings.dialog import SettingsDialog
@@ -49,17 +49,17 @@ class Reply:
 class Served:
     """A window whose engine the test plays, and programs that ask it."""
 
-    desk: Desk
+    harness: AppHarness
     session: ScriptedSession
     port: int
     qtbot: QtBot
 
     @property
     def key(self) -> str:
-        return self.desk.paths.api_key_file.read_text("utf-8").strip()
+        return self.harness.paths.api_key_file.read_text("utf-8").strip()
 
     def is_in(self, state: ServerState) -> bool:
-        return self.desk.window.local_server.view.state is state
+        return self.harness.window.local_server.view.state is state
 
     def ask(self, words: str, key: str | None = None, **fields: object) -> Reply:
         reply = Reply()
@@ -93,12 +93,12 @@ class Served:
         self.qtbot.waitUntil(condition)
 
     def chat(self, words: str) -> None:
-        window = self.desk.window
+        window = self.harness.window
         window.composer.edit.setPlainText(words)
         self.qtbot.mouseClick(window.composer.send_button, Qt.MouseButton.LeftButton)
 
     def running(self) -> tuple[int, int]:
-        activity = self.desk.window.local_server.view.activity
+        activity = self.harness.window.local_server.view.activity
         return activity.num_running, activity.num_waiting
 
 
@@ -106,23 +106,23 @@ class Served:
 def served(qtbot: QtBot) -> Iterator[Served]:
     session, port = ScriptedSession(echo=True), free_port()
     keep_settings({"server": True, "server_port": port})
-    desk = open_desk(lambda on_event: EngineWorker(on_event, lambda: cast("Session", session)))
-    found = Served(desk, session, port, qtbot)
-    found.until(lambda: found.is_in(ServerState.ON) and desk.window.engine.target is not None)
-    desk.window.models.leave()
+    harness = open_app(lambda on_event: EngineWorker(on_event, lambda: cast("Session", session)))
+    found = Served(harness, session, port, qtbot)
+    found.until(lambda: found.is_in(ServerState.ON) and harness.window.engine.target is not None)
+    harness.window.models.leave()
     yield found
     session.gate.set()
-    desk.close()
+    harness.close()
 
 
 def test_it_is_off_until_somebody_turns_it_on(qtbot: QtBot) -> None:
     keep_settings({})
-    desk = open_desk()
+    harness = open_app()
     qtbot.wait(50)
-    assert desk.window.local_server.view.state is ServerState.OFF
-    assert not desk.window.local_server.button.isVisible()
-    assert not desk.paths.api_key_file.exists()
-    desk.close()
+    assert harness.window.local_server.view.state is ServerState.OFF
+    assert not harness.window.local_server.button.isVisible()
+    assert not harness.paths.api_key_file.exists()
+    harness.close()
 
 
 def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served: Served) -> None:
@@ -132,14 +132,14 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     second = served.ask("second of a program")
     served.until(lambda: served.running() == (1, 1))
     served.chat("mine")
-    assert served.desk.window.local_server.view.yours_waits or served.running() == (1, 1)
-    (card,) = served.desk.window.findChildren(AnswerCard)
+    assert served.harness.window.local_server.view.yours_waits or served.running() == (1, 1)
+    (card,) = served.harness.window.findChildren(AnswerCard)
     served.until(lambda: card.progress_label.text() == "Another program's request is being answered; yours is next.")
-    assert "answering, 1 waiting" in served.desk.window.local_server.button.text()
+    assert "answering, 1 waiting" in served.harness.window.local_server.button.text()
     served.session.gate.set()
-    served.until(lambda: bool(served.desk.window.finished))
+    served.until(lambda: bool(served.harness.window.finished))
     assert (served.wait(first).text, served.wait(second).text) == ("first of a program", "second of a program")
-    assert served.desk.messages()[-1].text == "mine"
+    assert served.harness.messages()[-1].text == "mine"
     asked = [request.messages[-1].content for request in served.session.requests]
     assert asked == ["first of a program", "mine", "second of a program"]
 
@@ -149,15 +149,15 @@ def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(serv
     program = served.ask("a program's")
     served.until(lambda: served.running() == (1, 0))
     served.chat("mine")
-    served.until(lambda: served.desk.window.composer.is_busy)
-    served.desk.window.stop_requested.emit()
+    served.until(lambda: served.harness.window.composer.is_busy)
+    served.harness.window.stop_requested.emit()
     served.session.pulse()
-    served.until(lambda: bool(served.desk.window.finished))
-    assert served.desk.messages()[-1].state is MessageState.STOPPED
+    served.until(lambda: bool(served.harness.window.finished))
+    assert served.harness.messages()[-1].state is MessageState.STOPPED
     assert served.running() == (1, 0), "the program's goes on"
 
     served.chat("mine again")
-    button = served.desk.window.local_server.button
+    button = served.harness.window.local_server.button
     button.open_menu()
     assert button.stop_action.isEnabled()
     button.stop_action.trigger()
@@ -165,7 +165,7 @@ def test_a_stop_in_the_chat_is_none_of_the_programs_and_the_other_way_round(serv
     stopped = served.wait(program)
     assert (stopped.status, stopped.code) == (503, "stopped")
     served.session.gate.set()
-    served.until(lambda: served.desk.messages()[-1].text == "mine\n\nmine again")
+    served.until(lambda: served.harness.messages()[-1].text == "mine\n\nmine again")
 
 
 def test_a_client_that_leaves_stops_its_own_answer_only(served: Served) -> None:
@@ -177,7 +177,7 @@ def test_a_client_that_leaves_stops_its_own_answer_only(served: Served) -> None:
     served.chat("mine")
     connection.close()
     served.session.gate.set()
-    served.until(lambda: served.desk.messages()[-1].text == "mine")
+    served.until(lambda: served.harness.messages()[-1].text == "mine")
 
 
 def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
@@ -186,22 +186,22 @@ def test_another_model_is_served_once_the_window_has_it(served: Served) -> None:
     served.until(lambda: served.running() == (1, 0))
     waiting = served.ask("waiting")
     served.until(lambda: served.running() == (1, 1))
-    served.desk.window.model_file_chosen.emit("models/other.gguf", "target")
-    assert served.desk.window.notices[-1] == "This happens when the answer to another program is finished."
+    served.harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert served.harness.window.notices[-1] == "This happens when the answer to another program is finished."
     refused = served.wait(served.ask("too early"))
     assert (refused.status, refused.code) == (503, "no_model")
     served.session.gate.set()
     assert served.wait(running).text == "running"
     assert (served.wait(waiting).status, waiting.code) == (503, "model_changed"), "it was asked of the other model"
     served.until(
-        lambda: served.desk.window.engine.target is not None and served.desk.controller.models.ready is not None
+        lambda: served.harness.window.engine.target is not None and served.harness.controller.models.ready is not None
     )
     assert served.wait(served.ask("late", model="other")).text == "late"
     assert served.wait(served.ask("late", model="target")).status == 404
 
 
 def test_requests_begin_with_the_settings_and_keep_nothing_of_the_chats(served: Served) -> None:
-    served.desk.window.settings_changed.emit({"temperature": 0.3, "system_prompt": "Be brief.", "learn_past": True})
+    served.harness.window.settings_changed.emit({"temperature": 0.3, "system_prompt": "Be brief.", "learn_past": True})
     served.wait(served.ask("one"))
     request = served.session.requests[-1]
     assert request.sampling.temperature == 0.3
@@ -214,8 +214,8 @@ def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = int(other.getsockname()[1])
         keep_settings({"server": True, "server_port": taken})
-        desk = open_desk()
-        window = desk.window
+        harness = open_app()
+        window = harness.window
         qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.FAILED)
         (problem,) = window.problems
         assert problem.message == f"Another program uses port {taken}."
@@ -227,11 +227,11 @@ def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot
         window.settings_changed.emit({"server": False})
         qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.OFF)
         assert not window.local_server.button.isVisible()
-        desk.close()
+        harness.close()
 
 
 def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Served) -> None:
-    window = served.desk.window
+    window = served.harness.window
     served.qtbot.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     served.until(lambda: served.is_in(ServerState.OFF))
     window.settings_changed.emit({"server": True})
@@ -242,7 +242,7 @@ def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Se
 
 
 def test_the_page_shows_what_programs_type_and_another_key_lets_the_old_one_go(served: Served) -> None:
-    window, old = served.desk.window, served.key
+    window, old = served.harness.window, served.key
     window.local_server.button.settings_action.trigger()
     dialog = window.findChild(SettingsDialog)
     assert dialog is not None
@@ -272,8 +272,8 @@ def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) 
     served.session.gate.clear()
     reply = served.ask("unfinished")
     served.until(lambda: served.running() == (1, 0))
-    served.desk.window.close()
-    assert served.desk.controller.close(), "everything ended well"
+    served.harness.window.close()
+    assert served.harness.controller.close(), "everything ended well"
     assert reply.done.wait(PATIENCE_S)
     assert reply.status in (0, 503)
     with socket.create_server(("127.0.0.1", served.port)):
@@ -291,10 +291,10 @@ def test_a_short_storm_leaves_every_answer_its_own(served: Served) -> None:
     for thread in threads:
         thread.start()
     for number in range(NUM_CHATS):
-        served.desk.window.new_chat_requested.emit()
+        served.harness.window.new_chat_requested.emit()
         served.chat(f"chat {number}")
-        served.until(lambda: len(served.desk.window.finished) > number)  # noqa: B023
-        assert served.desk.messages()[-1].text == f"chat {number}"
+        served.until(lambda: len(served.harness.window.finished) > number)  # noqa: B023
+        assert served.harness.messages()[-1].text == f"chat {number}"
     served.until(lambda: sum(tally.kinds.values()) >= NUM_REQUESTS)
     over.set()
     served.until(lambda: not any(thread.is_alive() for thread in threads))

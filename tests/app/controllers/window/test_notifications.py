@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.window.notifications import NotificationController
 from engine.records import EngineFailed, Finished, FinishReason, Problem, RunStats
-from tests.app.fakes import Desk, open_desk
+from tests.app.fakes import AppHarness, open_app
 
 LONG = RunStats(tokens=900, passes=300, decode_s=30.0)
 
@@ -38,19 +38,21 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
-    result = open_desk()
+def harness(qtbot: QtBot) -> Iterator[AppHarness]:
+    result = open_app()
     yield result
     result.close()
 
 
-def notifications(desk: Desk, monkeypatch: pytest.MonkeyPatch, *, active: bool) -> NotificationController:
-    monkeypatch.setattr(desk.window, "isActiveWindow", lambda: active)
-    return desk.controller._notifications
+def notifications(harness: AppHarness, monkeypatch: pytest.MonkeyPatch, *, active: bool) -> NotificationController:
+    monkeypatch.setattr(harness.window, "isActiveWindow", lambda: active)
+    return harness.controller._notifications
 
 
-def test_a_long_answer_that_ends_unseen_is_told(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    notifications(desk, monkeypatch, active=False).on_event(Finished(1, FinishReason.END, LONG))
+def test_a_long_answer_that_ends_unseen_is_reported(
+    harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notifications(harness, monkeypatch, active=False).on_event(Finished(1, FinishReason.END, LONG))
     assert told.num_alerts == 1
     assert told.messages == [("Your answer is ready", "900 tokens at 30.0 tok/s")]
 
@@ -63,38 +65,45 @@ def test_a_long_answer_that_ends_unseen_is_told(desk: Desk, told: Told, monkeypa
         (False, FinishReason.END, RunStats(tokens=3, passes=3, decode_s=0.2)),
     ],
 )
-def test_what_needs_no_telling_is_not_told(
-    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch, active: bool, reason: FinishReason, stats: RunStats
+def test_what_needs_no_telling_is_not_reported(
+    harness: AppHarness,
+    told: Told,
+    monkeypatch: pytest.MonkeyPatch,
+    active: bool,
+    reason: FinishReason,
+    stats: RunStats,
 ) -> None:
-    notifications(desk, monkeypatch, active=active).on_event(Finished(1, reason, stats))
+    notifications(harness, monkeypatch, active=active).on_event(Finished(1, reason, stats))
     assert (told.num_alerts, told.messages) == (0, [])
 
 
 def test_without_the_tray_message_the_taskbar_still_tells(
-    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.window.settings_changed.emit({"notify": False})
+    harness.window.settings_changed.emit({"notify": False})
     problem = Problem("It failed", "The context is full.", "Start a new chat.")
-    notifications(desk, monkeypatch, active=False).on_event(EngineFailed(problem, 1))
+    notifications(harness, monkeypatch, active=False).on_event(EngineFailed(problem, 1))
     assert (told.num_alerts, told.messages) == (1, [])
 
 
-def test_the_message_brings_a_minimised_window_back(desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.window.showMinimized()
-    told_by = notifications(desk, monkeypatch, active=False)
+def test_the_message_brings_a_minimised_window_back(
+    harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.window.showMinimized()
+    told_by = notifications(harness, monkeypatch, active=False)
     told_by.on_event(Finished(1, FinishReason.END, LONG))
     tray = told_by.tray
     assert tray is not None
     assert tray.isVisible()
     tray.messageClicked.emit()
-    assert not desk.window.isMinimized()
+    assert not harness.window.isMinimized()
     assert not tray.isVisible()
 
 
 def test_coming_back_by_another_way_takes_the_icon_away(
-    desk: Desk, told: Told, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told_by = notifications(desk, monkeypatch, active=False)
+    told_by = notifications(harness, monkeypatch, active=False)
     told_by.on_event(Finished(1, FinishReason.END, LONG))
     assert told_by.tray is not None
     assert told_by.tray.isVisible()
@@ -102,5 +111,5 @@ def test_coming_back_by_another_way_takes_the_icon_away(
     assert isinstance(application, QApplication)
     application.focusWindowChanged.emit(None)  # to another program
     assert told_by.tray.isVisible()
-    application.focusWindowChanged.emit(desk.window.windowHandle())
+    application.focusWindowChanged.emit(harness.window.windowHandle())
     assert not told_by.tray.isVisible()

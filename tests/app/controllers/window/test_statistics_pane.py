@@ -17,7 +17,7 @@ from app.domain.sums import PairSums
 from app.storage.chats import answer_records, totals
 from app.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats
-from tests.app.fakes import Desk
+from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT
 from ui.widgets.file_dialogs import statistics_format
 
@@ -25,85 +25,85 @@ PATIENCE_MS = 30_000
 RUN = RunStats(mode=Mode.DRAFT, tokens=30, passes=10, proposed=30, accepted=20, decode_s=1.0, plain_ms=50.0)
 
 
-def answer(desk: Desk, qtbot: QtBot, run: RunStats = RUN, text: str = "A question") -> None:
-    num_before = len(desk.window.finished)
-    desk.window.message_submitted.emit(text)
-    desk.engine.say("An answer.")
-    desk.engine.tell(Finished(desk.engine.requests[-1].request_id, FinishReason.LENGTH, run))
-    qtbot.waitUntil(lambda: len(desk.window.finished) == num_before + 1, timeout=PATIENCE_MS)
+def answer(harness: AppHarness, qtbot: QtBot, run: RunStats = RUN, text: str = "A question") -> None:
+    num_before = len(harness.window.finished)
+    harness.window.message_submitted.emit(text)
+    harness.engine.say("An answer.")
+    harness.engine.tell(Finished(harness.engine.requests[-1].request_id, FinishReason.LENGTH, run))
+    qtbot.waitUntil(lambda: len(harness.window.finished) == num_before + 1, timeout=PATIENCE_MS)
 
 
-def rows(desk: Desk) -> tuple[PairSums, ...]:
-    return desk.store.read(totals.read_totals)
+def rows(harness: AppHarness) -> tuple[PairSums, ...]:
+    return harness.store.read(totals.read_totals)
 
 
-def test_an_answer_counts_for_its_models_and_mode(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    answer(desk, qtbot, replace(RUN, mode=Mode.OFF, tokens=10))
-    assert [(row.target, row.draft, row.mode, row.sums.stats.tokens) for row in rows(desk)] == [
+def test_an_answer_counts_for_its_models_and_mode(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    answer(harness, qtbot, replace(RUN, mode=Mode.OFF, tokens=10))
+    assert [(row.target, row.draft, row.mode, row.sums.stats.tokens) for row in rows(harness)] == [
         ("target", "draft", "draft", 30),
         ("target", "", "off", 10),
     ]
-    chat = desk.controller.conversations.current_id
+    chat = harness.controller.conversations.current_id
     assert chat is not None
-    answers = desk.store.read(lambda db: answer_records.answers_of_chat(db, chat))
+    answers = harness.store.read(lambda db: answer_records.answers_of_chat(db, chat))
     assert [(each.target, each.draft) for each in answers] == [("target", "draft"), ("target", "")]
 
 
-def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    answer(desk, qtbot, replace(RUN, mode=Mode.OFF))  # nothing to compare
-    answer(desk, qtbot, replace(RUN, mode=Mode.AUTO, decode_s=2.0, plain_ms=None))
-    answer(desk, qtbot, replace(RUN, mode=Mode.NGRAM))
-    desk.store.read(lambda _db: None)  # what was posted before is done
-    speeds = PairSpeeds(desk.paths.pair_speeds_file)
+def test_the_last_answers_of_a_pair_are_kept_with_how_fast_they_were(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    answer(harness, qtbot, replace(RUN, mode=Mode.OFF))  # nothing to compare
+    answer(harness, qtbot, replace(RUN, mode=Mode.AUTO, decode_s=2.0, plain_ms=None))
+    answer(harness, qtbot, replace(RUN, mode=Mode.NGRAM))
+    harness.store.read(lambda _db: None)  # what was posted before is done
+    speeds = PairSpeeds(harness.paths.pair_speeds_file)
     assert [(each.mode, each.speedup) for each in speeds.get("target", "draft").answers] == [
         ("draft", 1.5),
         ("auto", None),
     ]
     assert [each.mode for each in speeds.get("target", "").answers] == ["ngram"]
-    desk.window.stats.show_page(ALL)
-    qtbot.waitUntil(lambda: len(desk.window.stats.all.recent) == 2, timeout=PATIENCE_MS)
-    desk.controller.statistics.reset()
-    qtbot.waitUntil(lambda: not desk.window.stats.all.recent, timeout=PATIENCE_MS)
+    harness.window.stats.show_page(ALL)
+    qtbot.waitUntil(lambda: len(harness.window.stats.all.recent) == 2, timeout=PATIENCE_MS)
+    harness.controller.statistics.reset()
+    qtbot.waitUntil(lambda: not harness.window.stats.all.recent, timeout=PATIENCE_MS)
     assert speeds.all() == ()
 
 
-def test_an_answer_that_goes_on_counts_its_tokens_once(desk: Desk, qtbot: QtBot) -> None:
-    answer(desk, qtbot)
-    before = desk.messages()[-1]
-    desk.window.transcript.continue_requested.emit(before.id)
-    desk.engine.say(" More.")
-    desk.engine.tell(Finished(desk.engine.requests[-1].request_id, FinishReason.END, replace(RUN, tokens=5)))
-    qtbot.waitUntil(lambda: len(desk.window.finished) == 2, timeout=PATIENCE_MS)
-    (row,) = rows(desk)
+def test_an_answer_that_goes_on_counts_its_tokens_once(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot)
+    before = harness.messages()[-1]
+    harness.window.transcript.continue_requested.emit(before.id)
+    harness.engine.say(" More.")
+    harness.engine.tell(Finished(harness.engine.requests[-1].request_id, FinishReason.END, replace(RUN, tokens=5)))
+    qtbot.waitUntil(lambda: len(harness.window.finished) == 2, timeout=PATIENCE_MS)
+    (row,) = rows(harness)
     assert (row.sums.num_answers, row.sums.stats.tokens) == (1, 35)
-    stats = desk.messages()[-1].stats
+    stats = harness.messages()[-1].stats
     assert stats is not None
     assert stats.tokens == 35
 
 
-def test_the_pane_shows_this_chat_and_all_time(desk: Desk, qtbot: QtBot) -> None:
-    panel = desk.window.stats
-    answer(desk, qtbot)
-    desk.window.new_chat_requested.emit()
-    answer(desk, qtbot, replace(RUN, tokens=10), "Another question")
+def test_the_pane_shows_this_chat_and_all_time(harness: AppHarness, qtbot: QtBot) -> None:
+    panel = harness.window.stats
+    answer(harness, qtbot)
+    harness.window.new_chat_requested.emit()
+    answer(harness, qtbot, replace(RUN, tokens=10), "Another question")
     qtbot.mouseClick(panel.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.chat.answers.value == "1", timeout=PATIENCE_MS)
     assert panel.chat.lines["tokens"].value == "10"
     qtbot.mouseClick(panel.switch.buttons[ALL], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.all.answers.value == "2", timeout=PATIENCE_MS)
     assert panel.all.lines["tokens"].value == "40"
-    answer(desk, qtbot)
+    answer(harness, qtbot)
     qtbot.waitUntil(lambda: panel.all.lines["tokens"].value == "70", timeout=PATIENCE_MS)
     panel.show_page(CHAT)
-    desk.window.new_chat_requested.emit()
+    harness.window.new_chat_requested.emit()
     qtbot.waitUntil(lambda: panel.chat.answers.value == "-", timeout=PATIENCE_MS)
 
 
-def test_a_reset_leaves_the_chats_alone(desk: Desk, qtbot: QtBot) -> None:
-    panel = desk.window.stats
-    answer(desk, qtbot)
+def test_a_reset_leaves_the_chats_alone(harness: AppHarness, qtbot: QtBot) -> None:
+    panel = harness.window.stats
+    answer(harness, qtbot)
     panel.show_page(ALL)
     qtbot.waitUntil(lambda: panel.all.answers.value == "1", timeout=PATIENCE_MS)
     qtbot.mouseClick(panel.table_button, Qt.MouseButton.LeftButton)
@@ -112,34 +112,38 @@ def test_a_reset_leaves_the_chats_alone(desk: Desk, qtbot: QtBot) -> None:
     (action,) = [each for each in panel.table.findChildren(QPushButton) if each.text() == "Reset"]
     qtbot.mouseClick(action, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.all.answers.value == "-", timeout=PATIENCE_MS)
-    assert rows(desk) == ()
+    assert rows(harness) == ()
     assert panel.table.table.rowCount() == 0
-    assert desk.messages()[-1].stats is not None
+    assert harness.messages()[-1].stats is not None
     panel.table.close()
 
 
-def test_a_reset_that_the_disk_refuses_is_told(desk: Desk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reset_that_the_disk_refuses_is_reported(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_db: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    answer(desk, qtbot)
+    answer(harness, qtbot)
     monkeypatch.setattr("app.controllers.window.statistics_pane.reset_totals", refuse)
-    desk.window.stats.reset_requested.emit()
-    qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
-    assert desk.window.problems[-1].title == "The chats could not be saved"
-    assert len(rows(desk)) == 1
+    harness.window.stats.reset_requested.emit()
+    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
+    assert harness.window.problems[-1].title == "The chats could not be saved"
+    assert len(rows(harness)) == 1
 
 
 @pytest.mark.parametrize(("scope", "num"), [("answer", 1), ("chat", 2), ("everything", 3)])
-def test_answers_are_exported_as_json_and_csv(desk: Desk, qtbot: QtBot, tmp_path: Path, scope: str, num: int) -> None:
-    answer(desk, qtbot, text="=first")
-    desk.window.new_chat_requested.emit()
-    answer(desk, qtbot)
-    answer(desk, qtbot, replace(RUN, tokens=77))
+def test_answers_are_exported_as_json_and_csv(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, scope: str, num: int
+) -> None:
+    answer(harness, qtbot, text="=first")
+    harness.window.new_chat_requested.emit()
+    answer(harness, qtbot)
+    answer(harness, qtbot, replace(RUN, tokens=77))
     for form in ("json", "csv"):
-        num_before = len(desk.window.notices)
-        desk.controller.statistics.export(scope, tmp_path / f"out.{form}", form)
-        qtbot.waitUntil(lambda before=num_before: len(desk.window.notices) > before, timeout=PATIENCE_MS)  # type: ignore[misc]
+        num_before = len(harness.window.notices)
+        harness.controller.statistics.export(scope, tmp_path / f"out.{form}", form)
+        qtbot.waitUntil(lambda before=num_before: len(harness.window.notices) > before, timeout=PATIENCE_MS)  # type: ignore[misc]
     data = json.loads((tmp_path / "out.json").read_text("utf-8"))
     with (tmp_path / "out.csv").open(encoding="utf-8-sig", newline="") as handle:
         table = list(csv.DictReader(handle))
@@ -150,28 +154,28 @@ def test_answers_are_exported_as_json_and_csv(desk: Desk, qtbot: QtBot, tmp_path
     assert not [row for row in table if row["chat_title"].startswith("=")]
 
 
-def test_an_export_that_cannot_be_is_told(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    desk.controller.statistics.export("answer", tmp_path / "none.csv", "csv")
-    qtbot.waitUntil(lambda: bool(desk.window.problems), timeout=PATIENCE_MS)
-    assert desk.window.problems[-1].title == "The statistics could not be exported"
+def test_an_export_that_cannot_be_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    harness.controller.statistics.export("answer", tmp_path / "none.csv", "csv")
+    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
+    assert harness.window.problems[-1].title == "The statistics could not be exported"
     assert list(tmp_path.glob("none*")) == []
 
 
-def test_the_menu_asks_for_a_file_and_writes_it(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
-    answer(desk, qtbot)
-    menu = desk.window.stats.export_button.menu()
-    menu.popup(desk.window.mapToGlobal(desk.window.rect().center()))
+def test_the_menu_asks_for_a_file_and_writes_it(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    answer(harness, qtbot)
+    menu = harness.window.stats.export_button.menu()
+    menu.popup(harness.window.mapToGlobal(harness.window.rect().center()))
     qtbot.waitUntil(menu.isVisible, timeout=PATIENCE_MS)
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: desk.window.findChild(QFileDialog) is not None, timeout=PATIENCE_MS)
-    dialog = desk.window.findChild(QFileDialog)
+    qtbot.waitUntil(lambda: harness.window.findChild(QFileDialog) is not None, timeout=PATIENCE_MS)
+    dialog = harness.window.findChild(QFileDialog)
     assert dialog is not None
     name = dialog.findChild(QLineEdit)
     assert name is not None
     name.setText(str(tmp_path / "mine.json"))  # typed, its suggestions would take the Return
     qtbot.keyClick(name, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "Statistics exported to mine.json." in desk.window.notices, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Statistics exported to mine.json." in harness.window.notices, timeout=PATIENCE_MS)
     assert json.loads((tmp_path / "mine.json").read_text("utf-8"))["answers"][0]["answer_tokens"] == 30
 
 

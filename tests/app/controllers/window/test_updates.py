@@ -12,7 +12,7 @@ import app
 from app.hub import updates
 from app.hub.updates import Release, UpdatesError
 from tests.app.controllers.window.test_help_menu import action
-from tests.app.fakes import open_desk
+from tests.app.fakes import open_app
 from ui.widgets.dialogs import ConfirmDialog
 
 PAGE = "https://github.com/paceline/paceline/releases/tag/v9.0.0"
@@ -26,29 +26,31 @@ def test_it_is_asked_by_a_press_only_and_the_newest_is_said(qtbot: QtBot, monkey
         return Release(app.__version__, is_newer=False)
 
     monkeypatch.setattr(updates, "newest_release", newest)
-    desk = open_desk()
+    harness = open_app()
     qtbot.wait(50)
     assert asked == []
-    action(desk, "Check for updates…").trigger()
-    qtbot.waitUntil(lambda: "newest version" in desk.window.notices[-1])
-    assert app.__version__ in desk.window.notices[-1]
+    action(harness, "Check for updates…").trigger()
+    qtbot.waitUntil(lambda: "newest version" in harness.window.notices[-1])
+    assert app.__version__ in harness.window.notices[-1]
     assert len(asked) == 1
-    desk.close()
+    harness.close()
 
 
-def test_a_newer_one_is_told_with_what_it_brings_and_its_page(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newer_one_is_reported_with_what_it_brings_and_its_page(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(QUrl(url).toString()))
     monkeypatch.setattr(updates, "newest_release", lambda: Release("9.0.0", True, "Faster <b>answers</b>.", PAGE))
-    desk = open_desk()
-    action(desk, "Check for updates…").trigger()
-    qtbot.waitUntil(lambda: bool(desk.window.findChildren(ConfirmDialog)))
-    dialog = desk.window.findChild(ConfirmDialog)
+    harness = open_app()
+    action(harness, "Check for updates…").trigger()
+    qtbot.waitUntil(lambda: bool(harness.window.findChildren(ConfirmDialog)))
+    dialog = harness.window.findChild(ConfirmDialog)
     assert dialog.windowTitle() == "Paceline 9.0.0 is out"
     assert dialog.findChild(QPlainTextEdit).toPlainText() == "Faster <b>answers</b>."
     qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert opened == [PAGE]
-    desk.close()
+    harness.close()
 
 
 def test_that_nobody_answers_is_a_sentence(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +58,8 @@ def test_that_nobody_answers_is_a_sentence(qtbot: QtBot, monkeypatch: pytest.Mon
         raise UpdatesError("The page of releases cannot be reached.")
 
     monkeypatch.setattr(updates, "newest_release", nobody)
-    desk = open_desk()
-    action(desk, "Check for updates…").trigger()
-    qtbot.waitUntil(lambda: bool(desk.window.problems))
-    assert "cannot be reached" in desk.window.problems[-1].message
-    desk.close()
+    harness = open_app()
+    action(harness, "Check for updates…").trigger()
+    qtbot.waitUntil(lambda: bool(harness.window.problems))
+    assert "cannot be reached" in harness.window.problems[-1].message
+    harness.close()

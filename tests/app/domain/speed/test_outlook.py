@@ -25,7 +25,7 @@ def answers(speedup: float, number: int) -> tuple[AnswerSpeed, ...]:
     return tuple(AnswerSpeed(float(i), "auto", 0.8, 100, 1.0, speedup, 10, 5) for i in range(number))
 
 
-def test_a_range_is_told_with_what_it_rests_on() -> None:
+def test_a_range_is_reported_with_what_it_rests_on() -> None:
     words = joined(OUTLOOK.sentences)
     assert words.startswith("Expect about 10–15 tokens per second on this computer, and 1.1–1.5× that with drafting.")
     assert "44% of a pass" in words
@@ -48,7 +48,7 @@ def test_without_a_measurement_the_range_stays(speed: PairSpeed | None) -> None:
     assert replace(OUTLOOK, measured=speed).headline.startswith("Expect")
 
 
-def test_a_draft_that_does_not_pay_is_told_with_what_would() -> None:
+def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
     dear = replace(OUTLOOK, gain=GainRange(1.1, 1.3, 0.6, False, 0.32))
     assert "a draft that costs less than 32% would" in joined(dear.sentences)
     assert "MTP" in joined(dear.sentences)

@@ -28,7 +28,7 @@ def test_a_few_tokens_are_no_measurement() -> None:
     assert PairSpeed("t", "d", (answer(3.0, tokens=20),)).speedup is None
 
 
-def test_a_loss_is_told_after_a_few_answers() -> None:
+def test_a_loss_is_reported_after_a_few_answers() -> None:
     assert not PairSpeed("t", "d", (answer(0.9),) * 4).is_losing
     assert PairSpeed("t", "d", (answer(0.9),) * 5).is_losing
     assert not PairSpeed("t", "d", (answer(1.1),) * 5).is_losing

@@ -174,7 +174,7 @@ def test_a_hub_with_another_file_is_refused_before_a_byte(
     assert nothing_is_left(library, model)
 
 
-def test_a_hub_without_it_is_told(
+def test_a_hub_without_it_is_reported(
     library: Library, asks_hub: AsksHub, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(first_model, "pip_command", lambda: None)

@@ -142,7 +142,7 @@ def test_what_pip_says_is_one_sentence(
     assert "\n" not in failure.value.message
 
 
-def test_a_full_disk_is_told_before_pip_is_asked(
+def test_a_full_disk_is_reported_before_pip_is_asked(
     library: Library, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_package(wheels)
@@ -155,7 +155,7 @@ def test_a_full_disk_is_told_before_pip_is_asked(
     assert nothing_is_left(library, model)
 
 
-def test_a_disk_that_becomes_full_meanwhile_is_told(
+def test_a_disk_that_becomes_full_meanwhile_is_reported(
     library: Library, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_package(wheels)

@@ -113,7 +113,7 @@ def test_a_link_that_leads_elsewhere_stops_at_once(server: LinkServer, library: 
     assert files_in(library) == []
 
 
-def test_a_full_disk_is_told_before_a_byte_comes(
+def test_a_full_disk_is_reported_before_a_byte_comes(
     server: LinkServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1000})

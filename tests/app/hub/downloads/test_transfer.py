@@ -247,7 +247,7 @@ def test_a_file_that_always_changes_is_given_up(client: HubClient, wanted: FileR
         fetch(client, wanted, Restless(), FAST)
 
 
-def test_what_no_attempt_can_mend_is_told_at_once(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
+def test_what_no_attempt_can_mend_is_reported_at_once(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:
     hub.gated[REPO] = "hf_secret"
     log = Log()
     with pytest.raises(HubAccessError):
@@ -270,7 +270,7 @@ def test_two_do_not_fetch_the_same_file(client: HubClient, wanted: FileRequest, 
     assert hub.sent(REPO, NAME) == len(DATA)
 
 
-def test_no_space_is_told_before_and_during(
+def test_no_space_is_reported_before_and_during(
     client: HubClient, wanted: FileRequest, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = [part_file.RESERVE_BYTES + len(DATA) - 1]

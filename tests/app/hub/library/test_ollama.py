@@ -88,7 +88,7 @@ BROKEN = {
 }
 
 
-def test_what_is_broken_is_told_with_a_reason_and_the_rest_goes_on(store: Path) -> None:
+def test_what_is_broken_is_reported_with_a_reason_and_the_rest_goes_on(store: Path) -> None:
     for name, content in BROKEN.items():
         manifest(store, f"registry.ollama.ai/library/{name}/latest", content)
     model(store, "registry.ollama.ai/library/cut/latest", size=len(GGUF) + 1)

@@ -83,7 +83,7 @@ def test_what_is_as_listed(hub: LoopbackHub, client: HubClient) -> None:
         ({"draft": "draft-Q2_K.gguf"}, EntryStatus.GONE, "tiny/draft-GGUF no longer holds *-Q8_0.gguf."),
     ],
 )
-def test_what_changed_is_told(
+def test_what_changed_is_reported(
     hub: LoopbackHub, client: HubClient, changes: dict[str, object], status: EntryStatus, words: str
 ) -> None:
     fill(hub, **changes)  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ def on_hub(hub: LoopbackHub, repo: str, file: GgufFile, name: str, total: int) -
     hub.describe(repo, gguf={"architecture": "llama", "total": total}, downloads=total, tags=["gguf"])
 
 
-def test_an_empty_machine_is_told_in_words(target: KnownModel) -> None:
+def test_an_empty_machine_is_reported_in_words(target: KnownModel) -> None:
     search = find_drafts(target, Sources(()))
     assert (search.matching, search.rejected) == ((), ())
     assert search.words.startswith("There is no other model on this computer that could draft for Tiny-2.5-7B")
@@ -150,7 +150,7 @@ def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
     assert "belongs to another model" in reasons(find_drafts(target, Sources((), (), client)))["Tiny-2.5-eagle3"]
 
 
-def test_a_hub_that_does_not_answer_is_told(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
+def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
     hub.refusals.extend([Fault(status=503)] * 20)
     search = find_drafts(target, Sources((), (), client))
     assert "The hub could not be searched:" in search.words

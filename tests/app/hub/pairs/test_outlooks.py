@@ -39,7 +39,7 @@ def test_a_pair_whose_passes_are_known(tmp_path: Path) -> None:
     assert found.measured is None
 
 
-def test_a_race_is_told_in_place_of_the_range(tmp_path: Path) -> None:
+def test_a_race_is_reported_in_place_of_the_range(tmp_path: Path) -> None:
     keep_passes(tmp_path, builtin_target(), 4.0)
     keep_passes(tmp_path, builtin_draft(), 0.2)
     speeds = PairSpeeds(tmp_path / "speeds.json")
@@ -95,7 +95,7 @@ def test_a_measured_model_is_better_than_the_memory(tmp_path: Path, monkeypatch:
     assert found.plain.middle == pytest.approx(1000.0 / (7.0 * 4680 / 226), rel=0.35)
 
 
-def test_a_tiny_model_alone_tells_nothing_and_is_told_nothing_of(tmp_path: Path) -> None:
+def test_a_tiny_model_alone_says_nothing_and_has_no_range(tmp_path: Path) -> None:
     known = read_local_header(builtin_target())
     assert Outlooks(tmp_path).of_pair(known, None, Conditions()) is None
 

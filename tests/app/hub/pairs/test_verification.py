@@ -72,7 +72,7 @@ def test_heads_inside_are_looked_for_in_the_header(hub: LoopbackHub, client: Hub
 
 
 @pytest.mark.parametrize("file", [LLAMA, stripped(WITH_HEADS)], ids=["without", "left out"])
-def test_heads_that_are_not_inside_are_told(hub: LoopbackHub, client: HubClient, file: GgufFile) -> None:
+def test_heads_that_are_not_inside_are_reported(hub: LoopbackHub, client: HubClient, file: GgufFile) -> None:
     found = verify(listed(hub, Drafting.HEADS_INSIDE, file), client)
     assert (found.status, found.drafts_as_listed, found.is_confirmed) == (EntryStatus.THERE, False, False)
     assert "target-Q8_0 has no next-token layers (MTP), though the list says so." in found.sentence
@@ -111,7 +111,7 @@ def test_a_side_file_belongs_to_its_target(
     ],
     ids=["no head", "of another width", "a head", "another vocabulary"],
 )
-def test_a_draft_that_is_not_as_listed_is_told(
+def test_a_draft_that_is_not_as_listed_is_reported(
     hub: LoopbackHub, client: HubClient, drafting: Drafting, draft: GgufFile, name: str, words: str
 ) -> None:
     found = verify(listed(hub, drafting, tiny_llama(), draft, name), client)
@@ -139,7 +139,7 @@ def test_another_size_is_not_confirmed_though_it_drafts(hub: LoopbackHub, client
     assert changed(found) == (EntryStatus.CHANGED, True, False)
 
 
-def test_a_file_that_is_no_model_and_a_hub_that_fails_are_told(hub: LoopbackHub, client: HubClient) -> None:
+def test_a_file_that_is_no_model_and_a_hub_that_fails_are_reported(hub: LoopbackHub, client: HubClient) -> None:
     pair = listed(hub, Drafting.TEXT, LLAMA)
     hub.add_file(TARGET_REPO, "target-Q8_0.gguf", bytes(pair.target.size_bytes))
     found = verify(pair, client)

@@ -60,7 +60,7 @@ def test_a_short_hold_is_waited_for(place: StoreLocation, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["EXCLUSIVE", "IMMEDIATE", "DEFERRED"])
-def test_a_long_hold_is_told_and_the_file_left_alone(place: StoreLocation, how: str) -> None:
+def test_a_long_hold_is_reported_and_the_file_left_alone(place: StoreLocation, how: str) -> None:
     with held(place.file, how, 600):
         began_s = time.monotonic()
         store = ChatStore(place, [].append)

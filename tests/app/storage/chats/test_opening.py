@@ -67,7 +67,7 @@ def test_on_macos_a_checkpoint_reaches_the_disk(place: StoreLocation, monkeypatc
     assert found == 1
 
 
-def test_a_pragma_that_reads_back_otherwise_is_told(place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pragma_that_reads_back_otherwise_is_reported(place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_PRAGMAS", (("synchronous", "OFF", 2),))
     place.file.parent.mkdir(parents=True)
     with pytest.raises(StorageError, match="does not accept synchronous = OFF: it reports 0"):

@@ -224,7 +224,7 @@ def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(
     assert len(store.conversations()) == 1
 
 
-def test_trouble_is_told_once_and_so_is_its_end(
+def test_trouble_is_reported_once_and_so_is_its_end(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.storage.chats.answers.RETRY_S", 0.05)

@@ -61,7 +61,7 @@ def test_markup_goes_and_words_stay(text: str, typed: str, expected: str) -> Non
     assert shown(text, typed) == expected
 
 
-def test_what_is_cut_in_the_middle_is_told_by_its_line() -> None:
+def test_what_is_cut_in_the_middle_is_reported_by_its_line() -> None:
     text = "Before it. **Many bold words that go on and on, far beyond what an excerpt holds, sea, and on** and after."
     assert shown(text, "sea", 4) == "…holds, {sea}, and on…"
     code = "```c\n" + "int *a_b = **c;\n" * 30 + "sea(**d);\n" + "int *a_b = **c;\n" * 30 + "```\n"

@@ -225,7 +225,9 @@ BAD = {
 @pytest.mark.parametrize(
     ("version", "words"), [("2", "newer"), ("null", "does not name"), ('"1"', "does not name"), ("0", "valid version")]
 )
-def test_the_version_of_an_export_is_told_as_it_is(store: ChatStore, tmp_path: Path, version: str, words: str) -> None:
+def test_the_version_of_an_export_is_reported_as_it_is(
+    store: ChatStore, tmp_path: Path, version: str, words: str
+) -> None:
     file = tmp_path / "file.json"
     file.write_text(f'{{"format": "paceline-chats", "version": {version}, "conversations": []}}')
     with pytest.raises(ChatsImportError, match=words):
@@ -327,6 +329,6 @@ def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) ->
         assert from_data(json.loads(to_json([chat])))[0].digest == chat.digest
 
 
-def test_a_message_that_never_ended_is_told_as_interrupted() -> None:
+def test_a_message_that_never_ended_is_reported_as_interrupted() -> None:
     chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
     assert from_data(json.loads(to_json([chat])))[0].messages[0].state is MessageState.INTERRUPTED

@@ -179,7 +179,7 @@ def test_what_is_no_ordinary_file_is_not_waited_for(tmp_path: Path) -> None:
         assert not may_be_export(tmp_path / name)
 
 
-def test_a_file_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_in_words(tmp_path: Path) -> None:
     with pytest.raises(ChatsImportError, match=r"chats.json cannot be read \(No such file or directory\)"):
         read_chats(tmp_path / "chats.json")
 

@@ -126,7 +126,7 @@ def test_parts_are_read_as_they_were_written(parts: list[tuple[dict[str, str], s
     assert list(parts_of(to_text([Part({}, "# t"), *written], 77))) == written
 
 
-def test_a_newer_export_is_told(tmp_path: Path) -> None:
+def test_a_newer_export_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ChatsImportError, match="newer Paceline"):
         read(tmp_path, '# t\n\n<!-- paceline 1 {"chat": 2} -->\n')
 

@@ -80,7 +80,7 @@ def test_at_temperature_0_it_says_which_was_the_most_likely() -> None:
     assert "one more, because all were accepted, the most likely" in bonus
 
 
-def test_what_was_never_noted_is_not_told() -> None:
+def test_what_was_never_noted_is_not_reported() -> None:
     old = told(PassView(("The", " <b>"), " sat\n", " lay", Source.RECOVERED))
     assert "%" not in old
     assert "likely" not in old
@@ -90,7 +90,7 @@ def test_what_was_never_noted_is_not_told() -> None:
     assert "nothing was proposed" in told(PassView((), "", "y", Source.TARGET))
 
 
-def test_a_near_tie_that_was_decided_again_is_told_as_such() -> None:
+def test_a_near_tie_that_was_decided_again_is_reported_as_such() -> None:
     words = pass_words(PassView(("The",), "", " cat", Source.TARGET, GREEDY))
     assert "decided again by the target alone" in words
     assert "nothing was proposed" not in words
