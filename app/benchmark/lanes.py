@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.benchmark.race import MODES_WITH_DRAFT
 from app.benchmark.runs import PLAIN, Variant
+from app.domain.speed.races import MODES_WITH_DRAFT
 from engine.errors import NotEnoughMemoryError, SettingError
 from engine.fit.fit import CacheShape, FitReport, Verdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header

@@ -14,6 +14,7 @@ from typing import Protocol
 from app.benchmark.ratios import ratio_of
 from app.benchmark.runner import turns
 from app.benchmark.runs import PLAIN, Run, Variant
+from app.domain.speed.races import MODES_WITH_DRAFT
 from engine.errors import EngineError
 from engine.records import (
     ChatRequest,
@@ -29,7 +30,6 @@ from engine.records import (
 
 SLICE_S = 0.25  # short against how a machine changes, long against what a change of lanes costs
 QUESTION = "question"  # a race has one prompt
-MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})
 
 ShouldStop = Callable[[], bool]
 OnText = Callable[["Variant", int, TextChunk], None]  # a lane, the round, and more of its answer there

@@ -10,7 +10,15 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.model_name import name_of_file
-from app.domain.speed.races import AUTO_LANE, DRAFTING, LEAST_LANES, MOST_LANES, PLAIN_LANE, LaneChoice, RaceSetup
+from app.domain.speed.races import (
+    AUTO_LANE,
+    LEAST_LANES,
+    MODES_WITH_DRAFT,
+    MOST_LANES,
+    PLAIN_LANE,
+    LaneChoice,
+    RaceSetup,
+)
 from engine.records import Message, Mode
 from ui.race.words import lane_name
 from ui.text.formatting import hover, number_text
@@ -130,7 +138,7 @@ class LaneRow(QWidget):
     def choice(self) -> LaneChoice:
         """What is chosen."""
         mode = Mode(self.mode_box.currentData())
-        draft = self.draft_box.currentData() if mode in DRAFTING else ""
+        draft = self.draft_box.currentData() if mode in MODES_WITH_DRAFT else ""
         target = self.target_box.currentData()
         return LaneChoice(
             mode,
@@ -182,7 +190,7 @@ class LaneRow(QWidget):
         self.depth_box.setEnabled(_has_depth(mode))
         choice = self.choice
         shows = self._shows_models or bool(choice.target or choice.draft)
-        self.draft_box.setVisible(shows and self.draft_box.count() > 1 and mode in DRAFTING)
+        self.draft_box.setVisible(shows and self.draft_box.count() > 1 and mode in MODES_WITH_DRAFT)
         self.target_box.setVisible(shows and self.target_box.count() > 1)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from engine.records import JobEvent, Message, Mode, Problem, RunStats, TokenSpan
 
 LEAST_LANES, MOST_LANES = 2, 3
-DRAFTING = frozenset({Mode.DRAFT, Mode.HYBRID, Mode.AUTO})  # modes that may use a draft model
+MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO})  # that may use a draft model or a head
 NEAR_TIE = 0.5  # logits; see `app.benchmark.race_report`
 SURE_PERCENT = 5.0  # half of the interval of every ratio, where rounds go on until they are sure
 TOO_WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing

@@ -126,6 +126,9 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     form.rows[1].draft_box.setCurrentIndex(0)
     form.rows[1].changed.emit()
     assert not form.start_button.isEnabled()
+    for mode in Mode:
+        form.set_lanes((PLAIN_LANE, LaneChoice(mode)))
+        assert form.rows[1].draft_box.isHidden() == (mode in (Mode.OFF, Mode.NGRAM, Mode.SUFFIX)), mode
 
 
 def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
