@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # so starts a shell what is in its background; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 

@@ -19,6 +19,7 @@ from app.logs import RedactingFormatter
 from app.paths import Paths, builtin_target
 from app.remote.engines import Engines
 from app.startup.tasks import TASKS, Startup, run_tasks
+from engine.process.client import EngineClient
 from engine.records import Event, Problem
 from engine.session.worker import EngineWorker, probing_session
 from ui.text.language import translate
@@ -63,19 +64,17 @@ def assemble(
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Give what makes the real engine; its libraries are loaded on its own thread, once ``painted`` is set.
+    """Give what makes the real engine, in a process of its own that is started once ``painted`` is set.
 
-    `ENGINE_VARIABLE` as "process" has it in a process of its own.
+    `ENGINE_VARIABLE` as "thread" has it on a thread of this process.
     """
     make_session = partial(probing_session, paths.cache, builtin_target())
     kind = os.environ.get(ENGINE_VARIABLE, "")
-    if kind == "process":
-        from engine.process.client import EngineClient  # noqa: PLC0415  (a start on a thread does not need it)
-
-        return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
-    if kind not in ("", "thread"):
-        log.warning("%s is %r, neither 'thread' nor 'process': the engine is on a thread", ENGINE_VARIABLE, kind)
-    return lambda on_event: EngineWorker(on_event, make_session, painted)
+    if kind == "thread":
+        return lambda on_event: EngineWorker(on_event, make_session, painted)
+    if kind not in ("", "process"):
+        log.warning("%s is %r, neither 'thread' nor 'process': the engine has a process", ENGINE_VARIABLE, kind)
+    return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
 
 
 def _remote_engine(on_event: Callable[[Event], None], engines: Engines) -> RemoteWorker:

@@ -11,14 +11,14 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from engine.gguf.source import MAX_STRING_BYTES, Cursor, ReadAt, check, open_for_reading
 from engine.gguf.value_types import BLOCK_SIZES, FORMATS, ValueType
 from engine.sentences import said
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAX_ENTRIES = 65_536  # real files have 20 to 200
 MAX_TENSORS = 262_144  # the largest mixtures, before their experts were merged, had about 60,000
@@ -147,6 +147,8 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
 
 def read_numbers(read_at: ReadAt, array: ArrayRef) -> NDArray[Any]:
     """Fetch a long array of numbers."""
+    import numpy as np  # noqa: PLC0415  (the window's first page reads no array, and must not wait for this)
+
     data = Cursor(read_at, array.offset + array.num_bytes, array.offset).take(array.num_bytes)
     return np.frombuffer(data, dtype="<" + np.dtype(FORMATS[array.item_type]).str[1:])
 

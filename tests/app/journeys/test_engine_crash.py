@@ -127,14 +127,14 @@ def test_programs_are_answered_from_the_engines_process_and_after_a_crash_again(
     harness.close()
 
 
-def test_the_engine_is_on_a_thread_unless_a_variable_says_process(
+def test_the_engine_has_a_process_unless_a_variable_says_thread(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert isinstance(real_engine(find_paths())([].append), EngineWorker)
-    for value, kind in {"thread": EngineWorker, "": EngineWorker, "process": EngineClient}.items():
+    assert isinstance(real_engine(find_paths())([].append), EngineClient)
+    for value, kind in {"thread": EngineWorker, "": EngineClient, "process": EngineClient}.items():
         monkeypatch.setenv(ENGINE_VARIABLE, value)
         assert isinstance(real_engine(find_paths())([].append), kind)
     assert not caplog.records
-    monkeypatch.setenv(ENGINE_VARIABLE, "proces")
-    assert isinstance(real_engine(find_paths())([].append), EngineWorker)
-    assert "PACELINE_ENGINE is 'proces'" in caplog.text
+    monkeypatch.setenv(ENGINE_VARIABLE, "tread")
+    assert isinstance(real_engine(find_paths())([].append), EngineClient)
+    assert "PACELINE_ENGINE is 'tread'" in caplog.text

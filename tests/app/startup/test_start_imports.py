@@ -76,3 +76,9 @@ def test_nothing_heavy_is_loaded_before_the_first_paint() -> None:
     # Who asks Qt for a widget of its own making has PySide make all its classes known: `ui.widgets.pyside_wrappers`.
     assert told["all widgets"] == "False"
     assert loaded.isdisjoint({*HEAVY, *LATER, *OURS_LATER}), loaded & {*HEAVY, *LATER, *OURS_LATER}
+
+
+def test_the_page_of_a_first_start_waits_for_no_numpy() -> None:
+    code = "import sys, app.controllers.models.first_model; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -378,13 +378,12 @@ def test_an_app_that_closes_before_it_began_starts_no_process_but_to_forget(tmp_
 
 
 OWNER = """
-import signal, sys, time
+import sys, time
 from pathlib import Path
 from engine.errors import EngineError
 from engine.process.client import EngineClient
 from engine.records import ChatRequest
 from tests.engine.process.scripted import making
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start what is in its background without
 client = EngineClient(lambda event: print(type(event).__name__, flush=True), making(Path(sys.argv[1])))
 client.start()
 client.generate(ChatRequest(raw_prompt="a wait"))
