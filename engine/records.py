@@ -482,6 +482,7 @@ class EngineReady:
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # of this machine, that llama.cpp found
+    remote_devices: tuple[tuple[str, tuple[Device, ...]], ...] = ()  # in use, by the name of their server
     own_head: ModelInfo | None = None  # in the target's file, and in use
     has_heads: bool = False  # whether the target's file has heads of its own, or had them; they may not be usable
     library_notices: tuple[str, ...] = ()  # what a person should know of llama.cpp itself

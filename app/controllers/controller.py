@@ -37,6 +37,7 @@ from app.domain.engine_view import EngineState, EngineView
 from app.domain.settings.fields import SettingValue
 from app.domain.settings.layers import Layer
 from app.domain.settings.table import RELOAD_KEYS
+from app.domain.speed.races import RaceEnded
 from app.hub.addresses import find_endpoint
 from app.hub.errors import HubError
 from app.paths import builtin_target
@@ -317,19 +318,20 @@ class Controller(QObject):
     def _on_event(self, event: Event) -> None:
         if isinstance(event, JobEvent):
             self.races.on_event(event)
+            self.models.has_answered |= isinstance(event, RaceEnded) and event.result is not None
         else:
             self._on_engine_event(event)
 
     def _on_engine_event(self, event: EngineEvent) -> None:
         if isinstance(event, LoadProgress | EngineReady | EngineEnded):
-            self.models.on_event(event)
+            self.models.on_event(event, is_answering=self.answers.state is not None)
             if isinstance(event, EngineReady):
                 self.conversations.models_changed(event.target)
                 self.context.model_changed(event.target)
                 self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
                 if self.hub is not None:
                     is_away = bool(event.target.engine_url)  # then none of the library is in use
-                    self.hub.models_loaded(None if is_away else event.target, event.draft)
+                    self.hub.models_loaded(None if is_away else event)
                 self.regenerating.on_ready(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)

@@ -178,7 +178,9 @@ class EngineRouter:
     def _on_worker_event(self, event: Event, *, remote: bool) -> None:
         if isinstance(event, EngineEnded) and self._uses_remote:
             log.warning("the engine here ended (%s) while a model of another is in use", event.reason)
-            return
+            with self._lock:
+                if all(self._unanswered):  # nobody waits for the engine here
+                    return
         answers = isinstance(event, EngineReady) or (isinstance(event, EngineFailed) and event.request_id == 0)
         if not answers:
             self._on_event(event)

@@ -5,12 +5,9 @@ Nothing here may fail where something is broken: llama.cpp is loaded in a proces
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,9 +23,8 @@ import psutil
 import app
 from app.paths import Paths, builtin_draft, builtin_target
 from app.startup.display import PACKAGES, has_display, missing_library
-from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sandbox.library_child import ask_library
 
-LIBRARY_LIMIT_S = 60.0
 LEAST_FREE_BYTES = 200_000_000  # chats, settings and kept states need little; a model needs what its page says
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
 
@@ -110,46 +106,6 @@ def _version(name: str) -> str | None:
 
 
 # ---- llama.cpp ---------------------------------------------------------------------------------------------------
-
-
-def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
-    """What a child process says of llama.cpp, and of what earlier starts kept in ``cache_dir``.
-
-    ``error`` where it cannot be loaded, says nothing or ends.
-    """
-    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
-    try:
-        child = subprocess.run(  # noqa: S603  (our own interpreter and module)
-            child_command("library", *([str(cache_dir)] if cache_dir is not None else [])),
-            stdin=its_end,
-            capture_output=True,
-            timeout=limit_s,
-            env=child_environment(bare=False),
-            creationflags=creation_flags(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {"error": f"it did not load within {limit_s:.0f} seconds"}
-    except OSError as error:
-        return {"error": error.strerror or str(error)}
-    finally:
-        os.close(its_end)
-        os.close(our_end)
-    if child.returncode < 0:
-        return {"error": f"loading it ended the process ({_signal_name(-child.returncode)})"}
-    try:
-        answer = json.loads(child.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
-    except (ValueError, IndexError):
-        lines = child.stderr.decode("utf-8", "replace").strip().splitlines()
-        return {"error": lines[-1] if lines else f"its process ended with status {child.returncode}"}
-    return answer if isinstance(answer, dict) else {"error": "its process gave no answer"}
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _llama(library: dict[str, Any]) -> Iterator[Finding]:

@@ -5910,6 +5910,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
+        <source>The devices of this computer could not be listed.</source>
+        <translation>Die Geräte dieses Computers konnten nicht aufgelistet werden.</translation>
+    </message>
+    <message>
         <source>The engine ended unexpectedly</source>
         <translation>Die Engine wurde unerwartet beendet</translation>
     </message>

@@ -20,9 +20,12 @@ def find_gpus() -> tuple[Device, ...]:
 
 def default_gpus() -> tuple[Device, ...]:
     """Those that a model is shared by where nobody names one: integrated ones only where there are no others."""
-    found = find_gpus()
-    own = tuple(device for device in found if device.kind is DeviceKind.GPU)
-    return own or found
+    return shared_by_default(find_gpus())
+
+
+def shared_by_default(gpus: tuple[Device, ...]) -> tuple[Device, ...]:
+    """Those of these ``gpus`` that a model is shared by where nobody names one."""
+    return tuple(device for device in gpus if device.kind is DeviceKind.GPU) or gpus
 
 
 def find_devices(names: Sequence[str]) -> tuple[Device, ...]:

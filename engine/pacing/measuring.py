@@ -6,12 +6,14 @@ a whole session. What was measured beside another program serves for now, and is
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter, process_time
 
 import numpy as np
+import psutil
 
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
@@ -20,6 +22,7 @@ from engine.pacing.constants import BUDGET_S, MAX_PASS, POINTS, QUIET_CORES, STE
 from engine.pacing.recovery import Recovery
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
+from engine.sandbox.process import WINDOW_PID
 from engine.sequence import CachedSequence
 
 _TRIES = 3
@@ -37,11 +40,23 @@ def never_stop() -> bool:
     return False
 
 
+def own_seconds() -> float:
+    """Processor time of this process, and of the window's where that is another one."""
+    number = os.environ.get(WINDOW_PID, "")
+    if not number.isdecimal() or int(number) == os.getpid():
+        return process_time()
+    try:
+        times = psutil.Process(int(number)).cpu_times()
+    except psutil.Error:
+        return process_time()
+    return float(process_time() + times.user + times.system)
+
+
 class OtherLoad:
     """Processor time that other programs took since this was made."""
 
     def __init__(self) -> None:
-        self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), process_time()
+        self._began, self._idle_s, self._own_s = perf_counter(), library.idle_seconds(), own_seconds()
 
     @property
     def is_low(self) -> bool:
@@ -50,7 +65,7 @@ class OtherLoad:
         if not self._idle_s:  # a sandbox hides it: then steady times have to be enough
             return True
         used_s = library.physical_cores() * elapsed_s - (library.idle_seconds() - self._idle_s)
-        return used_s - (process_time() - self._own_s) < QUIET_CORES * elapsed_s
+        return used_s - (own_seconds() - self._own_s) < QUIET_CORES * elapsed_s
 
 
 @contextmanager

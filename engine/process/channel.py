@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copyreg
 import io
+import logging
 import pickle
 import struct
 import threading
@@ -16,6 +17,8 @@ from typing import IO, Any
 
 from engine.process.messages import TurnEvent, TurnTraced
 from engine.records import LoadProgress, PrefillProgress, StatsUpdate, SummaryUpdate, TextChunk, TokenSpan
+
+log = logging.getLogger(__name__)
 
 # Events go over at most this often while there are many. The window shows them every 25 ms at the soonest; to take each
 # token by itself would cost a pass a wake-up of another process.
@@ -127,4 +130,7 @@ class BatchingSender:
             self._due.wait()
             time.sleep(self._every_s)
             self._due.clear()
-            self.flush()
+            try:
+                self.flush()
+            except Exception:  # what cannot be pickled must not hold up what comes after it
+                log.exception("events could not be sent")

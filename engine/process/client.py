@@ -265,6 +265,7 @@ class EngineClient:
         with self._lock:
             self._process = process
             again = list(self._lasting) if self._generation or self._is_closing else []
+            again.sort(key=lambda command: command.name != LIMIT)  # it opens the files of what is to be forgotten
         process.start_reading()
         for command in again:
             process.send(command)

@@ -27,6 +27,7 @@ from engine.process.messages import (
     TurnTraced,
 )
 from engine.records import ChatRequest, EngineReady, Event, Problem
+from engine.session.worker import UNEXPECTED
 
 if TYPE_CHECKING:  # NumPy is for the engine's process
     from engine.pacing.pass_trace import OnTrace
@@ -179,7 +180,10 @@ class LentTurns:
                 if asked is not None and isinstance(report, TurnBegan):
                     session = self._sessions[report.turn] = LentSession(report.turn, self._send)
                     self._begun.put(_Begun(report.turn, session, *asked))
-            if asked is None:  # it has failed with another process
+                begun = self._sessions.get(report.turn)
+            if isinstance(report, TurnFailed) and begun is not None:
+                begun.fail(UNEXPECTED)
+            elif asked is None:  # it has failed with another process
                 self._send(EndTurn(report.turn))
             elif isinstance(report, TurnFailed):
                 asked[1]()

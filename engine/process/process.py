@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import pickle
 import re
 import signal
@@ -16,7 +17,7 @@ from typing import IO, cast
 
 from engine.process.channel import packed, read_packed
 from engine.process.messages import Setup
-from engine.sandbox.process import ENGINE_FLAG, child_environment, creation_flags
+from engine.sandbox.process import ENGINE_FLAG, WINDOW_PID, child_environment, creation_flags
 from engine.sentences import Sentence, said
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class EngineProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=child_environment(bare=False),
+            env=child_environment(bare=False) | {WINDOW_PID: str(os.getpid())},
             creationflags=creation_flags(),
         )
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -115,10 +116,11 @@ class EngineProcess:
     def _read_errors(self) -> None:
         for line in cast("IO[bytes]", self._process.stderr):
             text = line.decode("utf-8", "replace").rstrip()
-            if sys.stderr is not None:  # a program without a console has none
-                sys.stderr.write(text + "\n")
             if _TELLING.search(text):
                 self._lines.append(text)
+            # A program without a console has none; that of a terminal that was closed fails. The engine must not wait.
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                sys.stderr.write(text + "\n")
 
 
 def command() -> list[str]:

@@ -1,14 +1,20 @@
-"""The helper process that loads llama.cpp to tell what it is: a broken build may end the process that loads it."""
+"""What llama.cpp is, told by a helper process: a broken build may end the process that loads it."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from engine.errors import LibraryError
 from engine.sandbox.limits import end_with_parent, quiet_crashes
+from engine.sandbox.process import child_command, child_environment, creation_flags
+
+LIBRARY_LIMIT_S = 60.0
 
 
 def main(arguments: list[str]) -> int:
@@ -60,3 +66,43 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
         "heads_lack": {method: list(missing_for(method)) for method in (MTP, EAGLE3)},
         "notices": [str(notice) for notice in library.library_notices()],
     }
+
+
+def ask_library(cache_dir: Path | None = None, limit_s: float = LIBRARY_LIMIT_S) -> dict[str, Any]:
+    """What a child process says of llama.cpp, and of what earlier starts kept in ``cache_dir``.
+
+    ``error`` where it cannot be loaded, says nothing or ends.
+    """
+    its_end, our_end = os.pipe()  # the child ends when ours closes, so it does not outlive us
+    try:
+        child = subprocess.run(  # noqa: S603  (our own interpreter and module)
+            child_command("library", *([str(cache_dir)] if cache_dir is not None else [])),
+            stdin=its_end,
+            capture_output=True,
+            timeout=limit_s,
+            env=child_environment(bare=False),
+            creationflags=creation_flags(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"it did not load within {limit_s:.0f} seconds"}
+    except OSError as error:
+        return {"error": error.strerror or str(error)}
+    finally:
+        os.close(its_end)
+        os.close(our_end)
+    if child.returncode < 0:
+        return {"error": f"loading it ended the process ({_signal_name(-child.returncode)})"}
+    try:
+        answer = json.loads(child.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        lines = child.stderr.decode("utf-8", "replace").strip().splitlines()
+        return {"error": lines[-1] if lines else f"its process ended with status {child.returncode}"}
+    return answer if isinstance(answer, dict) else {"error": "its process gave no answer"}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 CHILD_FLAG = "--engine-child"
 ENGINE_FLAG = "--engine-process"  # for the one that stays: `engine.process`
+WINDOW_PID = "PACELINE_WINDOW_PID"  # in its environment: the number of the process that it computes for
 # What a helper needs to start and to tell the time; anything else (access tokens, say) stays with the parent.
 _HARMLESS = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TZ")
 
@@ -40,7 +41,7 @@ def creation_flags() -> int:
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
     """Be the helper that ``arguments`` name; return its exit status."""
     name, rest = arguments[0], arguments[1:]
     # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see all of them.
@@ -60,6 +61,8 @@ def main(arguments: list[str]) -> int:
         from engine.sandbox.head_child import main as be_helper  # noqa: PLC0415
     elif name == "prune":
         from engine.sandbox.pruning_child import main as be_helper  # noqa: PLC0415
+    elif name == "devices":
+        from engine.sandbox.device_child import main as be_helper  # noqa: PLC0415
     elif name == "library":
         from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
     else:

@@ -17,11 +17,11 @@ import numpy as np
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError, EngineError
 from engine.llama import library
-from engine.llama.devices import default_gpus, find_gpus
+from engine.llama.devices import find_gpus, shared_by_default
 from engine.loading.loading import LoadedModel, LoadOptions, target_options
 from engine.pacing.measuring import room_for
 from engine.pacing.thread_choice import choose_threads
-from engine.records import LoadRequest, Placement, SamplingParams
+from engine.records import Device, LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
@@ -36,9 +36,9 @@ Open = Callable[[LoadOptions], LoadedModel]
 class DraftPlacement:
     """Opens drafts where they are faster."""
 
-    def __init__(self, store: CostStore) -> None:
-        """What was measured is kept in ``store``."""
-        self._store = store
+    def __init__(self, store: CostStore, gpus: Callable[[], tuple[Device, ...]] | None = None) -> None:
+        """What was measured is kept in ``store``; ``gpus`` are all graphics processors, as llama.cpp lists them."""
+        self._store, self._gpus = store, gpus or find_gpus
 
     def has_choice(self, request: LoadRequest, target: LoadedModel) -> bool:
         """Whether the place is open: nobody asked for one, and the target is on a graphics processor."""
@@ -53,7 +53,7 @@ class DraftPlacement:
 
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
         """The options of the place that was found fastest; None where not all places were measured."""
-        places = (options, *_other_places(options))
+        places = (options, *self._other_places(options))
         kept = [self._store.get(self._key(path, one)) for one in places]
         steps_ms = [costs.bands[min(costs.bands)][1] for costs in kept if costs is not None]
         return places[steps_ms.index(min(steps_ms))] if len(steps_ms) == len(places) else None
@@ -85,7 +85,7 @@ class DraftPlacement:
     ) -> LoadedModel:
         """Try one place after the other beside the fastest so far, keep what was found, and close what is slower."""
         tried: dict[str, SavedCosts] = {}
-        for other in _other_places(options):
+        for other in self._other_places(options):
             try:
                 rival = open_with(other)
             except EngineError as error:
@@ -106,17 +106,16 @@ class DraftPlacement:
         return draft
 
     def _key(self, path: str, options: LoadOptions) -> str:
-        gpus = (gpu.description for gpu in find_gpus())
+        gpus = (gpu.description for gpu in self._gpus())
         shape = (options.gpu_layers, options.threads, options.cache_type, options.flash_attention)
         return key_of("place", *file_facts(path), *shape, *options.placement.facts, *library.machine_facts(), *gpus)
 
-
-def _other_places(options: LoadOptions) -> tuple[LoadOptions, ...]:
-    """The processor; and each graphics processor by itself, where there are several."""
-    gpus = default_gpus()
-    alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
-    kept = (one for one in alone if one.placement.devices != options.placement.devices)
-    return (replace(options, gpu_layers=0), *kept)
+    def _other_places(self, options: LoadOptions) -> tuple[LoadOptions, ...]:
+        """The processor; and each graphics processor by itself, where there are several."""
+        gpus = shared_by_default(self._gpus())
+        alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
+        kept = (one for one in alone if one.placement.devices != options.placement.devices)
+        return (replace(options, gpu_layers=0), *kept)
 
 
 def _measured(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:

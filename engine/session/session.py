@@ -6,6 +6,7 @@ drives it; `engine.session.worker` does on the engine thread.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +22,12 @@ from engine.drafters.translation.comparison import find_translation
 from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
-from engine.errors import DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.errors import DeviceError, DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.heads.loading import LoadedHead, open_head_beside
-from engine.llama import library
+from engine.llama import library, rpc
 from engine.llama.context import LlamaContext
-from engine.llama.devices import find_gpus
+from engine.llama.devices import find_devices, find_gpus
 from engine.llama.grammar import LlamaGrammar
 from engine.llama.interrupt import Interrupt
 from engine.llama.vocab import Vocab
@@ -49,7 +50,7 @@ from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
+from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
@@ -64,6 +65,8 @@ from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import TargetAttention
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[str, float], bool]  # path, fraction -> go on?
 # Raises where a file must not be opened here; may be stopped. With a third True, main memory need not hold all of it.
@@ -288,10 +291,19 @@ class Session:
             draft,
             self._unavailable(target),
             devices=find_gpus(),
+            remote_devices=self._remote_devices(),
             own_head=own_head,
             has_heads=self._heads.are_known,
             library_notices=self._library_notices,
         )
+
+    def _remote_devices(self) -> tuple[tuple[str, tuple[Device, ...]], ...]:
+        names = (*self._request.placement.devices, *(self._request.draft_devices if self._request.draft else ()))
+        try:
+            return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
+        except DeviceError as error:  # the draft's, which was not taken then
+            log.info("%s", error.message)
+            return ()
 
     @property
     def request(self) -> LoadRequest:

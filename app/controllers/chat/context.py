@@ -175,8 +175,12 @@ class ContextController:
         return True
 
     def on_failed(self, event: EngineFailed) -> None:
-        """Say what a question would have taken that was too long."""
+        """Say what a question would have taken that was too long; a summary in the making is in the making no more."""
         asked = self._asked
+        if asked is not None and asked.request_id == event.request_id and self._writing is not None:
+            self._writing = None
+            if asked.conversation_id == self._conversations.current_id:
+                self._show_lines(self._path())
         if asked is not None and asked.request_id == event.request_id and event.tokens_needed:
             self._refused[asked.answer_id] = event.tokens_needed
             if asked.conversation_id == self._conversations.current_id:

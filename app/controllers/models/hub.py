@@ -21,9 +21,9 @@ from app.controllers.parts import Parts
 from app.domain.lazy import Lazy
 from app.domain.models import ModelRef, PairView
 from app.domain.settings.fields import SettingValue
-from app.paths import assets_dir
+from app.paths import assets_dir, builtin_target
 from app.storage.window_state import is_first_run, note_welcomed
-from engine.records import LoadRequest, ModelInfo, Problem
+from engine.records import EngineReady, LoadRequest, ModelInfo, Problem
 from ui.models.requests import WELCOME
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_language, in_words
@@ -68,6 +68,7 @@ class HubController(QObject):
         self._begin = begin
         self._closed = False
         self._loaded: ModelInfo | None = None
+        self._ready: EngineReady | None = None  # what the engine here loaded; read by jobs, too
         self._judge = Lazy(self._make_judge)
         self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
         self._repo: RepoAnswer | None = None  # the one that is shown
@@ -102,18 +103,22 @@ class HubController(QObject):
 
     def _make_judge(self) -> PairJudge:
         # NumPy and llama.cpp: the start does not wait for them.
+        from app.controllers.models.device_list import DeviceList  # noqa: PLC0415
         from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge  # noqa: PLC0415
         from app.hub.pairs.outlooks import Outlooks  # noqa: PLC0415
         from app.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
+        from engine.sandbox.kernel_check import check_kernels  # noqa: PLC0415
 
         keeper, paths = self._parts.keeper, self._parts.paths
 
         def in_use() -> LoadRequest:
             return load_request(keeper.current, paths)
 
-        places = MeasuredPlaces(in_use, paths.cache)
+        check_kernels(builtin_target(), paths.cache)  # what was found of them: costs are kept for kernels in use
+        devices = DeviceList(paths.cache, lambda: self._ready)
+        places = MeasuredPlaces(in_use, paths.cache, devices.gpus)
         outlooks = Outlooks(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: keeper.current, places.is_processor_faster, in_use, outlooks)
+        return PairJudge(self.service, lambda: keeper.current, devices, places.is_processor_faster, in_use, outlooks)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -185,9 +190,11 @@ class HubController(QObject):
         if not self._closed:
             function()
 
-    def models_loaded(self, target: ModelInfo | None, draft: ModelInfo | None) -> None:
-        """The engine has other models now."""
-        self._loaded = target
+    def models_loaded(self, ready: EngineReady | None) -> None:
+        """The engine has other models now; None: an engine of others has."""
+        self._ready = ready
+        self._loaded = target = ready.target if ready else None
+        draft = ready.draft if ready else None
         if self._pairs is not None:
             self._pairs.set_target(target)
         self._library.use(target.path if target else "", draft.path if draft else "")

@@ -63,6 +63,7 @@ class ModelController:
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
         self._lost: LoadRequest | None = None  # to be loaded again once all that failed with the engine is told
+        self._wanted: dict[str, SettingValue] | None = None  # settings of that, where it was chosen and never begun
         self._ended_with = ""  # the target that was in use when the engine ended last
         self.has_answered = False  # since it was loaded
         self._progress: float | None = None
@@ -223,14 +224,15 @@ class ModelController:
         elif report.problem is not None:
             self._window.show_problem(report.problem)
 
-    def on_event(self, event: ModelEvent) -> None:
-        """Take what the engine says about models."""
+    def on_event(self, event: ModelEvent, *, is_answering: bool = False) -> None:
+        """Take what the engine says about models, in the middle of an answer or not."""
         if isinstance(event, LoadProgress):
             self._progress = event.fraction
             return
+        if isinstance(event, EngineEnded):
+            self._on_ended(event, is_answering=is_answering)
         self._progress = None
         if isinstance(event, EngineEnded):
-            self._on_ended(event)
             return
         pending = self._pending.popleft() if self._pending else _Pending({})
         if isinstance(event, EngineReady):
@@ -286,11 +288,20 @@ class ModelController:
         elif self._loaded is not None:
             self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
-    def _on_ended(self, event: EngineEnded) -> None:
+    def _on_ended(self, event: EngineEnded, *, is_answering: bool) -> None:
         """What was loaded is gone with the engine. It is loaded again, but not where that ended it twice."""
         self._ended = event.reason
+        if self._ready is not None and self._ready.target.engine_url:
+            return  # a model of an engine of others is in use, and stays so
         lost, self._ready, self._loaded = self._loaded, None, None
-        if self._pending:
+        if self._pending and is_answering and self._progress is None and lost is not None:
+            # The answer ended it, not what is to be loaded after that: nothing of it was read yet.
+            self._ended_with = lost.target
+            self._say(_ended(event.reason, LOADED_AGAIN))
+            last = self._pending[-1]
+            self._lost = last.request or replace(lost, draft=str(last.wanted.get("draft_path") or "") or None)
+            self._wanted = last.wanted
+        elif self._pending:
             self._lost = lost  # which is not what ended it
         elif lost is None:
             self._say(_ended(event.reason, NOTHING_LOADED))
@@ -302,11 +313,12 @@ class ModelController:
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _Pending) -> None:
-        if not event.was_cancelled:  # else it is what somebody wanted
+        if not event.was_cancelled and self._wanted is None:  # else it is what somebody wanted, or it was said
             self._say(self._while_loading(pending) if event.engine_ended else event.problem)
         if self._lost is not None and not self._pending:
-            lost, self._lost = self._lost, None
-            self._send(lost, {}, is_again=True)
+            lost, wanted = self._lost, self._wanted or {}
+            self._lost = self._wanted = None
+            self._send(lost, wanted, is_again=True)
             return
         if self._ready is not None or self._pending or pending.request is None:
             return

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from app.controllers.load_requests import asked_placement
+from app.controllers.models.device_list import DeviceList
 from app.controllers.models.hub_service import HubService
 from app.controllers.models.views import fit_view
 from app.domain.devices import device_names
@@ -45,7 +46,6 @@ from engine.fit.table import Room, experts_to_leave, fit_table
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
-from engine.llama.devices import find_devices, find_gpus
 from engine.llama.library import physical_cores
 from engine.loading.devices import spread_of
 from engine.loading.loading import draft_options
@@ -107,6 +107,7 @@ class PairJudge:
         self,
         service: HubService,
         settings: Callable[[], Settings],
+        devices: DeviceList,
         is_faster_beside: IsFasterBeside = lambda _path: None,
         in_use: Callable[[], LoadRequest | None] = lambda: None,
         outlooks: Outlooks | None = None,
@@ -122,6 +123,7 @@ class PairJudge:
         self._is_faster_beside = is_faster_beside
         self._in_use = in_use
         self._outlooks = outlooks
+        self._devices = devices
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
 
@@ -198,7 +200,7 @@ class PairJudge:
         """What a pair of the list gives here, by its listed sizes; None where nothing here could tell."""
         if self._outlooks is None:
             return None
-        fits_gpu = sum(gpu.free_bytes or 0 for gpu in find_gpus()) > pair.target.size_bytes
+        fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
         plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
         listed = [ListedModel(one.size_bytes, one.quantization, one.repo) for one in pair.models]
         target, draft = listed[0], listed[1] if pair.drafting is Drafting.DRAFT_MODEL else None
@@ -290,9 +292,9 @@ class PairJudge:
         """The devices that the settings name; of one that is not there now, the engine tells when it loads."""
         settings = self._settings()
         try:
-            target = find_devices(asked_placement(settings).devices)
+            target = self._devices.find(asked_placement(settings).devices)
             own = device_names(settings.text("draft_device"))
-            return _PairDevices(target, find_devices(own) if own else target)
+            return _PairDevices(target, self._devices.find(own) if own else target)
         except DeviceError:
             return _PairDevices((), ())
 
@@ -329,7 +331,7 @@ class PairJudge:
     def hardware(self) -> Hardware:
         """What this machine has."""
         memory = psutil.virtual_memory()
-        gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in find_gpus())
+        gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
         disk = free_room(self.service.library.folder).disk_bytes
         return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
 
@@ -337,15 +339,17 @@ class PairJudge:
 class MeasuredPlaces:
     """Where drafts were measured to be faster, read anew for each question: the engine may have measured meanwhile."""
 
-    def __init__(self, request: Callable[[], LoadRequest], cost_folder: Path) -> None:
+    def __init__(
+        self, request: Callable[[], LoadRequest], cost_folder: Path, gpus: Callable[[], tuple[Device, ...]]
+    ) -> None:
         """``request`` is what would be loaded now; ``cost_folder`` is where the engine keeps measured costs."""
-        self._request = request
+        self._request, self._gpus = request, gpus
         self._folder = cost_folder
 
     def is_processor_faster(self, path: str) -> bool | None:
         """Of a draft's file; None where both places were never compared."""
         request = self._request()
-        return DraftPlacement(CostStore(self._folder)).is_processor_faster(path, draft_options(request, 0))
+        return DraftPlacement(CostStore(self._folder), self._gpus).is_processor_faster(path, draft_options(request, 0))
 
 
 def _is_head(model: KnownModel | None) -> bool:

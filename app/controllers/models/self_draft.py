@@ -16,6 +16,7 @@ from app.controllers.models.jobs import UNEXPECTED
 from app.controllers.parts import Parts
 from app.domain.models import ModelRef, SelfDraftState, SelfDraftView
 from app.hub.file_names import all_shards
+from app.paths import builtin_target
 from engine.errors import EngineError
 from engine.records import Problem
 from engine.sentences import said
@@ -83,7 +84,7 @@ class SelfDraftController:
     # ---- on the engine's thread -------------------------------------------------------------------------------------
 
     def _work(self, path: Path, stop: threading.Event, pause: Callable[[], None]) -> None:
-        from engine.sandbox.probe import probe  # noqa: PLC0415  (as above)
+        from engine.sandbox.kernel_check import inspector  # noqa: PLC0415  (as above)
         from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
 
         shown = [("", -1)]
@@ -99,7 +100,8 @@ class SelfDraftController:
             return stop.is_set()
 
         try:
-            probe(path, self._parts.paths.cache, should_stop=is_over)
+            # What was found of kernels and graphics processors counts for this process, too.
+            inspector(self._parts.paths.cache, builtin_target())(path, is_over)
             found = make_self_draft(path, self._parts.paths.self_drafts, (), progress, is_over)
         except EngineError as error:
             if not stop.is_set():

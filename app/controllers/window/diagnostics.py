@@ -8,16 +8,17 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 import app
 from app.domain.settings.values import Settings
 from app.logs import redact
-from engine.errors import LibraryError
-from engine.records import Device, ModelInfo
+from engine.records import ModelInfo
 
 PACKAGES = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 # These hold words of the user's own.
@@ -27,14 +28,16 @@ NUM_LOG_LINES = 60
 LOG_TAIL_BYTES = 64_000
 
 
-def diagnostics(settings: Settings, models: tuple[ModelInfo | None, ModelInfo | None], log_file: Path) -> str:
-    """Make the text for the clipboard; ``models`` are target and draft."""
+def diagnostics(
+    settings: Settings, models: tuple[ModelInfo | None, ModelInfo | None], log_file: Path, library: Mapping[str, Any]
+) -> str:
+    """Make the text for the clipboard; ``models`` are target and draft, ``library`` the answer of `ask_library`."""
     memory = psutil.virtual_memory()
     lines = [
         f"Paceline {app.__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
-        f"llama.cpp's libraries: {_libraries()}",
-        f"devices: {_devices()}",
+        f"llama.cpp's libraries: {_libraries(library)}",
+        f"devices: {_devices(library)}",
         f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False)} cores "
         f"({os.cpu_count()} threads), {memory.total / 1e9:.1f} GB memory, {memory.available / 1e9:.1f} GB free",
         *(_model(role, info) for role, info in zip(("target", "draft"), models, strict=True)),
@@ -52,28 +55,24 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def _libraries() -> str:
+def _libraries(library: Mapping[str, Any]) -> str:
     """Which of llama.cpp's libraries are in use: a variable may have put others in the place of the package's."""
-    try:
-        from engine.llama.library import loaded_libraries  # noqa: PLC0415  (it loads them, which may fail)
-    except (ImportError, LibraryError) as error:
-        return f"cannot be loaded: {error}"
-    return ", ".join(library.description for library in loaded_libraries()) or "not known on this system"
+    if "error" in library:
+        return f"cannot be loaded: {library['error']}"
+    return ", ".join(library["libraries"]) or "not known on this system"
 
 
-def _devices() -> str:
+def _devices(library: Mapping[str, Any]) -> str:
     """What llama.cpp finds beside the processor."""
-    try:
-        from engine.llama.devices import find_gpus  # noqa: PLC0415  (as above)
-    except (ImportError, OSError, RuntimeError) as error:
-        return f"cannot be listed: {error}"
-    return ", ".join(f"{gpu.name} ({gpu.description}, {_free(gpu)})" for gpu in find_gpus()) or "the processor alone"
+    if "error" in library:
+        return "not known"
+    return "; ".join(f"{gpu['name']} ({_free(gpu)})" for gpu in library["gpus"]) or "the processor alone"
 
 
-def _free(device: Device) -> str:
-    if device.free_bytes is None or device.total_bytes is None:
+def _free(gpu: Mapping[str, Any]) -> str:
+    if gpu["free_bytes"] is None or gpu["total_bytes"] is None:
         return "memory not known"
-    return f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
+    return f"{gpu['free_bytes'] / 1e9:.1f} of {gpu['total_bytes'] / 1e9:.1f} GB free"
 
 
 def _model(role: str, info: ModelInfo | None) -> str:

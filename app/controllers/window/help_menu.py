@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 import app
@@ -24,6 +26,8 @@ COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your ch
 class HelpMenuController(QObject):
     """Lives as long as the window."""
 
+    _gathered = Signal(str)
+
     def __init__(self, parts: Parts, engine: Callable[[], EngineView]) -> None:
         super().__init__(parts.window)
         self._parts = parts
@@ -34,7 +38,8 @@ class HelpMenuController(QObject):
         parts, button = self._parts, self._parts.window.sidebar.help_button
         button.shortcuts.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.connect(self._open_logs)
-        button.diagnostics.connect(self._copy_diagnostics)
+        button.diagnostics.connect(self._gather_diagnostics)
+        self._gathered.connect(self._copy_diagnostics)
         button.about.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
@@ -44,10 +49,21 @@ class HelpMenuController(QObject):
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
             self._parts.window.show_notice(translate("HelpMenu", "The logs are in {folder}.").format(folder=folder))
 
-    def _copy_diagnostics(self) -> None:
-        from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
+    def _gather_diagnostics(self) -> None:
+        """Make the text on a thread of its own: a helper process has to load llama.cpp for it."""
+        view, settings, paths = self._engine(), self._parts.keeper.current, self._parts.paths
 
-        view = self._engine()
-        text = diagnostics(self._parts.keeper.current, (view.target, view.draft), self._parts.paths.logs / LOG_NAME)
+        def gather() -> None:
+            from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
+            from engine.sandbox.library_child import ask_library  # noqa: PLC0415
+
+            library = ask_library(paths.cache)
+            text = diagnostics(settings, (view.target, view.draft), paths.logs / LOG_NAME, library)
+            with contextlib.suppress(RuntimeError):  # the window was closed meanwhile
+                self._gathered.emit(text)
+
+        threading.Thread(target=gather, name="diagnostics", daemon=True).start()
+
+    def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._parts.window.show_notice(translate("HelpMenu", COPIED))

@@ -58,6 +58,7 @@ class LocalServerController(QObject):
         self._served: tuple[EngineReady, ChatRequest, str] | None = None  # read on the server's thread, too
         self._lock = threading.Lock()
         self._has_reported = False
+        self._num_answered = 0
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._look)
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
@@ -191,6 +192,8 @@ class LocalServerController(QObject):
     def _show(self) -> None:
         server = self._server
         activity = Activity() if server is None else server.activity
+        self._models.has_answered |= activity.num_answered > self._num_answered
+        self._num_answered = activity.num_answered
         if self._wanted() is None:
             self._take_back_problem()
         address = "" if server is None or self._where is None else server.address  # it may be on its way out

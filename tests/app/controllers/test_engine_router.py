@@ -157,3 +157,12 @@ def test_the_end_of_the_engine_here_is_reported_only_where_its_model_is_in_use()
     assert len(bench.events) == told
     bench.router.generate(ChatRequest(request_id=1))
     assert [request.request_id for request in bench.remote.requests] == [1]
+
+
+def test_its_end_is_reported_to_who_waits_for_a_model_of_the_engine_here() -> None:
+    bench = Bench()
+    bench.use_remote()
+    bench.router.load(HERE)
+    bench.local.tell(EngineEnded("signal SIGABRT"))
+    bench.local.tell(FAILED)
+    assert bench.events[-2:] == [EngineEnded("signal SIGABRT"), FAILED]

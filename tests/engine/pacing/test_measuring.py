@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
+from time import process_time
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from engine.pacing.measuring import (
     measure_recovery,
     room_for,
 )
+from engine.sandbox.process import WINDOW_PID
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
 from tests.fake_model import MarkovModel, RecurrentModel
@@ -200,7 +204,7 @@ def test_what_other_programs_took_is_what_is_neither_idle_nor_ones_own(
 ) -> None:
     now, idle, own = [5.0], [100.0], [7.0]
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(measuring, "process_time", lambda: own[0])
+    monkeypatch.setattr(measuring, "own_seconds", lambda: own[0])
     monkeypatch.setattr(library, "idle_seconds", lambda: idle[0])
     monkeypatch.setattr(library, "physical_cores", lambda: 4)
     others = measuring.OtherLoad()
@@ -215,3 +219,20 @@ def test_a_cache_that_is_too_full_to_measure_in_forgets_its_end(kind: type[Marko
     past = room_for(sequence, MAX_PASS)
     assert past == sequence.num_past <= 64 - MAX_PASS
     assert max(measure_passes(sequence, 0.05)) == MAX_PASS
+
+
+def test_the_processor_time_of_the_window_is_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = measuring.own_seconds()
+    child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        monkeypatch.setenv(WINDOW_PID, str(child.pid))
+        end_s = time.monotonic() + 30.0
+        while measuring.own_seconds() < process_time() + 0.2:
+            assert time.monotonic() < end_s
+            time.sleep(0.02)
+    finally:
+        child.kill()
+        child.wait()
+    assert alone <= measuring.own_seconds() <= process_time(), "it is gone"
+    monkeypatch.setenv(WINDOW_PID, "nonsense")
+    assert measuring.own_seconds() <= process_time()

@@ -19,6 +19,7 @@ from engine.records import (
     PrefillProgress,
     RunStats,
     Source,
+    StatsUpdate,
     TextChunk,
     TokenLogprob,
     TokenSpan,
@@ -161,3 +162,25 @@ def test_many_threads_lose_nothing_and_each_keeps_its_order() -> None:
     for name in range(4):
         texts = [one.text for one in came if isinstance(one, TextChunk) and one.request_id == name]
         assert texts == [str(number) for number in range(300)]
+
+
+def test_what_cannot_be_sent_holds_up_nothing_that_comes_later() -> None:
+    sent: list[bytes] = []
+    came = threading.Event()
+
+    def write(data: bytes) -> None:
+        sent.append(data)
+        came.set()
+
+    sender = BatchingSender(write, every_s=0.05)
+    sender.post(TextChunk(1, "a", ()))
+    assert came.wait(10)
+    sender.post(StatsUpdate(1, lambda: None))  # type: ignore[arg-type]
+    time.sleep(0.2)
+    came.clear()
+    sender.post(TextChunk(1, "b", ()))
+    sender.post(TextChunk(1, "c", ()))
+    end_s = time.monotonic() + 10
+    while "c" not in [chunk.text for data in sent for chunk in unpacked(data)]:  # type: ignore[attr-defined]
+        assert time.monotonic() < end_s
+        time.sleep(0.01)

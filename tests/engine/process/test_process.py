@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 from app.__main__ import main
 from engine.process import child, process
+from engine.process.messages import Setup
 from engine.process.process import reason_of
 from engine.sandbox.process import ENGINE_FLAG
 
@@ -32,3 +34,25 @@ def test_a_frozen_program_is_started_again_with_a_flag(monkeypatch: pytest.Monke
 )
 def test_the_end_has_a_reason(status: int, words: str) -> None:
     assert reason_of(status) == words
+
+
+class Broken:
+    """A terminal that was closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_closed_terminal_does_not_hold_the_engine_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = "import sys; sys.stderr.write('words\\n' * 50_000)"  # more than a pipe holds
+    monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", talk])
+    monkeypatch.setattr(sys, "stderr", Broken())
+    ended: list[int] = []
+    started = process.EngineProcess(
+        Setup(int, logging.Formatter(), 0),  # type: ignore[arg-type]
+        lambda _message: None,
+        lambda _process, status: ended.append(status),
+    )
+    started.start_reading()
+    assert started.wait(30.0)
+    assert ended == [0]

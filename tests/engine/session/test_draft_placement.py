@@ -239,7 +239,7 @@ def test_with_two_graphics_processors_each_is_tried_alone(
     machine: TwoGpus, place_found: tuple[int | None, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = tuple(Device(f"CUDA{number}", "GPU", None, None) for number in range(2))
-    monkeypatch.setattr(draft_placement, "default_gpus", lambda: both)
+    monkeypatch.setattr(draft_placement, "find_gpus", lambda: both)
     place(machine, tmp_path, monkeypatch)
     assert machine.places == [(None, ()), (0, ()), (None, ("CUDA0",)), (None, ("CUDA1",))]
     assert len(machine.closed) == 3

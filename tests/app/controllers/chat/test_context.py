@@ -295,3 +295,14 @@ def test_every_part_of_the_panel_can_be_reached_and_is_named(loaded: AppHarness,
     assert QApplication.focusWidget() in (panel.radios["drop"], None)  # None where no window manager gives the focus
     assert all(radio.text() and radio.accessibleDescription() for radio in panel.radios.values())
     panel.close()
+
+
+def test_a_summary_whose_making_failed_is_in_the_making_no_more(loaded: AppHarness, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    answer(loaded, qtbot, "two", "second")
+    loaded.window.message_submitted.emit("three")
+    update(loaded, done=10, total=40)
+    qtbot.waitUntil(lambda: len(lines(loaded)) == 1)
+    number = loaded.engine.requests[-1].request_id
+    loaded.engine.tell(EngineFailed(Problem("It ended", "It ended.", ""), number, engine_ended=True))
+    qtbot.waitUntil(lambda: not lines(loaded))

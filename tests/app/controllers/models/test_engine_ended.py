@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
+from app.domain.local_server import Activity
 from app.domain.messages import MessageState
 from app.paths import builtin_target
 from engine.records import EngineEnded, EngineFailed, LoadRequest, Mode, Problem
@@ -157,3 +160,32 @@ def test_what_was_to_be_loaded_again_is_what_was_asked_for(harness: AppHarness, 
     end(harness)
     qtbot.waitUntil(lambda: len(harness.engine.loads) == 3)
     assert harness.engine.loads[-1] == asked
+
+
+def test_a_model_that_was_chosen_in_the_answer_that_ended_it_is_loaded_then(harness: AppHarness, qtbot: QtBot) -> None:
+    number, problems = ask(harness), len(harness.window.problems)
+    harness.engine.say("half")
+    qtbot.waitUntil(lambda: harness.window.text == "half")
+    harness.window.model_file_chosen.emit(OTHER, "target")
+    loads = len(harness.engine.loads)
+    end(harness, number, 0)
+    qtbot.waitUntil(lambda: len(harness.engine.loads) == loads + 1)
+    assert harness.engine.loads[-1].target == OTHER
+    (problem,) = harness.window.problems[problems:]
+    assert (problem.title, problem.advice) == (PROBLEM.title, AGAIN)
+    harness.engine.ready(OTHER)
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
+    assert harness.window.values["target_path"] == OTHER
+
+
+def test_what_programs_were_answered_lets_it_be_loaded_again(harness: AppHarness, qtbot: QtBot) -> None:
+    server = SimpleNamespace(activity=Activity(), address="", has_ended=False, has_begun=True, failure=None)
+    for answered in range(1, 4):
+        loads = len(harness.engine.loads)
+        end(harness)
+        qtbot.waitUntil(lambda loads=loads: len(harness.engine.loads) == loads + 1)
+        loaded_again(harness, qtbot)
+        server.activity = Activity(num_answered=answered)
+        harness.controller.server._server = server  # type: ignore[assignment]
+        harness.controller.server._show()
+        harness.controller.server._server = None

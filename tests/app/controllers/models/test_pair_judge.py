@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from app.controllers.models import pair_judge as hub_pairs
+from app.controllers.models.device_list import DeviceList
 from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Drafting, Match, ModelRef, PairView
 from app.domain.settings.values import Settings
@@ -20,19 +22,20 @@ from engine.errors import ModelFileError
 from engine.loading.devices import room_on
 from engine.loading.loading import draft_options
 from engine.records import Device, LoadRequest
-from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement
 from engine.storage.cost_store import CostStore, SavedCosts
 from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
 
+NO_DEVICES = cast("DeviceList", SimpleNamespace(gpus=tuple, find=lambda _names: ()))
+
 
 def judged(folder: Path, draft: Path | None) -> PairView:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=folder))
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(folder / "cache", model, plain_ms)
-    judge = PairJudge(service, Settings, outlooks=Outlooks(folder / "cache"))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, outlooks=Outlooks(folder / "cache"))  # type: ignore[arg-type]
     target = ModelRef(path=str(builtin_target()))
     return judge.judge(target, ModelRef(path=str(draft)) if draft else None, lambda: False)
 
@@ -57,7 +60,7 @@ def test_a_refused_pair_tells_what_the_target_takes_alone(tmp_path: Path) -> Non
 
 def test_without_anything_measured_nothing_is_promised(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
     found = judge.judge(ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft())), lambda: False)
     assert (found.outlook, found.gain_words, found.note) == (None, "", "")
 
@@ -67,7 +70,7 @@ def test_what_a_race_gave_here_is_reported_in_place_of_the_range(tmp_path: Path)
     for model, plain_ms in ((builtin_target(), 4.0), (builtin_draft(), 0.2)):
         keep_passes(tmp_path / "cache", model, plain_ms)
     speeds = PairSpeeds(tmp_path / "speeds.json")
-    judge = PairJudge(service, Settings, outlooks=Outlooks(tmp_path / "cache", speeds))  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, outlooks=Outlooks(tmp_path / "cache", speeds))  # type: ignore[arg-type]
     pair = ModelRef(path=str(builtin_target())), ModelRef(path=str(builtin_draft()))
     before = judge.judge(*pair, lambda: False)
     assert "with drafting" in before.gain_words
@@ -97,7 +100,7 @@ def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_pa
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
     target = builtin_target() if used_with == "this target" else builtin_draft()
     request = LoadRequest(str(target), str(builtin_draft()))
-    judge = PairJudge(service, Settings, in_use=lambda: request)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES, in_use=lambda: request)  # type: ignore[arg-type]
     found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
     paths = [row.side.ref.path for row in found.rows]
     assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
@@ -129,27 +132,26 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gpus = (Device("CUDA0", "One", 1000 * MIB, gpu_mib * MIB),)
-    monkeypatch.setattr(hub_pairs, "find_devices", lambda _names: gpus)
+    devices = cast("DeviceList", SimpleNamespace(gpus=lambda: gpus, find=lambda _names: gpus))
     monkeypatch.setattr(hub_pairs, "free_room", lambda _folder, devices: room_on(devices, 10**10))
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
-    judge = PairJudge(service, lambda: chosen, lambda _path: faster_beside)  # type: ignore[arg-type]
+    judge = PairJudge(service, lambda: chosen, devices, lambda _path: faster_beside)  # type: ignore[arg-type]
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
     assert bool(judge.placed(target, draft, judge.room()).draft_gpu_layers) == on_gpu
 
 
-def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft_placement, "find_gpus", tuple)
+def test_the_place_that_the_engine_found_is_read_anew(tmp_path: Path) -> None:
     request, path = LoadRequest("target.gguf"), str(builtin_draft())
-    places = MeasuredPlaces(lambda: request, tmp_path)
+    places = MeasuredPlaces(lambda: request, tmp_path, tuple)
     assert places.is_processor_faster(path) is None
     store = CostStore(tmp_path)
     options = draft_options(request, 4096)
     for place, step_ms in ((options, 2.0), (replace(options, gpu_layers=0), 1.0)):
-        store.put(DraftPlacement(store)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
+        store.put(DraftPlacement(store, tuple)._key(path, place), SavedCosts(1, {0: {1: step_ms}}))
     assert places.is_processor_faster(path) is True
 
 
@@ -168,7 +170,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     target: GgufFile, draft: GgufFile | None, drafting: Drafting, match: Match, tmp_path: Path
 ) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
     second = ModelRef(path=str(draft.write(tmp_path / "draft.gguf"))) if draft is not None else None
     view = judge.judge(ModelRef(path=str(target.write(tmp_path / "target.gguf"))), second, lambda: False)
     assert (view.drafting, view.match) == (drafting, match)
@@ -180,7 +182,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
 
 def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
-    judge = PairJudge(service, Settings)  # type: ignore[arg-type]
+    judge = PairJudge(service, Settings, NO_DEVICES)  # type: ignore[arg-type]
     head = ModelRef(path=str(eagle3_for().write(tmp_path / "head.gguf")))
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):

@@ -1,0 +1,82 @@
+"""The devices of this machine, for those who judge what a model would take: without llama.cpp in the window's process.
+
+A driver may end the process that asks it, CUDA takes memory of the device for that process, and a server of llama.cpp's
+RPC answers one process at a time. So devices are those that the engine told of with what it loaded, or a helper's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine.errors import DeviceError, EngineError
+from engine.llama.devices import shared_by_default
+from engine.records import NO_DEVICE, Device, EngineReady
+from engine.sandbox.device_child import list_devices
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+KEPT_S = 30.0  # an answer of the helper, also that there is none
+_Answer = tuple[Device, ...] | DeviceError
+
+
+class DeviceList:
+    """Safe to use from several threads; whoever asks may wait for the helper."""
+
+    def __init__(self, cache_dir: Path, ready: Callable[[], EngineReady | None] = lambda: None) -> None:
+        """``ready`` is what the engine loaded; ``cache_dir`` has what was found of the devices at earlier starts."""
+        self._cache_dir, self._ready = cache_dir, ready
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[str, ...], tuple[float, _Answer]] = {}
+
+    def gpus(self) -> tuple[Device, ...]:
+        """All graphics processors of this machine that models may lie on; none where they cannot be listed."""
+        ready = self._ready()
+        if ready is not None:
+            return ready.devices
+        try:
+            return self._ask(())
+        except DeviceError:
+            return ()
+
+    def find(self, names: Sequence[str]) -> tuple[Device, ...]:
+        """The devices of these names; without any, those that models are shared by.
+
+        Raises:
+            DeviceError: one is not there, or does not answer.
+        """
+        if not names:
+            return shared_by_default(self.gpus())
+        if tuple(names) == (NO_DEVICE,):
+            return ()
+        ready = self._ready()
+        known: dict[str, tuple[Device, ...]] = {}
+        if ready is not None:
+            known = {device.name: (device,) for device in ready.devices} | dict(ready.remote_devices)
+        missing = tuple(name for name in names if name not in known)
+        return tuple(device for name in names if name in known for device in known[name]) + (
+            self._ask(missing) if missing else ()
+        )
+
+    def _ask(self, names: tuple[str, ...]) -> tuple[Device, ...]:
+        with self._lock:
+            asked_s, answer = self._kept.get(names, (-KEPT_S, ()))
+            if time.monotonic() - asked_s >= KEPT_S:
+                answer = self._answer(names)
+                self._kept[names] = time.monotonic(), answer
+        if isinstance(answer, DeviceError):
+            raise answer
+        return answer
+
+    def _answer(self, names: tuple[str, ...]) -> _Answer:
+        try:
+            return list_devices(self._cache_dir, names)
+        except DeviceError as error:
+            return error
+        except EngineError as error:
+            log.warning("the devices could not be listed: %s", error.message)
+            return DeviceError(said("The devices of this computer could not be listed."))
