@@ -61,6 +61,8 @@ def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
         from engine.sandbox.head_child import main as be_helper  # noqa: PLC0415
     elif name == "prune":
         from engine.sandbox.pruning_child import main as be_helper  # noqa: PLC0415
+    elif name == "self-draft":
+        from engine.sandbox.self_draft_child import main as be_helper  # noqa: PLC0415
     elif name == "devices":
         from engine.sandbox.device_child import main as be_helper  # noqa: PLC0415
     elif name == "library":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine.llama.pruning import prune_layers
+from engine.sandbox.probe import ask_child
 from engine.sandbox.probe_child import answer_as_json
+
+_LIMIT_S = 1800.0  # a slow disk and a model of many gigabytes
 
 
 def main(arguments: list[str]) -> int:
@@ -17,3 +21,12 @@ def main(arguments: list[str]) -> int:
         return {"written": True}
 
     return answer_as_json(write, Path(source).name)
+
+
+def prune_in_helper(source: Path, destination: Path, layers: Sequence[int], should_stop: Callable[[], bool]) -> None:
+    """Have a helper write ``source`` without these layers.
+
+    Raises:
+        EngineError: it could not, crashed, or was stopped.
+    """
+    ask_child("prune", [source, destination], _LIMIT_S, should_stop, [str(layer) for layer in layers])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -24,7 +25,6 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
 from engine.sampling.sampler import argmax
 from engine.sampling.top_k import Row
-from engine.sandbox.probe import ask_child
 from engine.sentences import Sentence, joined, said
 from engine.storage.cost_store import file_facts, key_of
 
@@ -36,12 +36,13 @@ QUESTIONS = (
 _ANSWER_TOKENS = 48  # of each answer
 _N_CTX = 512
 _LEAST_LAYERS = 4  # of a model that can do without some
-_WRITE_LIMIT_S = 1800.0  # a slow disk and a model of many gigabytes
 _SPARE_BYTES = 64 << 20
 _MOST_DEPTH = 16
 LEAST_GAIN = 1.05
 
 Progress = Callable[[str, float], None]  # what is done now, and how far it is, from 0 to 1
+# Writes a model without some layers: source, destination, which; the last is asked now and then whether to stop.
+Prune = Callable[[Path, Path, Sequence[int], Callable[[], bool]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,14 @@ def _spread(layers: range, number: int) -> tuple[int, ...]:
 def make_self_draft(
     target: Path,
     folder: Path,
+    prune: Prune,
     wanted: Sequence[Sequence[int]] = (),
     progress: Progress = lambda _what, _fraction: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[SelfDraft, ...]:
     """Make copies of ``target`` in ``folder`` and measure them; the best first, whose file stays if it can pay.
 
+    ``prune`` is `engine.sandbox.pruning_child.prune_in_helper`, or what does the same.
     ``wanted`` are the layers to leave out, for each copy; none: those of `shapes`. ``progress`` hears what is done.
 
     Raises:
@@ -144,7 +147,7 @@ def make_self_draft(
             for plan in plans:
                 path = folder / _name(target, plan)
                 made.append(path)
-                _write(target, path, plan, num_bytes, progress, should_stop)
+                _write(partial(prune, target), path, plan, num_bytes, progress, should_stop)
                 agreement, share, num_tokens = measured.compare(
                     path, answers, lambda fraction: progress(said("measuring the copy"), fraction)
                 )
@@ -168,14 +171,14 @@ def _remove(paths: Sequence[Path]) -> None:
 
 
 def _write(
-    target: Path,
+    prune: Callable[[Path, Sequence[int], Callable[[], bool]], None],
     destination: Path,
     plan: tuple[int, ...],
     num_bytes: int,
     progress: Progress,
     should_stop: Callable[[], bool],
 ) -> None:
-    """Let a child process write the copy; it has its name when it is whole."""
+    """Have the copy written; it has its name when it is whole."""
     part = destination.with_name(f"{destination.name}.part")
 
     def look() -> bool:
@@ -189,7 +192,7 @@ def _write(
             raise ToolError(
                 said("There is not enough space in {folder} for a copy of the model.", folder=destination.parent)
             )
-        ask_child("prune", [target, part], _WRITE_LIMIT_S, look, [str(layer) for layer in plan])
+        prune(part, plan, look)
         part.replace(destination)
     except OSError as error:
         raise ToolError(

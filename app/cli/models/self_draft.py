@@ -13,6 +13,7 @@ from app.hub.opening import open_library
 from app.paths import find_paths
 from engine.errors import EngineError
 from engine.sandbox.probe import probe
+from engine.sandbox.pruning_child import prune_in_helper
 from engine.tuning.self_draft import SelfDraft, make_self_draft
 
 
@@ -24,7 +25,7 @@ def command(options: argparse.Namespace) -> int:
         target = target if target.is_file() else open_library(paths).find(options.target).path
         probe(target, paths.cache)
         wanted = [options.layers] if options.layers else []
-        found = make_self_draft(target, paths.self_drafts, wanted, lines.show)
+        found = make_self_draft(target, paths.self_drafts, prune_in_helper, wanted, lines.show)
     except (AppError, EngineError) as error:
         return fail(error.problem, as_json=options.json)
     finally:

@@ -1,4 +1,4 @@
-"""Makes a draft of a model itself when somebody asks for one in the library: on the engine's thread, with its progress.
+"""Makes a draft of a model itself when somebody asks for one in the library: in a helper process, with its progress.
 
 There is one at a time, and a dialog in front of it. Imported with the Models panel, not with the window.
 """
@@ -81,28 +81,21 @@ class SelfDraftController:
         if self.dialog is not None and stop is self._stop and not stop.is_set():
             self.dialog.set_view(replace(self.dialog.view, **changes))  # type: ignore[arg-type]
 
-    # ---- on the engine's thread -------------------------------------------------------------------------------------
+    # ---- in a turn of the engine's, which does nothing else meanwhile -----------------------------------------------
 
     def _work(self, path: Path, stop: threading.Event, pause: Callable[[], None]) -> None:
-        from engine.sandbox.kernel_check import inspector  # noqa: PLC0415  (as above)
-        from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
-
-        shown = [("", -1)]
+        from engine.sandbox.self_draft_child import make_in_helper  # noqa: PLC0415  (as above)
 
         def progress(what: str, fraction: float) -> None:
-            now = (what, int(fraction * 100))
-            if now != shown[0]:  # a report a percent, whatever the size of the steps
-                shown[0] = now
-                self._post(lambda: self._show(stop, words=(in_language(what),), fraction=fraction))
+            self._post(lambda: self._show(stop, words=(in_language(what),), fraction=fraction))
 
         def is_over() -> bool:
             pause()
             return stop.is_set()
 
         try:
-            # What was found of kernels and graphics processors counts for this process, too.
-            inspector(self._parts.paths.cache, builtin_target())(path, is_over)
-            found = make_self_draft(path, self._parts.paths.self_drafts, (), progress, is_over)
+            paths = self._parts.paths
+            found = make_in_helper(path, paths.self_drafts, paths.cache, builtin_target(), progress, is_over)
         except EngineError as error:
             if not stop.is_set():
                 self._fail(stop, error.problem)

@@ -10,6 +10,7 @@ import pytest
 from engine.errors import EngineError, ToolError
 from engine.llama.model import LlamaModel
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
+from engine.sandbox.pruning_child import prune_in_helper
 from engine.session.session import Session
 from engine.tuning.self_draft import SelfDraft, make_self_draft, shapes
 from tests.engine.gguf_factory import tiny_llama
@@ -38,7 +39,9 @@ def test_shapes_leave_out_some_layers_of_the_middle_or_the_second_half(n_layer: 
 
 def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early: Path, tmp_path: Path) -> None:
     steps: list[tuple[str, float]] = []
-    found = make_self_draft(early, tmp_path, [sorted(IDLE)], lambda what, share: steps.append((what, share)))
+    found = make_self_draft(
+        early, tmp_path, prune_in_helper, [sorted(IDLE)], lambda what, share: steps.append((what, share))
+    )
     (best,) = found
     assert best.agreement == 1.0
     assert best.share < 0.9
@@ -60,7 +63,7 @@ def test_a_copy_that_says_the_same_with_half_of_the_work_stays_and_drafts(early:
 
 
 def test_copies_that_cannot_pay_go_with_the_figures_reported(tmp_path: Path) -> None:
-    found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path)
+    found = make_self_draft(Path(shared_model("stories260K-f16.gguf")), tmp_path, prune_in_helper)
     assert len(found) == 2
     assert not any(one.pays for one in found)
     assert all("gains nothing" in one.words for one in found)
@@ -78,7 +81,7 @@ def test_nothing_is_left_of_one_that_was_stopped(early: Path, tmp_path: Path, st
         return looks > stops_after
 
     with pytest.raises(EngineError):
-        make_self_draft(early, tmp_path, [[4]], should_stop=should_stop)
+        make_self_draft(early, tmp_path, prune_in_helper, [[4]], should_stop=should_stop)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -94,7 +97,7 @@ def test_a_helper_that_dies_while_it_writes_leaves_nothing(
 
     monkeypatch.setattr("engine.sandbox.probe.child_command", dying)
     with pytest.raises(EngineError):
-        make_self_draft(early, tmp_path, [[4]])
+        make_self_draft(early, tmp_path, prune_in_helper, [[4]])
     assert [Path(part).parent for part in written] == [tmp_path]
     assert list(tmp_path.iterdir()) == []
 
@@ -102,12 +105,12 @@ def test_a_helper_that_dies_while_it_writes_leaves_nothing(
 @pytest.mark.parametrize("plan", [[8], [-1], list(range(8)), [0, 99]])
 def test_layers_that_are_not_there_are_refused(early: Path, tmp_path: Path, plan: list[int]) -> None:
     with pytest.raises(ToolError, match="some of 0 to 7, not all"):
-        make_self_draft(early, tmp_path, [plan])
+        make_self_draft(early, tmp_path, prune_in_helper, [plan])
 
 
 def test_a_model_of_two_layers_has_none_to_leave_out(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="2 layers only"):
-        make_self_draft(tiny_llama().write(tmp_path / "two.gguf"), tmp_path / "copies")
+        make_self_draft(tiny_llama().write(tmp_path / "two.gguf"), tmp_path / "copies", prune_in_helper)
 
 
 @pytest.mark.parametrize(

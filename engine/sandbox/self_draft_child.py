@@ -1,0 +1,84 @@
+"""The helper process that makes a draft of a model itself and measures it: opening models may end a process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import ToolError
+from engine.sandbox.probe import ask_child
+from engine.sandbox.probe_child import answer_as_json
+from engine.sandbox.pruning_child import prune_in_helper
+from engine.sentences import from_json, to_json
+from engine.storage.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from engine.tuning.self_draft import Progress, SelfDraft
+
+PROGRESS_FILE = "progress.json"
+_LIMIT_S = 12 * 3600.0  # a person watches it, and can stop it
+
+
+def main(arguments: list[str]) -> int:
+    """The model, the folder for its copies, the folder of what earlier starts found, and a small model to try first."""
+    target, folder, cache_dir, *samples = map(Path, arguments)
+
+    def make() -> dict[str, Any]:
+        from engine.sandbox.kernel_check import inspector  # noqa: PLC0415  (loads llama.cpp)
+        from engine.tuning.self_draft import make_self_draft  # noqa: PLC0415
+
+        inspector(cache_dir, samples[0] if samples else None)(target, lambda: False)
+        shown = [("", -1)]
+
+        def progress(what: str, fraction: float) -> None:
+            now = (what, int(fraction * 100))
+            if now != shown[0]:  # a report a percent, whatever the size of the steps
+                shown[0] = now
+                write_atomically(folder / PROGRESS_FILE, json.dumps([to_json(what), fraction]).encode())
+
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            found = make_self_draft(target, folder, prune_in_helper, (), progress)
+        except ToolError as error:
+            return {"refused": {"message": to_json(error.message), "advice": to_json(error.advice)}}
+        return {"drafts": [{**asdict(one), "path": str(one.path)} for one in found]}
+
+    return answer_as_json(make, target.name)
+
+
+def make_in_helper(
+    target: Path, folder: Path, cache_dir: Path, sample: Path, progress: Progress, should_stop: Callable[[], bool]
+) -> tuple[SelfDraft, ...]:
+    """See `engine.tuning.self_draft.make_self_draft`; where the helper ends early, nothing that it made stays.
+
+    Raises:
+        EngineError: see there; or the helper crashed, or it was stopped.
+    """
+    from engine.tuning.self_draft import SelfDraft  # noqa: PLC0415  (with NumPy and llama.cpp)
+
+    before = set(folder.iterdir()) if folder.is_dir() else set()
+    is_made = False
+
+    def look() -> bool:
+        with suppress(OSError, ValueError):
+            what, fraction = json.loads((folder / PROGRESS_FILE).read_bytes())
+            progress(from_json(what), fraction)
+        return should_stop()
+
+    try:
+        paths = [target, folder, cache_dir, sample]
+        answer = ask_child("self-draft", paths, _LIMIT_S, look, sees_gpus=True)
+        if "refused" in answer:
+            raise ToolError(from_json(answer["refused"]["message"]), from_json(answer["refused"]["advice"]))
+        is_made = True
+    finally:
+        for file in set(folder.iterdir()) - before if folder.is_dir() else ():
+            if not is_made or file.name == PROGRESS_FILE:
+                file.unlink(missing_ok=True)
+    return tuple(
+        SelfDraft(**{**one, "path": Path(one["path"]), "left_out": tuple(one["left_out"])}) for one in answer["drafts"]
+    )
