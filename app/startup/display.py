@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ PACKAGES = {
     "libxcb-shape.so.0": "libxcb-shape0",
     "libwayland-cursor.so.0": "libwayland-cursor0",
 }
+_NOT_THERE = re.compile(r"(.+?): cannot open shared object file")  # the loader's words
 _NEEDS_NO_SERVER = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
 
 
@@ -67,6 +69,7 @@ def _missing_for(plugin: Path) -> str:
     try:
         ctypes.CDLL(str(plugin))
     except OSError as error:
-        name, _, why = str(error).partition(": cannot open shared object file")
-        return name if why else ""
+        # In a bundle PyInstaller raises an error of its own; why is told by that which caused it.
+        found = (_NOT_THERE.match(str(one)) for one in (error, error.__cause__))
+        return next((match[1] for match in found if match), "")
     return ""

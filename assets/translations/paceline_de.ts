@@ -6346,8 +6346,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
-        <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program.</source>
-        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp dieses Programm.</translation>
+        <source>llama.cpp&apos;s RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the engine with it.</source>
+        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp damit auch die Engine.</translation>
     </message>
     <message>
         <source>This build of llama.cpp cannot use {name}: it has no RPC backend.</source>

@@ -32,7 +32,8 @@ _VERSION = (7, 0)  # RPC_PROTO_MAJOR_VERSION and _MINOR_VERSION of this llama.cp
 _ADVICE = "Check that “ggml-rpc-server” of the same llama.cpp runs there and serves nobody else, and the address."
 WARNING = said(
     "llama.cpp's RPC knows no authentication and no encryption: whoever reaches the port can read what is computed and "
-    "use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends this program."
+    "use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the engine "
+    "with it."
 )
 
 _BROKE = "The connection to an RPC server broke, and llama.cpp ends the program with it; what was answered is stored."

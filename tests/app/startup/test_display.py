@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,19 @@ def plugins(tmp_path: Path) -> Path:
 )
 def test_a_library_that_qt_lacks_is_named(plugins: Path, environ: dict[str, str], platform: str, expected: str) -> None:
     assert missing_library(environ, platform, plugins) == expected
+
+
+def test_it_is_named_in_a_bundle_too(plugins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = ctypes.CDLL
+
+    def load_as_pyinstaller_does(name: str) -> ctypes.CDLL:
+        try:
+            return load(name)
+        except OSError as error:
+            raise OSError(f"Failed to load dynlib/dll {name!r}. Most likely it was not found.") from error
+
+    monkeypatch.setattr(ctypes, "CDLL", load_as_pyinstaller_does)
+    assert missing_library(X11, "linux", plugins) == LACKING
 
 
 def test_what_is_missing_is_one_sentence_with_the_line_to_type(
