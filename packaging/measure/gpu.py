@@ -109,7 +109,8 @@ def report_prompt(loaded: LoadedModel) -> None:
             pass
         loaded.sequence.forward(ids[-1:].tolist(), 1)[0].argmax()
         speeds.append(LONG_PROMPT / (perf_counter() - started))
-    print(f"reads {LONG_PROMPT} tokens at {np.median(speeds):.0f} tok/s")
+    believed = loaded.sequence.prompt_speed or 0.0
+    print(f"reads {LONG_PROMPT} tokens at {np.median(speeds):.0f} tok/s, and takes it for {believed:.0f}")
 
 
 def report_answer(model: Path, num_tokens: int) -> None:
