@@ -6498,6 +6498,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{path} ist beschädigt: Sein Kopf lieferte Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
+        <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. A newer version of Paceline may bring others.</source>
+        <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. Eine neuere Version von Paceline bringt vielleicht andere mit.</translation>
+    </message>
+    <message>
         <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
         <translation>Dieses Modell hat keine MTP-Schichten, und es ist keine Datei mit einem Kopf dafür gewählt.</translation>
     </message>

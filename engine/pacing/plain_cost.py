@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-
-import numpy as np
+from statistics import median
 
 from engine.pacing.pacer import Pacer
 
@@ -50,7 +49,7 @@ class PlainCost:
         """What the answer's passes say of a plain one, in times of what the curve says; 0 where they say nothing."""
         if not self._implied_ms:
             return 0.0
-        return float(np.median(self._implied_ms)) / self._pacer.curve.cost_ms(1)
+        return median(self._implied_ms) / self._pacer.curve.cost_ms(1)
 
 
 def comparable_ms(first_ms: float, last_ms: float) -> float | None:

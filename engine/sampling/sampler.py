@@ -15,6 +15,7 @@ from functools import cache
 from math import exp, fsum, inf, log
 
 import numpy as np
+from numpy.random import PCG64, Generator  # here: imported with the first answer, it would keep that waiting
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
@@ -61,7 +62,7 @@ class Sampler:
         self._constraint = constraint
         self._biased = np.array([token_id for token_id, _ in params.logit_bias], dtype=np.int64)
         self._biases = np.array([bias for _, bias in params.logit_bias], dtype=np.float32)
-        self._rng = np.random.Generator(np.random.PCG64(params.seed))
+        self._rng = Generator(PCG64(params.seed))
         self._numbers: list[float] = []
         self._banned = np.array(sorted(banned_ids), dtype=np.int64)
         self._penalties = params.penalty_last_n > 0 and (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,10 @@ _LIMIT_S = 60.0
 _FALLBACK = said(
     "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
     "“make run” compiles it anew; README says how else."
+)
+_FALLBACK_OF_BUNDLE = said(
+    "The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. "
+    "A newer version of Paceline may bring others."
 )
 
 
@@ -84,7 +89,9 @@ def inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., Prob
 
 def kernel_notices() -> tuple[Sentence, ...]:
     """What a user should know about the kernels in use: nothing where they are the right ones."""
-    return () if library.uses_repacking() else (_FALLBACK,)
+    if library.uses_repacking():
+        return ()
+    return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
 
 
 def _key() -> str:

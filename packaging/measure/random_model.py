@@ -32,6 +32,7 @@ class Shape:
     feed_forward: int = 128
     heads: int = 2
     layers: int = 2
+    alike: bool = False  # all layers have the same weights: a large model is made sooner, its passes cost the same
 
 
 TINY = Shape()
@@ -77,6 +78,10 @@ def _tensors(num_tokens: int, spread: float, shape: Shape, rng: np.random.Genera
         "output_norm.weight": np.ones(width, np.float32),
     }
     for i in range(shape.layers):
+        if shape.alike and i:
+            first = [name for name in weights if name.startswith("blk.0.")]
+            weights |= {name.replace("blk.0.", f"blk.{i}."): weights[name] for name in first}
+            continue
         for name in ("attn_q", "attn_k", "attn_v"):
             weights[f"blk.{i}.{name}.weight"] = matrix(width, width)
             weights[f"blk.{i}.{name}.bias"] = np.zeros(width, np.float32)
@@ -115,8 +120,9 @@ def main() -> int:
     for name in ("width", "feed-forward", "heads", "layers"):
         parser.add_argument(f"--{name}", type=int, default=getattr(TINY, name.replace("-", "_")))
     parser.add_argument("--weights", default="F16")
+    parser.add_argument("--alike", action="store_true", help="the same weights in all layers")
     options = parser.parse_args()
-    shape = Shape(options.width, options.feed_forward, options.heads, options.layers)
+    shape = Shape(options.width, options.feed_forward, options.heads, options.layers, options.alike)
     if options.weights == "F16":
         make_model(options.vocab, options.destination, SPREAD, shape=shape)
         return 0
