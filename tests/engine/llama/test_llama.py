@@ -14,6 +14,7 @@ from engine.errors import DecodeError, ModelLoadError, ModelNotFoundError
 from engine.llama import library
 from engine.llama.context import N_BATCH, ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_file, shared_model
 
 
@@ -35,6 +36,14 @@ def test_facts_of_a_real_file(model: LlamaModel) -> None:
     assert model.chat_template is None
     assert not model.is_recurrent
     assert model.metadata("no.such.key") is None
+
+
+@pytest.mark.parametrize("length", [0, 1, 254, 255, 256, 257, 5000])
+def test_an_entry_of_any_length_is_read_whole(tmp_path: Path, length: int) -> None:
+    text = "ü" * (length // 2) + "x" * (length % 2)
+    path = tiny_llama().with_metadata(general__description=(Kind.STRING, text)).write(tmp_path / "told.gguf")
+    with LlamaModel(path, vocab_only=True) as told:
+        assert told.metadata("general.description") == text
 
 
 def test_one_pass_gives_the_rows_of_single_passes(context: LlamaContext, model: LlamaModel) -> None:
