@@ -140,7 +140,22 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [CACHE_FILE]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"format": 1, "reports": {"x": {"name": 1}}}'])
+WRONG = {"architecture": "llama", "name": "x", "num_params": 1, "size_bytes": 1, "n_ctx_train": "many", "n_vocab": 1}
+WRONG |= {"has_template": False, "is_recurrent": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": 99, "reports": {}}',
+        json.dumps({"format": 1, "reports": {"x": WRONG}}),
+        '{"format": 1}',
+        '{"format": 1, "reports": {"x": {"name": 1}}}',
+    ],
+)
 def test_a_damaged_memory_is_ignored_and_replaced(tmp_path: Path, text: str) -> None:
     (tmp_path / CACHE_FILE).write_text(text, "utf-8")
     path = GOOD.write(tmp_path / "good.gguf")
