@@ -149,6 +149,21 @@ def test_reading_along_that_fails_ends_no_pass_of_the_target(
     assert_same(*rows)
 
 
+def test_rows_that_llama_cpp_does_not_give_are_done_without(
+    files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = text(30)
+    with opened(files) as (target, head):
+        monkeypatch.setattr("engine.llama.hidden_rows.RowPart.address", lambda *_: None)
+        row = target.sequence.forward(ids[:29], 1)[0].copy()
+        assert (head.tap.first, head.tap.end) == (0, 0)
+        assert np.isfinite(head.sequence.forward(ids, 1)[0]).any()
+        monkeypatch.undo()
+        target.sequence.clear()
+        np.testing.assert_array_equal(target.sequence.forward(ids[:29], 1)[0], row)
+        assert head.tap.end == 29
+
+
 def test_drafted_text_that_may_be_refused_is_not_read_along(files: tuple[Path, Path | None]) -> None:
     ids = text(FOLLOW_AT + 60)
     with opened(files) as (target, head):
