@@ -63,8 +63,6 @@ def boolean() -> str:
 
 def listed(item: str, least: int, most: int | None) -> str:
     """So many items with commas between them, without brackets; may be nothing."""
-    if most == 0:
-        return '""'
     more = repeated(f"({COMMA} {item})", max(least - 1, 0), None if most is None else most - 1)
     all_items = f"{item} {more}" if more != '""' else item
     return all_items if least > 0 else f"({all_items})?"

@@ -180,6 +180,12 @@ def test_a_schema_cannot_grow_without_a_bound() -> None:
         grammar_of(wide)
 
 
+def test_a_schema_of_many_rules_is_refused_by_their_number() -> None:
+    many = {"type": "object", "properties": {f"p{i}": {"const": i} for i in range(3000)}}
+    with pytest.raises(GrammarError, match="more than 4,000 rules"):
+        grammar_of(many)
+
+
 def chain(kind: str) -> Json:
     """Forty schemas, each of which names the next one twice."""
     ends: dict[str, Json] = {"d40": {"type": "object", "properties": {"a": {"type": "string"}}}}

@@ -69,6 +69,45 @@ def test_rollback_forgets(context: LlamaContext) -> None:
     np.testing.assert_allclose(context.forward([407], 1)[0], before, atol=0.02)
 
 
+def test_what_was_read_can_be_copied_out_and_back(context: LlamaContext) -> None:
+    assert context.export_state() is None
+    context.forward([1, 403, 407, 261], 0)
+    state = context.export_state()
+    assert state is not None
+    assert len(state) == context.state_bytes
+    row = context.forward([378], 1)[0].copy()
+    context.clear()
+    context.forward([9, 10, 11], 0)
+    assert context.import_state(state, 4)
+    assert context.num_past == 4
+    np.testing.assert_array_equal(context.forward([378], 1)[0], row)
+
+
+def test_a_copy_that_is_damaged_or_of_other_tokens_is_refused(context: LlamaContext) -> None:
+    row = context.forward([1, 403, 407], 1)[0].copy()
+    state = context.export_state()
+    assert state is not None
+    for damaged, num_past in ((state[: len(state) // 2].copy(), 3), (state, 4), (state[:0].copy(), 3)):
+        assert not context.import_state(damaged, num_past)
+        assert context.num_past == 0
+        np.testing.assert_array_equal(context.forward([1, 403, 407], 1)[0], row)
+
+
+def test_a_kept_state_is_of_no_use_behind_where_it_was_kept() -> None:
+    with (
+        LlamaModel(shared_model("tiny-rwkv7-834K-f32.gguf")) as model,
+        LlamaContext(model, ContextParams(256, 1)) as context,
+    ):
+        first = context.forward([5, 6], 1)[0].copy()
+        assert context.save()
+        context.forward([7], 0)
+        assert context.restore()
+        assert context.num_past == 2
+        context.clear()
+        assert not context.restore()
+        np.testing.assert_array_equal(context.forward([5, 6], 1)[0], first)
+
+
 def test_a_full_context_is_an_error_and_loses_nothing(context: LlamaContext) -> None:
     context.forward(np.ones(N_BATCH, dtype=np.int32), 0)
     with pytest.raises(DecodeError, match="full"):

@@ -308,3 +308,24 @@ def test_any_number_of_templates_is_rendered_right() -> None:
     answer = make_answerer(100)
     for number in (*range(20), *range(20)):
         assert answer({"source": f"{number}{{{{ x }}}}", "variables": {"x": number}}) == {"text": f"{number}{number}"}
+
+
+def test_a_helper_that_does_not_start_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = TemplateRenderer()
+    with monkeypatch.context() as patch:
+        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('words')"])
+        with pytest.raises(TemplateError, match="did not start: it ended at once") as caught:
+            renderer.render("{{ x }}", {"x": 1})
+        assert "reinstall" in caught.value.advice
+    assert renderer.render("{{ x }}", {"x": 1}) == "1"
+    renderer.close()
+
+
+def test_a_helper_that_ends_while_it_is_asked_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = TemplateRenderer()
+    with monkeypatch.context() as patch:
+        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('ready')"])
+        with pytest.raises(TemplateError, match="was stopped: it crashed"):
+            renderer.render("{{ x }}", {"x": "x" * 1_000_000})  # more than a pipe holds
+    assert renderer.render("{{ x }}", {"x": 1}) == "1"
+    renderer.close()

@@ -15,6 +15,7 @@ from engine.errors import (
     EngineError,
     ModelNotFoundError,
     ModeUnavailableError,
+    PromptError,
     PromptTooLongError,
     TemplateError,
 )
@@ -305,3 +306,38 @@ def test_a_failing_pass_leaves_the_session_usable(pair: Session, monkeypatch: py
         with pytest.raises(DecodeError):
             list(pair.generate(request(Mode.DRAFT)))
     assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_prompt_that_cannot_be_read_is_an_error_unless_that_was_the_stop(
+    pair: Session, monkeypatch: pytest.MonkeyPatch, is_stopped: bool
+) -> None:
+    """Whoever stops an answer may end a pass in the middle."""
+    failed: list[bool] = []
+
+    def fail(*_: object) -> None:
+        failed.append(True)
+        raise DecodeError("The pass failed.")
+
+    list(pair.generate(request(Mode.OFF, "x", max_tokens=1)))
+    asked = request(Mode.OFF, "A prompt that was never read before, and takes some passes")
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.llama.context.LlamaContext._decode", fail)
+        answer = pair.generate(asked, lambda: is_stopped and bool(failed))
+        if is_stopped:
+            assert finished(list(answer)).reason is FinishReason.CANCELLED
+        else:
+            with pytest.raises(DecodeError):
+                list(answer)
+    assert failed
+    assert finished(list(pair.generate(asked))).stats.tokens == 96
+
+
+def test_no_words_are_no_prompt(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(tokenizer__ggml__add_bos_token=(Kind.BOOL, False))
+    session = Session()
+    session.load(LoadRequest(str(file.write(tmp_path / "without.gguf")), n_ctx=256))
+    with pytest.raises(PromptError, match="prompt is empty"):
+        list(session.generate(request(Mode.OFF, "")))
+    assert finished(list(session.generate(request(Mode.OFF, "a", max_tokens=2)))).stats.tokens == 2
+    session.close()
