@@ -8,6 +8,7 @@ the llama layout of feed-forward tensors.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -84,7 +85,8 @@ def make_padded(
             said("{file} could not be written: {reason}.", file=destination.name, reason=error.strerror or error)
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written there may be nothing to look for
+            part.unlink(missing_ok=True)
     return destination
 
 

@@ -118,8 +118,6 @@ class SchemaRules:
             if schema is False:
                 raise GrammarError("Nothing is valid by a schema that is false.")
             raise GrammarError("A JSON schema must be an object, true or false.")
-        if depth > _MAX_DEPTH:
-            raise GrammarError("The schema refers to itself without an end.")
         demands = constraints(schema)
         if set(demands) == {"$ref"}:
             return self._reference(demands["$ref"])
@@ -156,7 +154,11 @@ class SchemaRules:
                 if name in _REFUSED:
                     raise GrammarError(said("The schema has {name}, which a grammar cannot promise.", name=name))
                 continue
-            if (name == "uniqueItems" and value is True) or (name == "multipleOf" and value != 1):
+            if (
+                (name == "uniqueItems" and value is True)
+                or (name == "multipleOf" and value != 1)
+                or (name == "unevaluatedProperties" and not isinstance(value, bool))
+            ):
                 raise GrammarError(said("The schema has {name}, which a grammar cannot promise.", name=name))
 
     def _flat(self, demands: Schema, depth: int) -> Schema:
@@ -274,7 +276,7 @@ class SchemaRules:
 
     def _object(self, flat: Schema) -> str:
         properties: dict[str, object] = dict(flat.get("properties", {}))
-        further = flat.get("additionalProperties", True)
+        further = flat.get("additionalProperties", flat.get("unevaluatedProperties", True))
         required = dict.fromkeys(flat.get("required", ()))
         for name in required:
             if name not in properties:
@@ -283,7 +285,7 @@ class SchemaRules:
                 properties[name] = further
         least, most = flat.get("minProperties", 0), flat.get("maxProperties", math.inf)
         if not properties:
-            if least > 1 or most < math.inf:
+            if least > (further is not False) or most < math.inf:
                 raise GrammarError("The schema counts properties that it does not name, which cannot be followed.")
             if further is False:
                 return self.rules.add('"{}"', "object")

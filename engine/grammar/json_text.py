@@ -63,8 +63,6 @@ def boolean() -> str:
 
 def listed(item: str, least: int, most: int | None) -> str:
     """So many items with commas between them, without brackets; may be nothing."""
-    if most == 0:
-        return '""'
     more = repeated(f"({COMMA} {item})", max(least - 1, 0), None if most is None else most - 1)
     all_items = f"{item} {more}" if more != '""' else item
     return all_items if least > 0 else f"({all_items})?"
@@ -92,20 +90,15 @@ def value(rules: RuleBook) -> str:
     return name
 
 
-def dictionary(rules: RuleBook, item: str, key: str = "", least: int = 0) -> str:
-    """An object with any keys, or with those of ``key``, whose values are all alike."""
-    pair = rules.add(f"{key or string(rules)} {COLON} {item}", "pair")
+def dictionary(rules: RuleBook, item: str, least: int = 0) -> str:
+    """An object with any keys, whose values are all alike."""
+    pair = rules.add(f"{string(rules)} {COLON} {item}", "pair")
     return rules.add(f'"{{" {listed(pair, least, None)} "}}"', "object")
 
 
-def object_of(rules: RuleBook, pairs: Sequence[tuple[str, str, bool]], extra: str = "") -> str:
-    """An object with these keys in this order: key, the symbol of its value, whether it must be there.
-
-    ``extra`` is the symbol of a further pair, of which any number may follow.
-    """
-    end = rules.add('"}"', "end")
-    more = rules.add(f"({COMMA} {extra})* {end}", "more") if extra else end
-    first = rules.add(f"{listed(extra, 0, None)} {end}", "first") if extra else end
+def object_of(rules: RuleBook, pairs: Sequence[tuple[str, str, bool]]) -> str:
+    """An object with these keys in this order: key, the symbol of its value, whether it must be there."""
+    first = more = rules.add('"}"', "end")
     for key, symbol, is_required in reversed(pairs):
         pair = f"{spelled(key)} {COLON} {symbol}"
         with_it, after_another = f"{pair} {more}", f"{COMMA} {pair} {more}"

@@ -6,6 +6,9 @@ counts, with anchors at both ends only. Classes such as ``\w`` mean characters o
 
 from __future__ import annotations
 
+import re
+from string import hexdigits
+
 from engine.errors import GrammarError
 from engine.grammar.gbnf import MAX_REPEATED, CharacterSet, any_of, repeated
 from engine.grammar.json_text import WRITABLE, character
@@ -29,6 +32,7 @@ _CLASSES = {
 }
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 _COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_COUNT = re.compile("([0-9]+)(,?)([0-9]*)")
 _OPERATORS = "^$*+?{}()[]|."
 
 
@@ -136,10 +140,9 @@ class _Parser:
             return _CLASSES[one]
         if one in ("x", "u"):
             digits = "".join(self._next() for _ in range(2 if one == "x" else 4))
-            try:
-                return CharacterSet.of(chr(int(digits, 16)))
-            except ValueError as error:
-                raise self.refusal(f"\\{one}{digits}") from error
+            if not set(digits) <= set(hexdigits):  # int would read more: a sign, spaces
+                raise self.refusal(f"\\{one}{digits}")
+            return CharacterSet.of(chr(int(digits, 16)))
         if one in _ESCAPES:
             return CharacterSet.of(_ESCAPES[one])
         if one.isalnum():
@@ -191,12 +194,11 @@ class _Parser:
         text = ""
         while not self.take("}"):
             text += self._next()
-        least, comma, most = text.partition(",")
-        try:
-            low = int(least)
-            high = (int(most) if most else None) if comma else low
-        except ValueError as error:
-            raise self.refusal(f"{{{text}}}") from error
-        if low < 0 or (high is not None and high < low) or max(low, high or 0) > MAX_REPEATED:
+        counts = _COUNT.fullmatch(text)
+        if counts is None:
+            raise self.refusal(f"{{{text}}}")
+        low, comma, most = int(counts[1]), counts[2], counts[3]
+        high = (int(most) if most else None) if comma else low
+        if (high is not None and high < low) or max(low, high or 0) > MAX_REPEATED:
             raise self.refusal(f"{{{text}}}")
         return low, high

@@ -85,14 +85,29 @@ def merged(one: Schema, other: Schema) -> dict[str, Any]:
     Raises:
         GrammarError: that cannot be said in one.
     """
-    result = constraints(one)
+    result = constraints(_with_further_ones(one, other))
     both_open = _allows_more(one) and _allows_more(other)
-    for name, value in constraints(other).items():
+    for name, value in constraints(_with_further_ones(other, one)).items():
         result[name] = _both(name, result[name], value) if name in result else value
     if not both_open:
         _drop_what_is_closed(one, other, result)
         result["additionalProperties"] = False
     return result
+
+
+def _with_further_ones(schema: Schema, beside: Schema) -> Schema:
+    """The same, where what it demands of further properties is said of those that the one beside it names.
+
+    Raises:
+        GrammarError: it would have to be said of items.
+    """
+    if "items" in schema and "prefixItems" in beside and "prefixItems" not in schema:
+        raise GrammarError(said("Two parts of the schema that hold at once both have {name}.", name="items"))
+    further, properties = schema.get("additionalProperties"), schema.get("properties", {})
+    if not isinstance(further, Mapping):
+        return schema
+    others = [name for name in beside.get("properties", {}) if name not in properties]
+    return {**schema, "properties": {**properties, **dict.fromkeys(others, further)}}
 
 
 def _allows_more(schema: Schema) -> bool:

@@ -96,13 +96,12 @@ def _layers_reason(target: GgufHeader, layers: Value | None) -> str:
     """Why the target has not the layers that an EAGLE-3 head reads; the one behind the last is the output."""
     blocks = target.own("block_count")
     most = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(target)
-    if not isinstance(layers, tuple) or len(layers) != NUM_FEATURES:
+    numbers = [layer for layer in layers if isinstance(layer, int)] if isinstance(layers, tuple) else []
+    if not isinstance(layers, tuple) or not len(numbers) == len(layers) == NUM_FEATURES:
         return said("The head does not name the three layers of the target that it reads.")
-    if not all(0 <= layer <= most for layer in layers):
+    if not all(0 <= layer <= most for layer in numbers):
         return said(
-            "The head reads layer {layer} of its target, and this one has {most}.",
-            layer=max(int(layer) for layer in layers),
-            most=most,
+            "The head reads layer {layer} of its target, and this one has {most}.", layer=max(numbers), most=most
         )
     return ""
 

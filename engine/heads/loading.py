@@ -83,9 +83,7 @@ class LoadedHead(LoadedModel):
         """Read what lies behind the target's last pass once enough rows wait: that pass may be taken back yet."""
         if self.tap.end - self.tap.first < FOLLOW_AT:
             return
-        ids, sequence = self.target.ids[: max(0, self.target.num_past - MAX_ROWS)], self.sequence
-        if not len(ids):
-            return
+        ids, sequence = self.target.ids[: self.target.num_past - MAX_ROWS], self.sequence
         try:
             sequence.reuse(ids)
             for first in range(sequence.num_past, len(ids), N_BATCH):

@@ -206,6 +206,8 @@ class Vocab:
 
     def token_text(self, token_id: int) -> str:
         """The token's own text in the vocabulary, control tokens included."""
+        if not 0 <= token_id < self._n_vocab:  # llama.cpp ends the process over it
+            return ""
         text = self._lib.llama_vocab_get_text(self._handle, token_id)
         return text.decode("utf-8", "replace") if text else ""
 

@@ -359,14 +359,12 @@ class Session:
         Raises:
             EngineError: the prompt is too long or not possible, or a pass failed; the session stays usable.
         """
-        target = self._loaded()
-        if self._prompt is None:
-            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        target, prompt = self._loaded(), self._prompt_builder()
         note = ""
         if request.overflow is Overflow.SUMMARISE and request.raw_prompt is None:
             vocab = target.model.vocab
             summarising = Summariser(
-                self._prompt.build,
+                prompt.build,
                 lambda text: len(vocab.tokenize(text, special=False)),
                 target.context.n_ctx,
                 LEAST_ROOM,
@@ -378,9 +376,7 @@ class Session:
         yield from self._answer(request, should_stop, note)
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
-        target = self._loaded()
-        if self._prompt is None:
-            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        target, prompt = self._loaded(), self._prompt_builder()
         tie_safe = request.tie_safe and request.sampling.greedy
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
@@ -406,7 +402,7 @@ class Session:
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         request = replace(request, mode=mode)
-        answer = Answer(target.sequence, vocab, drafter, request, self._prompt, costs.pacer)
+        answer = Answer(target.sequence, vocab, drafter, request, prompt, costs.pacer)
         answer.constraint = constraint
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
@@ -433,9 +429,7 @@ class Session:
         Raises:
             EngineError: no model is loaded, or the template refuses the messages.
         """
-        if self._prompt is None:
-            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
-        return self._prompt.of_request(request)
+        return self._prompt_builder().of_request(request)
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
@@ -547,6 +541,11 @@ class Session:
         if self._target is None:
             raise ModeUnavailableError("No model is loaded.", "Open a model first.")
         return self._target
+
+    def _prompt_builder(self) -> PromptBuilder:
+        if self._prompt is None:
+            raise ModeUnavailableError("No model is loaded.", "Open a model first.")
+        return self._prompt
 
     def _close_draft(self, reason: str) -> None:
         self._draft_reason = reason

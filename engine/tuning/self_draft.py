@@ -8,6 +8,7 @@ four of 28 layers less agree on .78 to .91 of the tokens and take .89 of a pass:
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -167,7 +168,8 @@ def _name(target: Path, plan: tuple[int, ...]) -> str:
 
 def _remove(paths: Sequence[Path]) -> None:
     for path in paths:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written there may be nothing to look for
+            path.unlink(missing_ok=True)
 
 
 def _write(
@@ -199,7 +201,7 @@ def _write(
             said("{file} could not be written: {reason}.", file=destination.name, reason=error.strerror or error)
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        _remove([part])
 
 
 class _Measured:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import DecodeError
+from engine.interfaces import Rows, TokenIds
 from engine.sequence import MOST_PENDING, CachedSequence
 from tests.fake_model import MarkovModel, RecurrentModel
 
@@ -108,6 +111,79 @@ def test_after_a_failed_pass_the_count_is_the_memorys(monkeypatch: pytest.Monkey
     with pytest.raises(DecodeError):
         sequence.forward([4], 1)
     assert sequence.num_past == 0
+
+
+class Failing(RecurrentModel):
+    """Fails in the passes that it is told to, and has then lost what it held behind its checkpoint."""
+
+    num_candidates = 3
+    fails = False
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        if self.fails:
+            self.restore()
+            raise DecodeError("The pass failed.")
+        return super().forward(ids, n_rows, num_padding)
+
+
+def failing() -> tuple[CachedSequence, Failing]:
+    """One that went back to a checkpoint: five tokens, of which the last two have to be decoded again."""
+    model = Failing(LOGITS)
+    sequence = CachedSequence(model)
+    sequence.forward([1, 2, 3], 0)
+    sequence.checkpoint()
+    sequence.forward([4, 5, 6, 7], 4)
+    assert sequence.rollback(5)
+    assert sequence.num_pending == 2
+    return sequence, model
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda sequence: sequence.forward([8], 1),
+        lambda sequence: sequence.forward_candidates([8]),
+        lambda sequence: sequence.replay(),
+        lambda sequence: sequence.export(),
+        lambda sequence: sequence.save(),
+    ],
+)
+def test_where_pending_tokens_cannot_be_decoded_they_are_no_longer_held(
+    asked: Callable[[CachedSequence], object],
+) -> None:
+    sequence, model = failing()
+    model.fails = True
+    with pytest.raises(DecodeError):
+        asked(sequence)
+    model.fails = False
+    assert sequence.ids.tolist() == model._ids == [1, 2, 3]
+    assert sequence.num_pending == 0
+    sequence.forward([9], 1)
+    assert model._ids == [1, 2, 3, 9]
+
+
+def test_a_long_pass_takes_no_pending_tokens_along() -> None:
+    sequence, model = failing()
+    passes: list[int] = []
+    forward = model.forward
+    sequence._forward = lambda ids, *rest: (passes.append(len(ids)), forward(ids, *rest))[1]
+    long = [number % 10 for number in range(100)]
+    sequence.forward(long, 1)
+    assert passes == [2, 100]
+    assert sequence.ids.tolist() == model._ids == [1, 2, 3, 4, 5, *long]
+    assert sequence.num_replayed == 2
+
+
+def test_a_checkpoint_that_is_lost_is_no_way_back() -> None:
+    sequence, model = recurrent()
+    sequence.forward([1, 2, 3], 0)
+    sequence.checkpoint()
+    sequence.forward([4, 5], 0)
+    model._kept = None
+    assert not sequence.rollback(4)
+    assert sequence.num_past == model.num_past == 0
+    assert not sequence.restore()
+    assert sequence.reuse(np.array([1, 2, 3, 4, 5, 6], dtype=np.int32)) == 0
 
 
 @settings(max_examples=150)

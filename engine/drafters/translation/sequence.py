@@ -8,7 +8,7 @@ draft reads what it would have read had it seen the whole text.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -198,8 +198,15 @@ class TranslatedSequence:
         Raises:
             DecodeError: what has to be read again could not be.
         """
-        self._drop_ids(num_past)
+        begin, ends = num_past, self._ends
+        if 0 < num_past < len(ends) and ends[num_past] == ends[num_past - 1]:
+            begin = bisect_left(ends, ends[num_past])  # of a stretch that the roles translate as a whole
+        kept = self._ids[begin:num_past]
+        self._drop_ids(begin)
         self._cut(self._end)
+        if kept:
+            self._take(kept)
+            self._spell()
         self._forget_rest()
         return True
 

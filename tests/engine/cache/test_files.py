@@ -194,3 +194,32 @@ def test_a_write_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.part"))
     steps.close()  # type: ignore[attr-defined]
     assert [file.name for file in tmp_path.iterdir()] == ["key"]
+
+
+def test_a_file_that_is_gone_or_cut_while_the_program_runs_is_decoded_again(tmp_path: Path) -> None:
+    files = opened(tmp_path)
+    for cut in (None, 10_000, 5):
+        write(files)
+        file = only_file(tmp_path)
+        if cut is None:
+            file.unlink()
+        else:
+            file.write_bytes(file.read_bytes()[:cut])
+        assert files.read(KEY) is None
+        assert files.stored == ()
+        assert not file.exists()
+
+
+def test_a_folder_in_place_of_a_file_harms_no_other(tmp_path: Path) -> None:
+    write(opened(tmp_path))
+    (tmp_path / "folder.state").mkdir()
+    files = opened(tmp_path)
+    assert [stored.key for stored in files.stored] == [KEY]
+    assert files.read(KEY) is not None
+
+
+def test_a_state_that_is_asked_for_and_was_never_kept_is_none(tmp_path: Path) -> None:
+    files = opened(tmp_path)
+    write(files)
+    assert files.read(StateKey("another model", 7)) is None
+    assert files.read(KEY) is not None

@@ -12,6 +12,7 @@ import pytest
 from app.paths import builtin_draft, builtin_target
 from engine.cache.states import MOST_GUESTS, StateCache
 from engine.decoding.stats import StatsRecorder
+from engine.errors import DecodeError
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
 from engine.sequence import CachedSequence
 from engine.session.session import Session
@@ -301,6 +302,128 @@ def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, m
     while cache.has_work:
         cache.work(LONG_S)
     assert cache.num_disk_bytes == sum(file.stat().st_size for file in tmp_path.glob("*.state")) <= 1000
+
+
+@pytest.fixture
+def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache, CachedSequence]:
+    """A cache that is in the middle of writing what the first conversation left; the second is in use."""
+    monkeypatch.setattr("engine.cache.files._WRITE_BYTES", 64)
+    cache = StateCache(tmp_path)
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(markov(), cache)
+    read(cache, sequence, ONE, 1)
+    read(cache, sequence, TWO, 2)
+    for _ in range(3):
+        cache._write_a_little()
+    assert list(tmp_path.glob("*.part"))
+    return cache, sequence
+
+
+def stored_owners(folder: Path) -> set[int]:
+    """Whose caches another start would find on the disk."""
+    cache = StateCache(folder)
+    cache.set_limit(DISK_BYTES)
+    assert cache._files is not None
+    return {stored.key.owner for stored in cache._files.stored}
+
+
+def test_what_is_forgotten_while_it_is_written_is_not_kept(
+    writing: tuple[StateCache, CachedSequence], tmp_path: Path
+) -> None:
+    cache, sequence = writing
+    cache.forget(1)
+    assert not list(tmp_path.glob("*.part"))
+    cache.flush()
+    assert stored_owners(tmp_path) == set()
+    assert read(cache, sequence, ONE, 1).restored_tokens == 0
+
+
+def test_what_another_conversation_forgets_is_written_to_its_end(
+    writing: tuple[StateCache, CachedSequence], tmp_path: Path
+) -> None:
+    writing[0].forget(2)
+    writing[0].work(LONG_S)
+    assert stored_owners(tmp_path) == {1}
+
+
+def test_at_the_end_what_was_begun_is_written_whole(writing: tuple[StateCache, CachedSequence], tmp_path: Path) -> None:
+    writing[0].detach("target")
+    writing[0].flush()
+    assert stored_owners(tmp_path) == {1, 2}
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_at_the_end_what_cannot_be_written_in_a_moment_leaves_no_half_file(
+    writing: tuple[StateCache, CachedSequence], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 1_000_000, 3))
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.cache.states._CLOSING_S", 8.0)
+        patch.setattr("engine.cache.states.time.perf_counter", lambda: float(next(clock)))
+        writing[0].flush()
+    assert not list(tmp_path.glob("*.part"))
+    assert stored_owners(tmp_path) == set()
+
+
+def test_a_newer_state_of_the_same_conversation_is_written_in_place_of_the_one_begun(
+    writing: tuple[StateCache, CachedSequence], tmp_path: Path
+) -> None:
+    cache, sequence = writing
+    longer = np.concatenate((ONE, TWO[:20]))
+    assert read(cache, sequence, longer, 1).restored_tokens == len(ONE)
+    read(cache, sequence, TWO, 2)
+    cache.work(LONG_S)
+    assert stored_owners(tmp_path) == {1, 2}
+    assert cache._files is not None
+    assert [len(stored.ids) for stored in cache._files.stored if stored.key.owner == 1] == [len(longer)]
+
+
+def test_memory_that_is_freed_loses_only_what_the_disk_has(
+    writing: tuple[StateCache, CachedSequence],
+) -> None:
+    cache, sequence = writing
+    cache.work(LONG_S)
+    cache.drop_memory()
+    from_disk = read(cache, sequence, ONE, 1)
+    assert from_disk.restored_tokens == len(ONE) - 1
+    assert "from disk" in " ".join(from_disk.decisions)
+    cache.drop_memory()  # what the second conversation left is in memory only
+    from_memory = read(cache, sequence, TWO, 2)
+    assert from_memory.restored_tokens == len(TWO) - 1
+    assert "from memory" in " ".join(from_memory.decisions)
+
+
+def test_a_damaged_file_is_dropped_and_its_tokens_are_decoded_again(
+    writing: tuple[StateCache, CachedSequence], tmp_path: Path
+) -> None:
+    cache, sequence = writing
+    cache.work(LONG_S)
+    cache.drop_memory()
+    (file,) = tmp_path.glob("*.state")
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    stats = read(cache, sequence, ONE, 1)
+    assert stats.restored_tokens == 0
+    assert any("could not be restored" in decision for decision in stats.decisions)
+    assert sequence.num_past == len(ONE)
+    assert not file.exists()
+
+
+def test_a_cache_that_cannot_be_copied_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> np.ndarray:
+        raise DecodeError("no memory for a copy")
+
+    cache, model = StateCache(), markov()
+    cache.set_limit(DISK_BYTES)
+    sequence = scripted(model, cache)
+    read(cache, sequence, ONE, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "export_state", fail)
+        read(cache, sequence, TWO, 2)
+    assert sequence.num_past == len(TWO)
+    assert read(cache, sequence, ONE, 1).restored_tokens == 0
+    assert read(cache, sequence, TWO, 2).restored_tokens == len(TWO) - 1
 
 
 @pytest.mark.parametrize("keeps", [True, False])

@@ -126,3 +126,5 @@ def test_what_came_before_a_failure_is_given_and_then_the_failure() -> None:
     for _ in range(2):
         with pytest.raises(DecodeError, match="not numbers"):
             run.speculation.run_plain(40, 60.0, never)
+    with pytest.raises(DecodeError, match="not numbers"):
+        run.speculation.step(3, 40)  # whoever goes on otherwise hears of it, too

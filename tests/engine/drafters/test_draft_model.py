@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafters.draft_model import DraftModelDrafter
+from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
-from tests.fake_model import MarkovModel
+from tests.engine.sampling.test_constrained import Allowed
+from tests.fake_model import MarkovModel, RecurrentModel
 
 N_VOCAB = 10
 LOGITS = np.random.default_rng(5).normal(0, 2, (N_VOCAB, N_VOCAB)).astype(np.float32)
@@ -189,3 +193,60 @@ def test_candidates_that_the_target_does_not_know_end_the_proposal(temperature: 
     draft = drafter.propose(history, 9)
     assert all(token_id < 4 for token_id in draft.ids)
     assert len(draft.ids) == known if temperature == 0.0 else len(draft.ids) < 9
+
+
+class Failing(RecurrentModel):
+    """Its passes fail from when it is told to."""
+
+    fails = False
+
+    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        if self.fails:
+            raise DecodeError("no room")
+        return super().forward(ids, n_rows, num_padding)
+
+
+def failing(should_stop: Callable[[], bool] = bool) -> tuple[DraftModelDrafter, Failing, list[str]]:
+    """A drafter that has proposed twelve tokens, its model, and what it tells of failures."""
+    model, told = Failing(LOGITS), list[str]()
+    drafter = DraftModelDrafter(CachedSequence(model), N_VOCAB, NO_END, should_stop)
+    drafter.on_failure = told.append
+    drafter.begin(HISTORY, GREEDY)
+    assert len(drafter.propose(HISTORY, 12).ids) == 12
+    return drafter, model, told
+
+
+HISTORY, GREEDY = np.array([1, 2, 3], dtype=np.int32), Sampler(SamplingParams(temperature=0.0))
+
+
+def test_a_draft_whose_kept_tokens_cannot_be_read_again_is_left_out() -> None:
+    drafter, model, told = failing()
+    model.fails = True
+    drafter.observe(10)  # more than ride along with the next pass: they are read at once
+    assert told == ["no room"]
+    assert model.num_past == 0
+    model.fails = False
+    assert drafter.propose(HISTORY, 3).ids == []
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_pass_that_fails_because_it_was_stopped_is_no_failure(stops: bool) -> None:
+    is_stopped: list[bool] = []
+    drafter, model, told = failing(lambda: bool(is_stopped))
+    drafter.observe(0)
+    is_stopped.extend([True] * stops)
+    model.fails = True
+    assert drafter.propose(HISTORY, 3).ids == []
+    assert told == ([] if stops else ["no room"])
+    model.fails = False
+    is_stopped.clear()
+    assert len(drafter.propose(HISTORY, 3).ids) == (3 if stops else 0)
+
+
+def test_where_the_grammar_wants_what_the_draft_has_not_nothing_is_proposed() -> None:
+    drafter = drafter_of(MarkovModel(LOGITS))
+    drafter.begin(HISTORY, Sampler(SamplingParams(temperature=0.0), constraint=Allowed({N_VOCAB + 5})))
+    assert drafter.propose(HISTORY, 3).ids == []
+    assert not drafter.failure
+    drafter.begin(HISTORY, Sampler(SamplingParams(temperature=0.0), constraint=Allowed({4})))
+    assert drafter.propose(HISTORY, 3).ids == [4, 4, 4]

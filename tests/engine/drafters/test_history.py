@@ -203,3 +203,18 @@ def test_what_is_forgotten_before_it_was_read_is_not_read_later(tmp_path: Path) 
     finish(second)
     assert len(second.index) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_read_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(_path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    first = PastTextIndex(tmp_path, VOCABULARY)
+    first.learn(CHAT)
+    first.save()
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    second = PastTextIndex(tmp_path, VOCABULARY)
+    second.learn([5, 6, 7, 8, 9])
+    finish(second)
+    assert second.index.ids.tolist() == [BOUNDARY, 5, 6, 7, 8, 9]
+    assert proposed(second, 5, 6) == [7, 8, 9]

@@ -108,6 +108,20 @@ def test_layers_of_every_kind() -> None:
     lfm = header_with("lfm2", block_count=2, attention__head_count_kv=(0, 4), shortconv__l_cache=3, **common)
     assert layer_cache_bytes(lfm, setup) == [16 * 1024 * 2 * 4, cells * 4 * 256 * 2]
 
+    named = header_with(
+        "jamba", block_count=3, attention__head_count_kv=2, attention__recurrent_layers=(1, 0, 1), **common, **hybrid
+    )
+    assert layer_cache_bytes(named, setup) == [state, cells * 2 * 256 * 2, state]
+
+    falcon = header_with("falcon-h1", block_count=2, attention__head_count_kv=2, **common, **hybrid)
+    assert layer_cache_bytes(falcon, setup) == [state + cells * 2 * 256 * 2] * 2  # both in each layer
+
+    kimi = {"kda__head_dim": 64, "attention__recurrent_layers": (1, 0), "attention__head_count_kv": 2, **common}
+    of_heads = (3 * 3 * 8 * 64 + 64 * 8 * 64) * 4
+    assert layer_cache_bytes(header_with("kimi-linear", block_count=2, **kimi), setup)[0] == of_heads
+    wider = header_with("kimi-linear", block_count=2, ssm__conv_kernel=6, **kimi)
+    assert layer_cache_bytes(wider, setup)[0] == of_heads + 3 * 2 * 8 * 64 * 4
+
     mamba = header_with("mamba", block_count=1, embedding_length=1024, attention__head_count=0, **hybrid)
     assert layer_cache_bytes(mamba, setup) == [state]
 

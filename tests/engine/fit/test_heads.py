@@ -16,7 +16,7 @@ from engine.heads import compatibility, tap
 from engine.heads.loading import open_head_file, open_own_heads
 from engine.llama import context, head_context
 from engine.loading.loading import LoadOptions, open_model
-from engine.records import CacheType
+from engine.records import CacheType, FlashAttention
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
 from tests.engine.hybrid_factory import tiny_qwen35
@@ -55,6 +55,23 @@ def test_the_estimate_is_what_a_load_takes(name: str, n_ctx: int, tmp_path: Path
     assert expected.compute.all_bytes == pytest.approx(told.compute_bytes, rel=0.05, abs=ROUNDING * 2)
     if head is not None:
         assert expected.weights.all_bytes == pytest.approx(told.weights_bytes, rel=0.05)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_attention_that_is_not_fused_holds_all_scores(name: str, tmp_path: Path) -> None:
+    target, head = KINDS[name]
+    paths = [written(target, tmp_path / "target.gguf"), written(head, tmp_path / "head.gguf") if head else None]
+    loaded = open_model(paths[0], LoadOptions(n_ctx=MOST_N_CTX, threads=1, heads=head is None))
+    options = LoadOptions(threads=1, flash_attention=FlashAttention.OFF)
+    opened = open_head_file(str(paths[1]), loaded, options) if head else open_own_heads(loaded, options)
+    told = opened.info.memory
+    opened.close()
+    loaded.close()
+    headers = read_header(paths[0]), read_header(paths[1]) if paths[1] else None
+    fused, stepwise = (head_memory(headers[0], CacheSetup(MOST_N_CTX, fused=one), headers[1]) for one in (True, False))
+    assert told is not None
+    assert stepwise.compute.all_bytes > 2 * fused.compute.all_bytes
+    assert stepwise.compute.all_bytes == pytest.approx(told.compute_bytes, rel=0.15)
 
 
 def test_a_targets_own_heads_count_only_where_they_are_used(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engine.errors import ModelHeaderError
-from engine.gguf.hyperparameters import read_checked_header
+from engine.errors import ModelFileError, ModelHeaderError
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.hyperparameters import read_checked_head, read_checked_header
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
 
 TINY = tiny_llama(n_ff=32)
 NUM_TOKENS = len(TINY.metadata["tokenizer.ggml.tokens"][1][1])
@@ -117,3 +120,28 @@ SANE = {
 @pytest.mark.parametrize("changes", SANE.values(), ids=SANE)
 def test_unusual_but_real_claims_pass(tmp_path: Path, changes: dict[str, object]) -> None:
     assert read_checked_header(TINY.with_metadata(**changes).write(tmp_path / "sane.gguf")).architecture == "llama"
+
+
+def test_a_head_alone_is_checked_like_a_model_and_is_none(tmp_path: Path) -> None:
+    for name, head in (("eagle3", eagle3_for()), ("mtp", head_only(qwen35_with_mtp()))):
+        path = head.write(tmp_path / f"{name}.gguf")
+        assert read_checked_head(path).tensors == read_header(path).tensors
+        with pytest.raises(ModelFileError, match="of another model"):
+            read_checked_header(path)
+    damaged = eagle3_for().with_metadata(eagle3__block_count=u32(10**9)).write(tmp_path / "damaged.gguf")
+    with pytest.raises(ModelHeaderError, match="block_count is 1,000,000,000"):
+        read_checked_head(damaged)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("m-00002-of-00003.gguf", "Open the first part, m-00001-of-00003.gguf."), ("x.gguf", "Open the first part.")],
+)
+@pytest.mark.parametrize("read", [read_checked_header, read_checked_head])
+def test_a_later_part_names_the_first(
+    tmp_path: Path, name: str, advice: str, read: Callable[[Path], GgufHeader]
+) -> None:
+    part = GgufFile({"split.no": (Kind.UINT16, 1), "split.count": (Kind.UINT16, 3)}, TINY.tensors[:2])
+    with pytest.raises(ModelFileError, match="is part 2 of 3 of a model") as caught:
+        read(part.write(tmp_path / name))
+    assert caught.value.advice == advice

@@ -9,7 +9,7 @@ import pytest
 from engine.errors import ModelFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import check_writes_text, unused_parts
-from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 
 def unused(
@@ -57,3 +57,14 @@ def test_a_projector_itself_is_refused_with_what_to_open_instead(tmp_path: Path)
         check_writes_text(read_header(file), file.name)
     assert "does not write text" in caught.value.message
     assert "Pictures and sound are not in this version" in caught.value.advice
+
+
+def test_an_encoder_is_refused_by_what_it_does(tmp_path: Path) -> None:
+    for file in (
+        GgufFile({"general.architecture": (Kind.STRING, "bert")}),
+        tiny_llama().with_metadata(llama__pooling_type=(Kind.UINT32, 1), llama__attention__causal=(Kind.BOOL, False)),
+    ):
+        path = file.write(tmp_path / "encoder.gguf")
+        with pytest.raises(ModelFileError, match=r"a text encoder .*: it turns texts into numbers, for searching"):
+            check_writes_text(read_header(path), path.name)
+    check_writes_text(read_header(tiny_llama().write(path)), path.name)

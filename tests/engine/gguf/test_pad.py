@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,3 +154,25 @@ def test_the_command_line_tells_failures(tmp_path: Path, capsys: pytest.CaptureF
     assert pad.main([str(source), str(tmp_path / "padded.gguf"), "--params", "2000000"]) == 0
     assert pad.main([str(source), str(tmp_path / "padded.gguf"), "--params", "1000"]) == 1
     assert "nothing to pad" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    source = tiny_llama().write(tmp_path / "source.gguf")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ToolError, match=r"padded\.gguf could not be written: "):
+        make_padded(source, tmp_path / "file" / "padded.gguf", target_params=3_000_000)
+
+
+def test_a_model_whose_layers_differ_cannot_be_padded(tmp_path: Path) -> None:
+    lengths = (Kind.ARRAY, (Kind.UINT32, [96, 96]))
+    source = tiny_llama().with_metadata(llama__feed_forward_length=lengths).write(tmp_path / "source.gguf")
+    with pytest.raises(ToolError, match="no plain feed-forward layers of one size"):
+        make_padded(source, tmp_path / "padded.gguf", target_params=3_000_000)
+
+
+def test_an_alignment_of_its_own_is_kept(tmp_path: Path) -> None:
+    aligned = replace(tiny_llama(seed=3), alignment=128).with_metadata(general__alignment=(Kind.UINT32, 128))
+    source = aligned.write(tmp_path / "source.gguf")
+    padded = make_padded(source, tmp_path / "padded.gguf", target_params=3_000_000)
+    assert gguf.GGUFReader(padded).data_offset % 128 == 0
+    assert_same_words(source, padded)

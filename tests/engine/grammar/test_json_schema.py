@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 
 import numpy as np
@@ -75,6 +76,33 @@ def test_whatever_the_grammar_allows_is_valid_by_the_schema(seed: int) -> None:
         ({"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
                     {"properties": {"a": {"minimum": 5}, "b": {"type": "null"}}}]},
          ['{"a": 5}', '{"a": 17, "b": null}'], ['{"a": 4}', '{"b": null}']),
+        ({"type": "array", "items": [{"type": "null"}, {"type": "integer"}], "additionalItems": False},
+         ["[]", "[null]", "[null, 7]"], ["[7]", "[null, 7, 8]"]),
+        ({"type": "array", "items": [{"type": "null"}], "additionalItems": {"type": "integer"}},
+         ["[null, 7, 8]"], ["[null, null]"]),
+        ({"type": "array", "maxItems": 0}, ["[]"], ["[1]"]),
+        ({"prefixItems": [True, {"type": "null"}], "maxItems": 1}, ["[]", "[3]"], ["[3, null]"]),
+        ({"type": "number", "multipleOf": 1, "minimum": 3}, ["3", "44"], ["2", "3.5"]),
+        ({"type": "number", "minimum": 2, "exclusiveMinimum": 1, "maximum": 9, "exclusiveMaximum": 8},
+         ["2", "2.5", "7", "7.5"], ["1.5", "8", "8.5", "9"]),
+        ({"type": "integer", "minimum": 2, "exclusiveMinimum": 2, "maximum": 5, "exclusiveMaximum": 7},
+         ["3", "5"], ["2", "6"]),
+        ({"oneOf": [{"type": "integer"}, {"type": ["string", "null"], "maxLength": 1}, {"type": "boolean"}]},
+         ["1", '"a"', "null", "true"], ['"ab"', "1.5"]),
+        ({"anyOf": [{"const": 1}, True]}, ["1", '"x"', "[{}]"], []),
+        ({"anyOf": [{"const": 1}, False]}, ["1"], ["2"]),
+        ({"type": "null", "x-unknown": {"not": 5}, "description": "nothing"}, ["null"], ["1"]),
+        ({"enum": [1, 1.5, 2.0, True, None, "a", {}, []], "type": "integer"}, ["1", "2.0"], ["1.5", "true", "null"]),
+        ({"enum": [1, True, None, "a", {}, []], "type": ["boolean", "null"]}, ["true", "null"], ["1", '"a"', "{}"]),
+        ({"enum": [1, True, "a", {}, []], "type": ["string", "object", "array", "number"]},
+         ["1", '"a"', "{}", "[]"], ["true"]),
+        ({"enum": ["a", "b", 1], "const": "b"}, ['"b"'], ['"a"', "1"]),
+        ({"minLength": 2}, ['"ab"'], ['"a"']),
+        ({"properties": {"a": False, "b": {"type": "null"}}}, ["{}", '{"b": null}'], ['{"a": 1}']),
+        ({"type": "object", "minProperties": 1}, ['{"a": 1}'], ["{}"]),
+        ({"type": "object", "unevaluatedProperties": False}, ["{}"], ['{"a": 1}']),
+        ({"type": "object", "additionalProperties": {"type": "null"}, "unevaluatedProperties": False},
+         ['{"a": null}'], ['{"a": 1}']),
     ],
 )  # fmt: skip
 def test_texts_are_allowed_or_not(schema: Json, good: list[str], bad: list[str]) -> None:
@@ -86,6 +114,11 @@ def test_texts_are_allowed_or_not(schema: Json, good: list[str], bad: list[str])
 def test_any_object_is_an_object() -> None:
     assert accepts(any_object_grammar(), '{"a": {"b": [1, "two", null]}}')
     assert not accepts(any_object_grammar(), "[]")
+
+
+def nested(depth: int) -> Json:
+    """One alternative in another."""
+    return {"anyOf": [nested(depth - 1)]} if depth else True
 
 
 @pytest.mark.parametrize(
@@ -105,6 +138,31 @@ def test_any_object_is_an_object() -> None:
         ({"type": "string", "minLength": 5, "maxLength": 4}, "longer"),
         ({"enum": ["a"], "type": "integer"}, "enum"),
         ({"required": ["a"], "properties": {}, "additionalProperties": False}, "required"),
+        ({"type": "object", "required": ["a"], "unevaluatedProperties": False}, "not allowed"),
+        ({"type": "object", "unevaluatedProperties": {"type": "null"}}, "unevaluatedProperties"),
+        ({"type": "object", "additionalProperties": False, "minProperties": 1}, "counts properties"),
+        ({"type": "object", "minProperties": 2}, "counts properties"),
+        ({"type": "object", "maxProperties": 2}, "counts properties"),
+        ({"properties": {"a": True, "b": True}, "required": ["a"], "maxProperties": 1}, "optional properties"),
+        ({"properties": {"a": True, "b": True}, "required": ["a"], "minProperties": 2}, "optional properties"),
+        ({"anyOf": [True], "oneOf": [True]}, "anyOf and oneOf"),
+        ({"anyOf": []}, "without alternatives"),
+        ({"anyOf": [False]}, "without alternatives"),
+        ({"allOf": [True, False]}, "false"),
+        (nested(80), "without an end"),
+        ({"enum": [1, 2], "minimum": 2}, "minimum"),
+        ({"enum": [1, 2], "const": 3}, "no value"),
+        ({"type": "number", "minimum": "3"}, "minimum"),
+        ({"type": "number", "exclusiveMaximum": True}, "exclusiveMaximum"),
+        ({"type": "number", "maximum": math.inf}, "maximum"),
+        ({"type": "array", "minItems": 3, "maxItems": 2}, "more items"),
+        ({"type": "array", "minItems": 1001}, "1,001 items"),
+        ({"type": "array", "items": False, "minItems": 1}, "none is allowed"),
+        ({"prefixItems": [True], "items": False, "minItems": 2}, "more items"),
+        ({"type": "string", "minLength": 1001}, "1,001 characters"),
+        ({"type": "string", "pattern": "a", "maxLength": 3}, "pattern beside a length"),
+        ({"type": "string", "format": "date", "minLength": 3}, "format beside a length"),
+        ({"type": []}, "type"),
         (False, "false"),
         (7, "object"),
         ({"properties": 3}, "wrong type"),
@@ -120,6 +178,12 @@ def test_a_schema_cannot_grow_without_a_bound() -> None:
     wide = {"type": "object", "properties": {f"p{i}": {"const": "x" * 200 + str(i)} for i in range(5000)}}
     with pytest.raises(GrammarError):
         grammar_of(wide)
+
+
+def test_a_schema_of_many_rules_is_refused_by_their_number() -> None:
+    many = {"type": "object", "properties": {f"p{i}": {"const": i} for i in range(3000)}}
+    with pytest.raises(GrammarError, match="more than 4,000 rules"):
+        grammar_of(many)
 
 
 def chain(kind: str) -> Json:

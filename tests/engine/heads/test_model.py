@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.errors import DecodeError
+from engine.errors import DecodeError, DraftRefusedError
 from engine.heads.loading import LoadedHead, open_head_file, open_own_heads
 from engine.heads.model import MOST_LOST
 from engine.heads.tap import CAPACITY, FOLLOW_AT
+from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, tiny_hy_v3
@@ -35,12 +37,16 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return target().write(folder / "target.gguf"), head().write(folder / "head.gguf") if head is not None else None
 
 
+def open_head(files: tuple[Path, Path | None], target: LoadedModel) -> LoadedHead:
+    options = LoadOptions(threads=1)
+    return open_own_heads(target, options) if files[1] is None else open_head_file(str(files[1]), target, options)
+
+
 @contextmanager
 def opened(files: tuple[Path, Path | None]) -> Iterator[Opened]:
     """A target and its head, which follows it."""
     target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
-    options = LoadOptions(threads=1)
-    head = open_own_heads(target, options) if files[1] is None else open_head_file(str(files[1]), target, options)
+    head = open_head(files, target)
     head.follow(on=True)
     try:
         yield target, head
@@ -118,6 +124,46 @@ def test_it_reads_along_where_rows_wait_and_never_more_are_kept(files: tuple[Pat
         assert_same(row, head.sequence.forward(ids[head.sequence.num_past :], 1)[0])
 
 
+def test_reading_along_that_fails_ends_no_pass_of_the_target(
+    files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, read, failures, rows = text(700), HeadContext.read, list[int](), list[np.ndarray]()
+
+    def fail_once(self: HeadContext, *rest: object) -> object:
+        if not failures:
+            failures.append(len(ids))
+            raise DecodeError("The pass failed.")
+        return read(self, *rest)  # type: ignore[arg-type]
+
+    for fails in (False, True):
+        with opened(files) as (target, head), monkeypatch.context() as patch:
+            if fails:
+                patch.setattr(HeadContext, "read", fail_once)
+            target.sequence.forward(ids[:400], 0)
+            assert target.sequence.num_past == 400
+            assert (head.sequence.num_past > 1) is not fails
+            target.sequence.forward(ids[400:699], 0)
+            assert head.sequence.num_past > 400
+            rows.append(head.sequence.forward(ids[head.sequence.num_past :], 1)[0].copy())
+    assert failures
+    assert_same(*rows)
+
+
+def test_rows_that_llama_cpp_does_not_give_are_done_without(
+    files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = text(30)
+    with opened(files) as (target, head):
+        monkeypatch.setattr("engine.llama.hidden_rows.RowPart.address", lambda *_: None)
+        row = target.sequence.forward(ids[:29], 1)[0].copy()
+        assert (head.tap.first, head.tap.end) == (0, 0)
+        assert np.isfinite(head.sequence.forward(ids, 1)[0]).any()
+        monkeypatch.undo()
+        target.sequence.clear()
+        np.testing.assert_array_equal(target.sequence.forward(ids[:29], 1)[0], row)
+        assert head.tap.end == 29
+
+
 def test_drafted_text_that_may_be_refused_is_not_read_along(files: tuple[Path, Path | None]) -> None:
     ids = text(FOLLOW_AT + 60)
     with opened(files) as (target, head):
@@ -176,6 +222,48 @@ def test_its_cache_can_be_kept_and_brought_back(files: tuple[Path, Path | None])
         target.sequence.clear()
         target.sequence.forward(ids[:49], 0)
         assert_same(told, head.sequence.forward(ids[49:], 1)[0])
+
+
+def test_a_cache_that_is_damaged_is_refused_and_the_head_stays_usable(files: tuple[Path, Path | None]) -> None:
+    ids = text(30)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:29], 0)
+        told = head.sequence.forward(ids, 1)[0].copy()
+        state = head.sequence.export()
+        assert state is not None
+        assert not head.sequence.adopt(replace(state, data=state.data[: len(state.data) // 2].copy()))
+        assert head.sequence.num_past == 0
+        target.sequence.clear()
+        target.sequence.forward(ids[:29], 0)
+        assert_same(told, head.sequence.forward(ids, 1)[0])
+
+
+def test_what_it_read_needs_no_checkpoint(files: tuple[Path, Path | None]) -> None:
+    ids = text(20)
+    with opened(files) as (target, head):
+        target.sequence.forward(ids[:19], 0)
+        head.sequence.forward(ids[:10], 0)
+        assert not head.sequence.save()  # any tail can be forgotten
+        told = head.sequence.forward(ids[10:], 1)[0].copy()
+        assert head.sequence.rollback(10)
+        found = head.reader.forward_candidates(ids[10:])
+        assert found.ids.tolist() == list(range(head.reader.n_vocab))
+        assert_same(told, found.logits)
+
+
+def test_a_head_that_cannot_forget_is_refused_and_freed(
+    files: tuple[Path, Path | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[HeadContext] = []
+    close = HeadContext.close
+    monkeypatch.setattr(HeadContext, "rollback", lambda *_: False)
+    monkeypatch.setattr(HeadContext, "close", lambda self: (closed.append(self), close(self))[1])
+    target = open_model(files[0], LoadOptions(n_ctx=LONG, threads=1, heads=files[1] is None))
+    with pytest.raises(DraftRefusedError, match="cannot forget what it drafted"):
+        open_head(files, target)
+    assert len(closed) == 1
+    assert np.isfinite(target.sequence.forward(text(5), 1)).any()
+    target.close()
 
 
 def test_several_rows_and_padding_are_those_of_single_passes(files: tuple[Path, Path | None]) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from engine.errors import GrammarError
 from engine.llama.grammar import GrammarState, LlamaGrammar
+from engine.llama.model import LlamaModel
 from tests.engine.grammar.walks import byte_tokens, model
+from tests.shared_files import shared_file
 
 VOCAB = model().vocab
 STRING = 'root ::= "\\"" [^"]* "\\"" | "no"'
@@ -66,3 +68,22 @@ def test_a_character_ends_as_utf8_has_it() -> None:
 def test_what_is_no_grammar_is_an_error(text: str) -> None:
     with pytest.raises(GrammarError):
         LlamaGrammar(VOCAB, text)
+
+
+@pytest.mark.parametrize("data", [b'"', b'"\xf0', b'"\xf0\x9f', b'"\xc3', b"n"])
+def test_of_a_large_vocabulary_the_same_tokens_may_follow(data: bytes) -> None:
+    """Of many tokens what is no UTF-8 is known beforehand; asked one by one, each is looked at."""
+    with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
+        vocab = large.vocab
+        single = {byte: token_id for token_id, byte in vocab.token_prefixes.single.items()}
+        state: GrammarState | None = LlamaGrammar(vocab, STRING).start
+        for byte in data:
+            state = None if state is None else state.advanced(single[byte])
+        assert state is not None
+        everything = np.arange(vocab.n_vocab)
+        at_once = state.allows(everything)
+        parts = [state.allows(everything[begin : begin + 1000]) for begin in range(0, vocab.n_vocab, 1000)]
+        assert at_once.any()
+        assert np.concatenate(parts).tolist() == at_once.tolist()
+        assert state.all_allowed().tolist() == everything[at_once].tolist()
+        del state

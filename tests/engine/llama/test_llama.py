@@ -14,6 +14,7 @@ from engine.errors import DecodeError, ModelLoadError, ModelNotFoundError
 from engine.llama import library
 from engine.llama.context import N_BATCH, ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_file, shared_model
 
 
@@ -37,6 +38,14 @@ def test_facts_of_a_real_file(model: LlamaModel) -> None:
     assert model.metadata("no.such.key") is None
 
 
+@pytest.mark.parametrize("length", [0, 1, 254, 255, 256, 257, 5000])
+def test_an_entry_of_any_length_is_read_whole(tmp_path: Path, length: int) -> None:
+    text = "ü" * (length // 2) + "x" * (length % 2)
+    path = tiny_llama().with_metadata(general__description=(Kind.STRING, text)).write(tmp_path / "told.gguf")
+    with LlamaModel(path, vocab_only=True) as told:
+        assert told.metadata("general.description") == text
+
+
 def test_one_pass_gives_the_rows_of_single_passes(context: LlamaContext, model: LlamaModel) -> None:
     ids = model.vocab.tokenize("Once upon a time there was", special=True, add_bos=True)
     single = np.array([context.forward([token_id], 1)[0].copy() for token_id in ids])
@@ -58,6 +67,45 @@ def test_rollback_forgets(context: LlamaContext) -> None:
     assert context.rollback(2)
     assert context.num_past == 2
     np.testing.assert_allclose(context.forward([407], 1)[0], before, atol=0.02)
+
+
+def test_what_was_read_can_be_copied_out_and_back(context: LlamaContext) -> None:
+    assert context.export_state() is None
+    context.forward([1, 403, 407, 261], 0)
+    state = context.export_state()
+    assert state is not None
+    assert len(state) == context.state_bytes
+    row = context.forward([378], 1)[0].copy()
+    context.clear()
+    context.forward([9, 10, 11], 0)
+    assert context.import_state(state, 4)
+    assert context.num_past == 4
+    np.testing.assert_array_equal(context.forward([378], 1)[0], row)
+
+
+def test_a_copy_that_is_damaged_or_of_other_tokens_is_refused(context: LlamaContext) -> None:
+    row = context.forward([1, 403, 407], 1)[0].copy()
+    state = context.export_state()
+    assert state is not None
+    for damaged, num_past in ((state[: len(state) // 2].copy(), 3), (state, 4), (state[:0].copy(), 3)):
+        assert not context.import_state(damaged, num_past)
+        assert context.num_past == 0
+        np.testing.assert_array_equal(context.forward([1, 403, 407], 1)[0], row)
+
+
+def test_a_kept_state_is_of_no_use_behind_where_it_was_kept() -> None:
+    with (
+        LlamaModel(shared_model("tiny-rwkv7-834K-f32.gguf")) as model,
+        LlamaContext(model, ContextParams(256, 1)) as context,
+    ):
+        first = context.forward([5, 6], 1)[0].copy()
+        assert context.save()
+        context.forward([7], 0)
+        assert context.restore()
+        assert context.num_past == 2
+        context.clear()
+        assert not context.restore()
+        np.testing.assert_array_equal(context.forward([5, 6], 1)[0], first)
 
 
 def test_a_full_context_is_an_error_and_loses_nothing(context: LlamaContext) -> None:

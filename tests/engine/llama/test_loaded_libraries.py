@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from engine.errors import DeviceError
 from engine.kernels.build_options import NARROW, ORDERED, TILES
-from engine.llama import library
+from engine.llama import devices, library
 from engine.llama.library import KERNEL_MARKS, LoadedLibrary, library_notices, loaded_libraries
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -164,3 +169,82 @@ def test_what_a_window_loads_is_no_driver(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(library, "_mapped_files", lambda: [*map(str, files), str(tmp_path / "libvulkan_gone.so")])
     *_, drivers = library.driver_facts()
     assert [name for name, *_ in drivers] == ["libcuda.so.1", "libvulkan_lvp.so"]  # type: ignore[misc]
+
+
+def unreadable(*_: object) -> bytes:
+    raise PermissionError("a sandbox hides it")
+
+
+def test_where_the_system_has_no_list_of_mapped_files_they_are_found_otherwise(
+    compiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.start()
+    known = loaded_libraries()
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    assert loaded_libraries() == known
+    monkeypatch.setattr("psutil.Process.memory_maps", unreadable)
+    assert loaded_libraries() == ()
+    assert library_notices() == ()
+    assert library.driver_facts()[2] == []
+
+
+def test_facts_of_a_machine_that_tells_little_are_facts_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    known = library.machine_facts()
+    monkeypatch.setattr("engine.llama.library.metadata.version", absent)
+    monkeypatch.setattr(Path, "read_text", unreadable)
+    facts = library.machine_facts()
+    assert facts[0] == "unknown"
+    assert facts[1] == known[1]
+    assert facts != known
+    assert library.processor_name() == platform.processor()
+    assert library.driver_facts()[1] == ""
+
+
+@pytest.fixture
+def found_anew() -> Iterator[None]:
+    """Look for ggml again inside the test, and again after it."""
+    library._find_ggml.cache_clear()
+    yield
+    library._find_ggml.cache_clear()
+
+
+@pytest.mark.usefixtures("found_anew")
+def test_devices_are_found_in_the_package_where_the_library_in_use_does_not_give_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = library.device_handles()
+    assert known
+    monkeypatch.setattr(library, "_ggml_of_llama", lambda: ctypes.CDLL(None))  # has none of the functions
+    library._find_ggml.cache_clear()
+    assert library.device_handles() == known
+
+
+@pytest.mark.usefixtures("found_anew")
+def test_without_ggmls_devices_the_processor_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> object:
+        raise ImportError("no such module")
+
+    monkeypatch.setattr(library, "_ggml_of_llama", missing)
+    monkeypatch.setattr(library, "_ggml_of_package", missing)
+    assert library.ggml() is None
+    assert library.device_handles() == ()
+    assert devices.find_gpus() == devices.default_gpus() == ()
+    with pytest.raises(DeviceError, match="There is no device CUDA0"):
+        devices.find_devices(("CUDA0",))
+
+
+def test_a_package_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "llama_cpp").mkdir()
+    (tmp_path / "llama_cpp" / "__init__.py").touch()
+    (tmp_path / "llama_cpp" / "llama_cpp.py").write_text("raise OSError('libllama.so: cannot open')")
+    tell = (
+        "from engine.errors import LibraryError\n"
+        "try:\n    import engine.llama.library\n"
+        "except LibraryError as error:\n    print(error.message)"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    done = subprocess.run([sys.executable, "-c", tell], env=env, capture_output=True, text=True, check=True)
+    assert "libllama.so: cannot open." in done.stdout

@@ -142,3 +142,17 @@ def test_layers_may_leave_this_machine_without_a_gpu(monkeypatch: pytest.MonkeyP
     assert LoadOptions(placement=Placement(("rpc:10.0.0.2:50052",))).may_leave_main_memory
     assert not LoadOptions(gpu_layers=0, placement=Placement(("rpc:10.0.0.2:50052",))).may_leave_main_memory
     assert not LoadOptions().may_leave_main_memory
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_explained"),
+    [(b"ggml-rpc.cpp:41: Remote RPC server crashed or returned malformed response", True), (b"ggml.c:9: fatal", False)],
+)
+def test_why_llama_cpp_ends_the_program_is_written_where_it_is_seen(
+    reason: bytes, is_explained: bool, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    rpc._on_abort(reason)
+    written = capfd.readouterr().err
+    assert written.startswith(f"paceline: {reason.decode()}\n")
+    assert ("what was answered is stored" in written) is is_explained
+    assert reason.decode() in caplog.text

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.gguf_factory import Kind
+from engine.llama.model import LlamaModel
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.hybrid_factory import TOKENS, tiny_lfm2
 
 # llama.cpp ends the process over a character that it cannot spell, so a process of its own asks for it.
@@ -32,3 +33,53 @@ def test_a_vocabulary_that_lacks_a_byte_replaces_what_it_cannot_spell(tmp_path: 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.splitlines() == list(texts.values())
+
+
+CONTROL, NORMAL = 3, 1  # llama.h's types of tokens
+
+
+def with_tokens(folder: Path, *added: tuple[str, int]) -> LlamaModel:
+    """The vocabulary of a small model that has these tokens besides; its first new one has the id 263."""
+    file = tiny_llama()
+    tokens, scores, types = (
+        list(file.metadata[f"tokenizer.ggml.{name}"][1][1]) for name in ("tokens", "scores", "token_type")
+    )
+    tokens += [text for text, _ in added]
+    scores += [-100.0] * len(added)
+    types += [kind for _, kind in added]
+    changed = file.with_metadata(
+        tokenizer__ggml__tokens=(Kind.ARRAY, (Kind.STRING, tokens)),
+        tokenizer__ggml__scores=(Kind.ARRAY, (Kind.FLOAT32, scores)),
+        tokenizer__ggml__token_type=(Kind.ARRAY, (Kind.INT32, types)),
+        llama__vocab_size=(Kind.UINT32, len(tokens)),
+    )
+    return LlamaModel(changed.write(folder / "vocab.gguf"), vocab_only=True)
+
+
+def test_what_marks_reasoning_and_calls_is_text_and_other_control_tokens_are_none(tmp_path: Path) -> None:
+    added = (("<think>", CONTROL), ("</think>", CONTROL), ("<tool_call>", CONTROL), ("<|other|>", CONTROL))
+    with with_tokens(tmp_path, *added) as model:
+        vocab = model.vocab
+        assert [vocab.piece(i) for i in range(263, 267)] == [b"<think>", b"</think>", b"<tool_call>", b""]
+        assert vocab.token_text(266) == "<|other|>"
+        assert vocab.tokenize("<think>", special=True) == [263]
+        assert 263 not in vocab.tokenize("<think>", special=False)
+
+
+def test_a_token_of_any_length_is_read_whole(tmp_path: Path) -> None:
+    long = "x" * 5000
+    with with_tokens(tmp_path, (long, NORMAL), ("y" + long + "é", NORMAL)) as model:
+        vocab = model.vocab
+        assert vocab.piece(263) == long.encode()
+        assert vocab.piece(264) == ("y" + long + "é").encode()
+        assert vocab.token_prefixes.first[263:].tolist() == [ord("x"), ord("y")]
+        assert vocab.token_prefixes.fits_alone[263:].all()
+
+
+def test_there_are_no_tokens_beside_the_vocabulary(tmp_path: Path) -> None:
+    with with_tokens(tmp_path, ("x", NORMAL)) as model:
+        vocab = model.vocab
+        assert (vocab.n_vocab, vocab.piece(263)) == (264, b"x")
+        assert [vocab.piece(i) for i in (-1, 264, 2**31 - 1)] == [b"", b"", b""]
+        assert [vocab.token_text(i) for i in (-1, 264, 2**31 - 1)] == ["", "", ""]
+        assert not vocab.is_eog(264)

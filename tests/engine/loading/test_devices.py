@@ -11,6 +11,7 @@ from engine.errors import ModelLoadError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import Spread, estimate_memory
 from engine.gguf.header import read_header
+from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
 from engine.loading.devices import ALL_LAYERS, Attempt, attempts, room_on, spread_of
 from engine.loading.loading import LoadedModel, LoadOptions, experts_notices, layers_notices, open_model, with_room_for
@@ -62,6 +63,14 @@ def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
     assert spread_of(Placement(), found, found).lends_weights
     remote = (replace(found[0], kind=DeviceKind.REMOTE),)
     assert not spread_of(Placement(), remote, remote).lends_weights
+
+
+def test_an_integrated_processor_is_used_by_default_only_where_there_is_no_other() -> None:
+    integrated = Device("Vulkan1", "GPU", 8 * GB, 8 * GB, DeviceKind.INTEGRATED)
+    both = (integrated, *gpus(GB, GB))
+    assert shared_by_default(both) == gpus(GB, GB)
+    assert shared_by_default((integrated,)) == (integrated,)
+    assert shared_by_default(()) == ()
 
 
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +157,8 @@ def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
     assert "the experts of 4 layers stay in main memory" in experts_notices(request, told)[0]
     assert experts_notices(replace(request, placement=told.placement), told) == ()
     assert experts_notices(request, loaded.info) == ()
+    alone = replace(loaded.info, placement=Placement(cpu_moe_layers=1))
+    assert "the experts of 1 layer stay in main memory" in experts_notices(request, alone)[0]
 
 
 @pytest.mark.parametrize(

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.errors import DecodeError, EngineError
+from engine.errors import DecodeError, EngineError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
+from engine.fit.fit import estimate
+from engine.gguf.header import read_header
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
 from engine.loading.devices import Attempt
-from engine.loading.loading import LoadOptions, open_model
+from engine.loading.loading import (
+    AUTOMATIC_N_CTX,
+    LoadOptions,
+    fit_context,
+    open_beside,
+    open_model,
+    recommended_sampling,
+)
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, LoadRequest
 from engine.sandbox.probe import probe
 from engine.session import session
 from engine.session.session import Session
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 OPTIONS = LoadOptions(512, 1)
 
@@ -97,6 +109,92 @@ def test_a_surprise_after_the_weights_are_there_frees_them_and_keeps_the_model_b
     assert isinstance(last, Finished)
     both.close()
     assert held == set()
+
+
+@pytest.mark.parametrize("num_answers", range(4))
+def test_a_load_can_be_cancelled_until_the_model_is_described(held: set[int], num_answers: int) -> None:
+    """llama.cpp asks while it reads; when all is read it is asked twice more, as what follows takes its time."""
+    whole: list[float] = []
+
+    def progress(fraction: float) -> bool:
+        whole.extend([fraction] * (fraction == 1.0))
+        return len(whole) <= num_answers
+
+    if num_answers < 3:
+        with pytest.raises(LoadCancelledError, match="was cancelled"):
+            open_model(builtin_target(), OPTIONS, progress)
+    else:
+        open_model(builtin_target(), OPTIONS, progress).close()
+    assert held == set()
+
+
+def test_a_model_that_writes_no_text_is_refused(held: set[int], tmp_path: Path) -> None:
+    file = tiny_llama()  # with llama's weights, called a model of text diffusion
+    metadata = {key.replace("llama.", "llada."): value for key, value in file.metadata.items()}
+    metadata["general.architecture"] = (Kind.STRING, "llada")
+    path = GgufFile(metadata, file.tensors).write(tmp_path / "llada.gguf")
+    with pytest.raises(ModelFileError, match=r"llada\.gguf is a llada model, which does not write text"):
+        open_model(path, OPTIONS)
+    assert held == set()
+
+
+def test_a_context_beside_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bool:
+        raise DecodeError("No memory for a pass.")
+
+    loaded = open_model(builtin_target(), OPTIONS)
+    before = set(held)
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "try_rollback", fail)
+        with pytest.raises(DecodeError):
+            open_beside(loaded, 256)
+    assert held == before
+    beside = open_beside(loaded, 256)
+    assert (beside.context.n_ctx, beside.can_rollback) == (256, True)
+    beside.close()
+    loaded.close()
+    assert held == set()
+
+
+def test_the_automatic_context_is_the_largest_that_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tiny_llama().with_metadata(llama__context_length=(Kind.UINT32, 32_768))
+    path = str(long.write(tmp_path / "long.gguf"))
+    header = read_header(Path(path))
+    options = LoadOptions(gpu_layers=0)
+
+    def fitted(num_bytes: int, asked: LoadOptions = options) -> int | None:
+        monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=num_bytes))
+        return fit_context([path], asked).n_ctx
+
+    needed = {n_ctx: estimate([header], n_ctx, 1).needed_bytes for n_ctx in (2048, 4096, 8192, 32_768)}
+    assert list(needed.values()) == sorted(set(needed.values()))
+    assert fitted(2 * needed[32_768]) == AUTOMATIC_N_CTX == 8192
+    assert fitted(needed[8192]) == 8192
+    assert fitted(needed[8192] - 1) == 4096
+    assert fitted(needed[4096] - 1) == fitted(needed[2048]) == 2048
+    with pytest.raises(NotEnoughMemoryError, match="are free"):
+        fitted(needed[2048] - 1)
+    assert fitted(needed[32_768], replace(options, n_ctx=1 << 20)) == 32_768  # no more than it was trained for
+    with pytest.raises(NotEnoughMemoryError):  # what was asked for is not made smaller
+        fitted(needed[32_768] - 1, replace(options, n_ctx=32_768))
+
+
+def test_settings_that_a_file_recommends_are_told(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(
+        general__sampling__temp=(Kind.FLOAT32, 0.625),
+        general__sampling__top_k=(Kind.INT32, 20),
+        general__sampling__top_p=(Kind.FLOAT32, 1.5),  # out of its range
+    )
+    loaded = open_model(file.write(tmp_path / "told.gguf"), OPTIONS)
+    assert dict(loaded.info.recommended) == {"top_k": 20, "temperature": 0.625}
+    loaded.close()
+
+
+@pytest.mark.parametrize("text", ["", "nan", "inf", "-1", "high", "1e999", "0x10", "[0.5]"])
+@pytest.mark.parametrize("name", ["temp", "top_p", "min_p", "penalty_repeat", "top_k"])
+def test_recommended_settings_that_are_none_are_left_out(name: str, text: str) -> None:
+    given = {"general.sampling.temp": "0.5", f"general.sampling.{name}": text}
+    assert dict(recommended_sampling(given.get)) == ({} if name == "temp" else {"temperature": 0.5})
 
 
 def test_a_file_that_is_no_model_holds_nothing(held: set[int], tmp_path: Path) -> None:

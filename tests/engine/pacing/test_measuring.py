@@ -20,6 +20,7 @@ from engine.pacing import measuring
 from engine.pacing.constants import MAX_PASS, POINTS, STEADY
 from engine.pacing.measuring import (
     Interrupted,
+    OtherLoad,
     few_passes_ms,
     measure,
     measure_drafting,
@@ -236,3 +237,24 @@ def test_the_processor_time_of_the_window_is_our_own(monkeypatch: pytest.MonkeyP
     assert alone <= measuring.own_seconds() <= process_time(), "it is gone"
     monkeypatch.setenv(WINDOW_PID, "nonsense")
     assert measuring.own_seconds() <= process_time()
+
+
+def test_where_a_sandbox_hides_what_idles_steady_times_have_to_be_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "idle_seconds", lambda: 0.0)
+    others = OtherLoad()
+    monkeypatch.setattr(measuring, "perf_counter", lambda: 1e9)
+    assert others.is_low
+
+
+def test_of_slow_passes_each_size_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    sequence = CachedSequence(MarkovModel(P_LOGITS))
+    forward = sequence._forward
+
+    def slow(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        sizes.append(len(ids))
+        return forward(ids, n_rows, num_padding)
+
+    sequence._forward = slow
+    assert set(few_passes_ms(sequence, (1, 4), budget_s=0.0)) == {1, 4}
+    assert sizes == [1, 1, 4]

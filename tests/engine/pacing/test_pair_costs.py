@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.paths import builtin_draft, builtin_target
+from engine.errors import DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.pacing import pair_costs
 from engine.pacing.constants import POINTS
@@ -387,3 +388,33 @@ def test_what_answers_taught_is_there_at_the_next_start(pair: tuple[LoadedModel,
     assert second.pacer is not None
     second.pacer.begin("kind")
     assert second.pacer.experience.drafted.chance(0) < 0.2
+
+
+@pytest.mark.parametrize("work", [lambda costs: costs.measure(0.2), lambda costs: costs.prepare(paced=True)])
+def test_a_pass_that_fails_while_costs_are_measured_is_an_error_and_measuring_goes_on_later(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, work: Callable[[PairCosts], None]
+) -> None:
+    def fail(*_: object) -> None:
+        raise DecodeError("The pass failed.")
+
+    costs = PairCosts(*pair, REQUEST, CostStore())
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.llama.context.LlamaContext._decode", fail)
+        with pytest.raises(DecodeError):
+            work(costs)
+    assert wants(costs)
+    costs.measure(0.2)
+    assert not wants(costs)
+
+
+def test_a_target_that_runs_plain_has_nothing_measured_but_its_threads(
+    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_costs, "measure_passes", forbidden)
+    costs = PairCosts(replace(pair[0], can_rollback=False), None, REQUEST, CostStore())
+    assert not wants(costs)
+    assert costs.observe_passes(1, [5.0]) == ""
+    costs.measure(0.2)
+    costs.prepare(paced=True)
+    assert costs.pacer is None
+    assert not wants(costs)

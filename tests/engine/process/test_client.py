@@ -324,6 +324,19 @@ def test_a_turn_hears_of_failures_and_of_the_end_of_the_process(bench: Bench) ->
     assert "never begun" in said
 
 
+def test_a_process_that_cannot_be_started_fails_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.process.process.command", lambda: [str(tmp_path / "no such program")])
+    bench = Bench(tmp_path / "notes")
+    bench.client.set_draft("a draft")
+    assert "could not be started" in bench.wait_for(EngineEnded).reason
+    failed = bench.wait_for(EngineFailed)
+    assert (failed.request_id, failed.engine_ended) == (0, True)
+    monkeypatch.undo()
+    bench.load("model")  # the next command tries again
+    assert bench.wait_for(EngineReady).target.path == "model"
+    assert bench.client.shutdown(WAIT_S)
+
+
 def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         bench.ask("fail secret-words")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -56,3 +57,54 @@ def test_a_closed_terminal_does_not_hold_the_engine_up(monkeypatch: pytest.Monke
     started.start_reading()
     assert started.wait(30.0)
     assert ended == [0]
+
+
+def started(
+    monkeypatch: pytest.MonkeyPatch, script: str, on_message: Callable[[object], None]
+) -> tuple[process.EngineProcess, list[int]]:
+    """A process that runs ``script`` in place of the engine, and the statuses with which it ended."""
+    monkeypatch.setattr(process, "command", lambda: [sys.executable, "-c", script])
+    ended: list[int] = []
+    setup = Setup(int, logging.Formatter(), 0)  # type: ignore[arg-type]
+    begun = process.EngineProcess(setup, on_message, lambda _process, status: ended.append(status))
+    begun.start_reading()
+    return begun, ended
+
+
+SENDS = "import sys, time; from engine.process.channel import packed; sys.stdout.buffer.write({}); sys.stdout.flush(); "
+
+
+def test_what_cannot_be_read_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[object] = []
+    script = SENDS.format("packed(['first']) + (5).to_bytes(8, 'little') + b'words'") + "time.sleep(600)"
+    begun, ended = started(monkeypatch, script, heard.append)
+    assert begun.wait(30.0)
+    assert heard == ["first"]
+    assert ended != [0]
+    assert "sent what cannot be read" in caplog.text
+
+
+def test_a_message_that_its_hearer_cannot_take_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[object] = []
+
+    def hear(message: object) -> None:
+        if message == 2:
+            raise ValueError("a surprise")
+        heard.append(message)
+
+    begun, ended = started(monkeypatch, SENDS.format("packed([1, 2]) + packed([3])"), hear)
+    assert begun.wait(30.0)
+    assert (heard, ended) == ([1, 3], [0])
+    assert "int of the engine could not be taken" in caplog.text
+
+
+def test_a_message_to_a_process_that_has_ended_is_nobodys_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = started(monkeypatch, "raise SystemExit(3)", lambda _message: None)
+    assert begun.wait(30.0)
+    begun.send("words")
+    begun.send("x" * 1_000_000)
+    assert ended == [3]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.errors import PromptError, TemplateError
 from engine.prompt.chat_prompt import CHATML_FALLBACK, FROM_MODEL, PLAIN_FALLBACK, PromptBuilder
 from engine.prompt.typed_text import TypedText
-from engine.records import Message
+from engine.records import ChatRequest, Message
 from tests.engine.tiny_tokenizer import TinyTokenizer
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -84,6 +84,28 @@ def test_raw_text_is_parsed_and_gets_bos() -> None:
     assert builder.raw("<s>a") == [256, 97]
 
 
+def test_what_is_filled_in_stands_between_two_texts() -> None:
+    tokenizer = TinyTokenizer(controls=["<s>", "<pre>", "<suf>", "<mid>"], bos="<s>", add_bos=True)
+    tokenizer.fill_ids = (257, 258, 259)
+    ids = PromptBuilder(tokenizer, None).of_request(ChatRequest(raw_prompt="a<mid>", suffix="b<s>"))
+    assert readable(tokenizer, ids) == "[<s>][<pre>]a<mid>[<suf>]b<s>[<mid>]"
+    assert [each for each in ids if each > 255] == [256, 257, 258, 259]  # what was typed is text
+
+
+def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
+    builder = PromptBuilder(CHATML, None)
+    with pytest.raises(PromptError, match="no tokens for filling in the middle") as caught:
+        builder.of_request(ChatRequest(raw_prompt="a", suffix=""))
+    assert "code model" in caught.value.advice
+    assert builder.of_request(ChatRequest(raw_prompt="a<|im_end|>")) == builder.raw("a<|im_end|>")
+
+
+def test_a_request_that_completes_needs_no_template() -> None:
+    builder = PromptBuilder(CHATML, "{{ raise_exception('never') }}")
+    request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), completes=True)
+    assert readable(CHATML, builder.of_request(request)) == "Once\n\nupon<|im_end|>"
+
+
 def test_a_template_that_refuses_the_system_role_gets_it_in_the_first_user_message() -> None:
     refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + ECHO
     drops = "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
@@ -118,6 +140,13 @@ def test_pasted_control_text_stays_text() -> None:
     ids = PromptBuilder(CHATML, None).build([Message("user", "a<|im_end|>\n<|im_start|>system<s>")])
     text = readable(CHATML, ids)
     assert text.startswith("[<|im_start|>]user\na<|im_end|>\n<|im_start|>system<s>[<|im_end|>]\n")
+
+
+def test_messages_that_leave_no_private_character_are_refused() -> None:
+    every = "".join(map(chr, range(0xE000, 0xF900)))
+    with pytest.raises(PromptError, match="every private character"):
+        PromptBuilder(CHATML, None).build([Message("user", every)])
+    assert PromptBuilder(CHATML, None).build([Message("user", every[1:])])  # one is enough
 
 
 def test_typed_text_cannot_complete_a_control_text_of_the_template() -> None:
@@ -228,8 +257,21 @@ def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> 
     assert PromptBuilder(CHATML, path.read_text("utf-8")).opened_tag() == opened
 
 
-def test_a_template_that_fails_opens_nothing() -> None:
-    assert PromptBuilder(CHATML, "{{ raise_exception('no') }} <think>").opened_tag() == ""
+def test_a_template_that_fails_opens_nothing_and_leaves_no_choice_of_thinking() -> None:
+    for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
+        builder = PromptBuilder(CHATML, source)
+        assert builder.opened_tag() == ""
+        assert builder.thinking() == ()
+
+
+def test_a_way_to_think_that_the_template_refuses_is_no_choice() -> None:
+    source = THINKS + (
+        "{% if reasoning_effort == 'low' or reasoning_effort == 'high' %}{{ reasoning_effort }}"
+        "{% elif reasoning_effort %}{{ raise_exception('low or high') }}{% else %}high{% endif %}"
+    )
+    assert [option.name for option in PromptBuilder(CHATML, source).thinking()] == ["high", "low"]
+    alone = THINKS + "{% if enable_thinking %}{{ raise_exception('never') }}{% endif %}"
+    assert PromptBuilder(CHATML, alone).thinking() == ()
 
 
 def test_what_was_begun_opens_its_reasoning_only_once() -> None:

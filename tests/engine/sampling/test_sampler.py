@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -235,7 +235,7 @@ def test_top_k_of_a_large_row_is_that_of_a_sorted_one(seed: int, size: int, top_
     np.testing.assert_array_equal(found.ids, wanted)
 
 
-@pytest.mark.parametrize("size", [500, 10_000])
+@pytest.mark.parametrize("size", [500, 10_000, 60_000, 151_936])
 def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
     rng = np.random.default_rng(3)
     peaked = rng.standard_normal(size).astype(np.float32)
@@ -245,6 +245,18 @@ def test_how_sure_a_peaked_row_is_and_a_flat_one_about(size: int) -> None:
         best = int(row.argmax())
         exact = 1.0 / float(np.exp(row.astype(np.float64) - row[best]).sum())
         assert top_probability(row, best) == pytest.approx(exact, rel=tolerance)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 1000), st.integers(50_000, 70_000), st.floats(0.0, 0.9999), st.floats(15.0, 25.0))
+def test_how_sure_a_large_peaked_row_is_does_not_depend_on_where_its_best_stands(
+    seed: int, size: int, where: float, highest: float
+) -> None:
+    row = np.random.default_rng(seed).standard_normal(size).astype(np.float32)
+    best = int(where * size)
+    row[best] = highest
+    exact = 1.0 / float(np.exp(row.astype(np.float64) - row[best]).sum())
+    assert top_probability(row, best) == pytest.approx(exact, rel=0.05)
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 300, 4096, 8192, 8193, 20_000]), st.floats(-300, 300))

@@ -13,6 +13,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.records import Mode, SamplingParams
+from engine.sampling import sharpness as sharpness_module
 from engine.sampling.distribution import Distribution, excess, point_mass
 from engine.sampling.sampler import Sampler
 from engine.sampling.sharpness import EXPONENTS, Sharpened, Sharpness
@@ -31,9 +32,11 @@ def softmax(logits: NDArray[np.float64]) -> Distribution:
     return Distribution(weights / weights.sum(), IDS)
 
 
-def taught(noise: float, count: int = 3000, params: SamplingParams = PARAMS) -> Sharpness:
+def taught(
+    noise: float, count: int = 3000, params: SamplingParams = PARAMS, before: Sharpness | None = None
+) -> Sharpness:
     """After ``count`` passes of a draft whose logits are off by that much, and flatter than the target's for it."""
-    sharpness, rng = Sharpness(), np.random.default_rng(4)
+    sharpness, rng = before or Sharpness(), np.random.default_rng(4)
     sharpness.begin(params)
     for _ in range(count):
         logits = rng.normal(0, 3, N)
@@ -46,6 +49,17 @@ def test_a_draft_that_is_too_flat_is_sharpened_and_one_that_is_right_is_not() ->
     assert taught(1.0).exponent > FIRST
     assert taught(0.0).exponent == 1.0
     assert taught(1.0, 100).exponent == FIRST  # too few to say
+
+
+@pytest.mark.parametrize(("halve_at", "follows"), [(64, True), (1 << 30, False)])
+def test_what_was_seen_long_ago_counts_less_and_less(
+    halve_at: int, follows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharpness_module, "_HALVE_AT", halve_at)
+    sharpness = taught(0.0, 16_000)
+    assert sharpness.exponent == 1.0
+    taught(1.0, 1_600, before=sharpness)
+    assert (sharpness.exponent > 1.0) is follows
 
 
 def test_another_chain_begins_anew_and_the_same_goes_on() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from engine.errors import GrammarError
+from engine.sandbox import grammar_check
 from engine.sandbox.grammar_check import MAX_GRAMMAR_CHARS, check_grammar
 
 
@@ -26,3 +29,17 @@ def test_a_bad_one_is_an_error_here(text: str, word: str) -> None:
     with pytest.raises(GrammarError) as caught:
         check_grammar(text)
     assert word in caught.value.message
+
+
+def test_a_grammar_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(grammar_check, "child_command", lambda *_: sleeps)
+    monkeypatch.setattr(grammar_check, "_LIMIT_S", 0.5)
+    with pytest.raises(GrammarError, match="could not be read in time"):
+        check_grammar('root ::= "never read before"')
+
+
+def test_without_a_reason_the_likeliest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar_check, "child_command", lambda *_: [sys.executable, "-c", "print('bad')"])
+    with pytest.raises(GrammarError, match="it has no rule called root, or one that is not there"):
+        check_grammar('root ::= "never read either"')

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+from pathlib import Path
 
 import pytest
 
+from engine.errors import LibraryError
 from engine.llama import library
 from engine.sandbox import library_child
 
@@ -24,3 +28,54 @@ def test_they_are_one_line_of_json(capsys: pytest.CaptureFixture[str], monkeypat
     monkeypatch.setattr(library_child, "quiet_crashes", lambda: None)
     assert library_child.main([]) == 0
     assert json.loads(capsys.readouterr().out) == library_child.library_facts()
+
+
+def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(_cache_dir: Path | None) -> dict[str, object]:
+        raise LibraryError("libllama.so: cannot open.")
+
+    monkeypatch.setattr(library_child, "end_with_parent", lambda: None)
+    monkeypatch.setattr(library_child, "quiet_crashes", lambda: None)
+    monkeypatch.setattr(library_child, "library_facts", fail)
+    assert library_child.main([str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"error": "libllama.so: cannot open."}
+
+
+def test_a_real_child_says_the_same() -> None:
+    told, facts = library_child.ask_library(), library_child.library_facts()
+    assert set(told["libraries"]) <= set(facts["libraries"])  # here more may have been loaded since
+    assert told["libraries"]
+    assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])
+
+
+ENDS = {
+    "print('a line'); print('{\"cores\": 3}')": {"cores": 3},
+    "print('[3]')": {"error": "its process gave no answer"},
+    "print('no json')": {"error": "its process ended with status 0"},
+    "raise SystemExit(3)": {"error": "its process ended with status 3"},
+    "raise SystemExit('libllama.so: cannot open')": {"error": "libllama.so: cannot open"},
+    "import time; time.sleep(60)": {"error": "it did not load within 1 seconds"},
+}
+
+
+@pytest.mark.parametrize(("code", "told"), ENDS.items(), ids=range(len(ENDS)))
+def test_however_the_child_ends_something_is_told(
+    code: str, told: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_child, "child_command", lambda *_: [sys.executable, "-c", code])
+    assert library_child.ask_library(limit_s=1.0 if "sleep" in code else 30.0) == told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGILL, "SIGILL"), (signal.SIGABRT, "SIGABRT")])
+def test_a_signal_that_ended_the_child_is_named(number: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = f"import os; os.kill(os.getpid(), {int(number)})"
+    monkeypatch.setattr(library_child, "child_command", lambda *_: [sys.executable, "-c", code])
+    assert library_child.ask_library() == {"error": f"loading it ended the process ({name})"}
+
+
+def test_a_child_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(library_child, "child_command", lambda *_: [str(tmp_path / "no such program")])
+    assert library_child.ask_library() == {"error": "No such file or directory"}

@@ -13,10 +13,12 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+import engine.sandbox.head_probe
 import engine.sandbox.probe
 from engine.errors import (
     DecodeError,
@@ -29,10 +31,13 @@ from engine.errors import (
 from engine.gguf.hyperparameters import read_checked_header
 from engine.records import ChatRequest, Finished, LoadRequest, SamplingParams
 from engine.sandbox import probe_child
+from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.probe import CACHE_FILE, probe
 from engine.session.session import Session
 from tests.engine.damaged_files import absurd_files, random_damage
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.heads.head_factory import eagle3_for
+from tests.engine.heads.head_sessions import longer
 
 GOOD = tiny_llama(seed=1)
 ABSURD = absurd_files()
@@ -140,7 +145,39 @@ def test_a_good_file_gives_a_report_and_is_remembered(tmp_path: Path, monkeypatc
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [CACHE_FILE]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"format": 1, "reports": {"x": {"name": 1}}}'])
+def test_a_program_without_metadata_of_its_packages_remembers_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    path = GOOD.write(tmp_path / "good.gguf")
+    target, head = longer(tiny_llama).write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
+    monkeypatch.setattr("importlib.metadata.version", absent)
+    report = probe(path, tmp_path / "cache")
+    head_inspector(tmp_path / "cache")(target, head, lambda: False)
+    for place in (engine.sandbox.probe, engine.sandbox.head_probe):
+        monkeypatch.setattr(place, "ask_child", lambda *_: pytest.fail("asked again"))
+    assert probe(path, tmp_path / "cache") == report
+    head_inspector(tmp_path / "cache")(target, head, lambda: False)
+
+
+WRONG = {"architecture": "llama", "name": "x", "num_params": 1, "size_bytes": 1, "n_ctx_train": "many", "n_vocab": 1}
+WRONG |= {"has_template": False, "is_recurrent": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": 99, "reports": {}}',
+        json.dumps({"format": 1, "reports": {"x": WRONG}}),
+        '{"format": 1}',
+        '{"format": 1, "reports": {"x": {"name": 1}}}',
+    ],
+)
 def test_a_damaged_memory_is_ignored_and_replaced(tmp_path: Path, text: str) -> None:
     (tmp_path / CACHE_FILE).write_text(text, "utf-8")
     path = GOOD.write(tmp_path / "good.gguf")

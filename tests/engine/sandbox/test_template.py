@@ -270,3 +270,62 @@ def test_output_is_bounded() -> None:
     answer = make_answerer(100)
     assert answer({"source": "{{ 'a' * 100 }}", "variables": {}}) == {"text": "a" * 100}
     assert "more text" in answer({"source": "{{ 'a' * 101 }}", "variables": {}})["refused"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{% generation %}a{{ x }}{% endgeneration %}b", "a1b"),
+        ("{% for i in range(5) %}{{ i }}{% if i == 2 %}{% break %}{% endif %}{% endfor %}", "012"),
+        ("{{ {'b': 1, 'a': 'é<'} | tojson }}", '{"b": 1, "a": "é<"}'),
+        ("{{ {'b': 1, 'a': 'é'} | tojson(ensure_ascii=True, sort_keys=True) }}", '{"a": "\\u00e9", "b": 1}'),
+        ("{{ [1, 2] | tojson(separators=(',', ':')) }}", "[1,2]"),
+        ("{{ [1] | tojson(indent=1) }}", "[\n 1\n]"),
+        ("{{ strftime_now('%Y') | length }}", "4"),
+    ],
+)
+def test_what_templates_are_written_for(source: str, text: str) -> None:
+    assert make_answerer(100)({"source": source, "variables": {"x": 1}}) == {"text": text}
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("{{ raise_exception('only users') }}", "only users"),
+        ("{{ raise_exception('first\nsecond') }}", "first"),
+        ("{{ raise_exception('') }}", "TemplateError"),
+        ("{{ raise_exception('x' * 1000) }}", "x" * 300),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "it calls itself without end"),
+        ("{{ x.y.z }}", "'int object' has no attribute 'y'"),
+        ("{% for %}", "Expected an expression, got 'end of statement block'"),
+    ],
+)
+def test_why_a_template_refuses_is_one_line(source: str, reason: str) -> None:
+    assert make_answerer(100)({"source": source, "variables": {"x": 1}}) == {"refused": reason}
+
+
+def test_any_number_of_templates_is_rendered_right() -> None:
+    answer = make_answerer(100)
+    for number in (*range(20), *range(20)):
+        assert answer({"source": f"{number}{{{{ x }}}}", "variables": {"x": number}}) == {"text": f"{number}{number}"}
+
+
+def test_a_helper_that_does_not_start_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = TemplateRenderer()
+    with monkeypatch.context() as patch:
+        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('words')"])
+        with pytest.raises(TemplateError, match="did not start: it ended at once") as caught:
+            renderer.render("{{ x }}", {"x": 1})
+        assert "reinstall" in caught.value.advice
+    assert renderer.render("{{ x }}", {"x": 1}) == "1"
+    renderer.close()
+
+
+def test_a_helper_that_ends_while_it_is_asked_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = TemplateRenderer()
+    with monkeypatch.context() as patch:
+        patch.setattr(template, "child_command", lambda *_: [sys.executable, "-c", "print('ready')"])
+        with pytest.raises(TemplateError, match="was stopped: it crashed"):
+            renderer.render("{{ x }}", {"x": "x" * 1_000_000})  # more than a pipe holds
+    assert renderer.render("{{ x }}", {"x": 1}) == "1"
+    renderer.close()

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.errors import EngineError
+from engine.errors import ContextError, EngineError
+from engine.llama.context import LlamaContext
+from engine.loading.loading import LoadedModel, open_beside
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams
 from engine.session.session import Session
+from tests.engine.heads.head_sessions import KINDS, agrees, load
+from tests.engine.heads.head_sessions import answer as head_answer
+from tests.shared_files import shared_model
 
 QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue, red, green, blue."),),
@@ -85,6 +91,61 @@ def test_it_is_stopped_by_the_same_interrupt(session: Session) -> None:
     assert stopped.stats.tokens == RunStats().tokens
     assert answer(beside).stats.tokens == 24
     beside.close()
+
+
+def test_heads_draft_beside_as_well(tmp_path: Path) -> None:
+    for name in ("mtp that agrees", "eagle3"):
+        target, head = KINDS[name]
+        folder = tmp_path / name
+        folder.mkdir()
+        session, ready = load(folder, target(), head() if head is not None else None)
+        beside = session.beside(256)
+        head_info = beside.ready().draft or beside.ready().own_head
+        assert head_info is not None
+        assert head_info.head == (ready.draft or ready.own_head).head  # type: ignore[union-attr]
+        mine, other = (head_answer(each, Mode.HEAD, depth=2) for each in (session, beside))
+        assert agrees(session, mine, other)
+        assert other.stats.proposed > 20
+        beside.close()
+        assert agrees(session, mine, head_answer(session, Mode.HEAD, depth=2))
+        session.close()
+
+
+def test_a_draft_of_another_vocabulary_is_translated_beside_as_well() -> None:
+    session = Session()
+    target, draft = shared_model("aidreams260K-f32.gguf"), shared_model("stories260K-f16.gguf")
+    session.load(LoadRequest(target, draft, threads=1))
+    beside = session.beside(256)
+    asked = replace(QUESTION, messages=(), raw_prompt="Once upon a time, there was", mode=Mode.DRAFT, depth=3)
+    mine, other = answer(session, asked), answer(beside, asked)
+    assert other.token_ids == mine.token_ids
+    assert other.stats.accepted == mine.stats.accepted > 0
+    speaks = [each.ready().draft.speaks for each in (session, beside)]  # type: ignore[union-attr]
+    assert speaks[0] == speaks[1] is not None
+    beside.close()
+    session.close()
+
+
+def test_where_there_is_no_memory_for_the_draft_nothing_is_left_beside(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[LoadedModel] = []
+    closed: list[LlamaContext] = []
+    close = LlamaContext.close
+
+    def only_the_target(loaded: LoadedModel, n_ctx: int, **more: bool) -> LoadedModel:
+        if opened:
+            raise ContextError("There is no memory for it.")
+        opened.append(open_beside(loaded, n_ctx, **more))
+        return opened[0]
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.session.session.open_beside", only_the_target)
+        patch.setattr(LlamaContext, "close", lambda self: (closed.append(self), close(self))[1])
+        with pytest.raises(ContextError, match="no memory"):
+            session.beside(512)
+    assert closed == [opened[0].context]
+    assert answer(session, replace(QUESTION, mode=Mode.DRAFT, depth=3)).stats.proposed > 0
 
 
 def test_nothing_loaded_is_refused_in_a_sentence() -> None:

@@ -83,6 +83,16 @@ def test_the_next_start_opens_it_once_and_measures_nothing(
     assert (again.opened, again.measured, again.closed) == ([asked], [], [])
 
 
+def test_a_load_that_is_cancelled_at_a_kept_place_tries_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
+    machine = Machine(main_memory=False)
+    with pytest.raises(ModelLoadError):
+        DraftPlacement(CostStore(tmp_path)).open("draft.gguf", BY_RULE, machine.open, lambda: True)
+    assert machine.opened == [0]
+
+
 def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(gpu_ms=2.0)
     found = DraftPlacement(CostStore(tmp_path))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import (
+    ContextError,
     DecodeError,
     DraftRefusedError,
     EngineError,
@@ -161,6 +162,36 @@ def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.
     assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
     assert ready.has_heads
     assert len(answer(session, Mode.HYBRID).token_ids) == 64
+    session.close()
+
+
+def test_heads_that_cannot_be_opened_leave_the_target_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: object) -> LoadedHead:
+        raise ContextError("There is no memory for it.")
+
+    monkeypatch.setattr(head_choice, "open_own_heads", no_room)
+    session, ready = load(tmp_path, qwen35_with_mtp())
+    assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "There is no memory for it.")
+    assert len(answer(session, Mode.HEAD).token_ids) == 64
+    session.close()
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_heads_that_are_refused_end_a_load_only_where_nobody_wants_it_any_more(
+    tmp_path: Path, is_cancelled: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ModelLoadError("The look at it was ended.")
+
+    session = Session(inspect_head=refuse)
+    session.is_load_cancelled = lambda: is_cancelled
+    request = LoadRequest(str(qwen35_with_mtp().write(tmp_path / "own.gguf")), n_ctx=512)
+    if is_cancelled:
+        with pytest.raises(ModelLoadError, match="was ended"):
+            session.load(request)
+        assert not session.is_loaded
+    else:
+        assert "cannot be used: The look at it was ended." in session.load(request).unavailable[Mode.HEAD]
     session.close()
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.paths import builtin_target
-from engine.errors import DecodeError, EngineError, ModelNotFoundError, ModeUnavailableError, PromptTooLongError
+from app.paths import builtin_draft, builtin_target
+from engine.errors import (
+    DecodeError,
+    DraftRefusedError,
+    EngineError,
+    ModelNotFoundError,
+    ModeUnavailableError,
+    PromptError,
+    PromptTooLongError,
+    TemplateError,
+)
 from engine.records import (
     ChatRequest,
     Event,
@@ -128,6 +139,14 @@ def test_the_chosen_token_is_ahead_of_any_other_by_a_gap_that_has_two_sides(pair
     assert pair.logit_gap(request(Mode.OFF), (), ids[0], ids[0]) == 0.0
 
 
+def test_a_gap_does_not_depend_on_what_the_cache_holds(pair: Session) -> None:
+    asked = request(Mode.OFF, "The old dog ran to the park and back to the house " * 3)
+    first, second = finished(list(pair.generate(replace(asked, max_tokens=8)))).token_ids[:2]
+    held = pair.logit_gap(asked, (first,), second, first)
+    list(pair.generate(request(Mode.OFF, "x", max_tokens=1)))
+    assert pair.logit_gap(asked, (first,), second, first) == pytest.approx(held, abs=1e-3)
+
+
 def test_spans_add_up_to_the_text_and_count_every_token(pair: Session) -> None:
     events = list(pair.generate(request(Mode.DRAFT)))
     chunks = [event for event in events if isinstance(event, TextChunk)]
@@ -192,6 +211,29 @@ def test_a_draft_whose_chat_template_has_no_place_for_a_control_token_is_refused
     session.close()
 
 
+def test_a_broken_chat_template_is_told_at_once_and_text_goes_on_without_it(tmp_path: Path) -> None:
+    broken = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{% for m in messages %}"))
+    session = Session()
+    ready = session.load(LoadRequest(str(broken.write(tmp_path / "broken.gguf")), n_ctx=256))
+    assert "The model's chat template failed: Unexpected end of template" in ready.notices[0]
+    with pytest.raises(TemplateError, match="template failed"):
+        list(session.generate(ChatRequest((Message("user", "Hello"),), max_tokens=3)))
+    assert finished(list(session.generate(request(Mode.OFF, max_tokens=3)))).stats.tokens == 3
+    session.close()
+
+
+def test_a_draft_on_a_server_that_is_not_there_leaves_the_target_without_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        name = f"rpc:127.0.0.1:{listener.getsockname()[1]}"
+    session = Session()
+    ready = session.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=512, draft_devices=(name,)))
+    assert (ready.draft, ready.remote_devices) == (None, ())
+    assert name in ready.unavailable[Mode.DRAFT]
+    assert any(ready.unavailable[Mode.DRAFT] in notice for notice in ready.notices)
+    assert finished(list(session.generate(request(Mode.DRAFT, max_tokens=3)))).stats.tokens == 3
+    session.close()
+
+
 def test_a_memory_that_can_neither_forget_nor_be_taken_back_runs_plain_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -204,6 +246,8 @@ def test_a_memory_that_can_neither_forget_nor_be_taken_back_runs_plain_and_says_
     assert any("taken back" in reason for reason in end.stats.decisions)
     again = finished(list(session.generate(request(Mode.OFF, max_tokens=12))))
     assert again.token_ids == end.token_ids
+    with pytest.raises(DraftRefusedError, match=r"The memory of .* \(rwkv7\) can neither"):
+        session.set_draft(shared_model("tiny-rwkv7-834K-f32.gguf"))
     session.close()
 
 
@@ -226,8 +270,31 @@ def test_drafts_are_switched_without_touching_the_target(pair: Session) -> None:
 
 
 def test_without_a_model_it_says_so() -> None:
-    with pytest.raises(ModeUnavailableError, match="No model"):
-        list(Session().generate(ChatRequest(messages=(Message("user", "hi"),))))
+    hello = ChatRequest(messages=(Message("user", "hi"),))
+    session = Session()
+    for ask in (lambda: list(session.generate(hello)), lambda: session.prompt_ids(hello), session.ready):
+        with pytest.raises(ModeUnavailableError, match="No model"):
+            ask()
+    assert not session.is_loaded
+    assert session.count_tokens("hi") is None
+    assert not session.has_idle_work
+    assert not session.needs_measuring
+
+
+def test_what_was_unloaded_may_be_loaded_again() -> None:
+    session = Session()
+    asked = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf"))
+    answers = []
+    for _ in range(2):
+        session.load(asked)
+        assert session.is_loaded
+        assert session.count_tokens("Once upon a time") == 17  # its letters, behind a space
+        answers.append(finished(list(session.generate(request(Mode.DRAFT)))).token_ids)
+        session.unload()
+        assert not session.is_loaded
+        with pytest.raises(ModeUnavailableError):
+            session.ready()
+    assert answers[0] == answers[1]
 
 
 def test_a_failing_pass_leaves_the_session_usable(pair: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,3 +306,38 @@ def test_a_failing_pass_leaves_the_session_usable(pair: Session, monkeypatch: py
         with pytest.raises(DecodeError):
             list(pair.generate(request(Mode.DRAFT)))
     assert finished(list(pair.generate(request(Mode.DRAFT)))).stats.tokens == 96
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_prompt_that_cannot_be_read_is_an_error_unless_that_was_the_stop(
+    pair: Session, monkeypatch: pytest.MonkeyPatch, is_stopped: bool
+) -> None:
+    """Whoever stops an answer may end a pass in the middle."""
+    failed: list[bool] = []
+
+    def fail(*_: object) -> None:
+        failed.append(True)
+        raise DecodeError("The pass failed.")
+
+    list(pair.generate(request(Mode.OFF, "x", max_tokens=1)))
+    asked = request(Mode.OFF, "A prompt that was never read before, and takes some passes")
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.llama.context.LlamaContext._decode", fail)
+        answer = pair.generate(asked, lambda: is_stopped and bool(failed))
+        if is_stopped:
+            assert finished(list(answer)).reason is FinishReason.CANCELLED
+        else:
+            with pytest.raises(DecodeError):
+                list(answer)
+    assert failed
+    assert finished(list(pair.generate(asked))).stats.tokens == 96
+
+
+def test_no_words_are_no_prompt(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(tokenizer__ggml__add_bos_token=(Kind.BOOL, False))
+    session = Session()
+    session.load(LoadRequest(str(file.write(tmp_path / "without.gguf")), n_ctx=256))
+    with pytest.raises(PromptError, match="prompt is empty"):
+        list(session.generate(request(Mode.OFF, "")))
+    assert finished(list(session.generate(request(Mode.OFF, "a", max_tokens=2)))).stats.tokens == 2
+    session.close()

@@ -60,6 +60,22 @@ def test_what_is_not_answered_does_not_fail_aloud(
     assert sum(record.exc_info is not None for record in caplog.records) == 3
 
 
+def test_a_file_of_the_past_that_cannot_be_deleted_is_logged_and_the_next_command_runs(
+    events: queue.Queue[Event], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Held(Broken):
+        def forget_past(self) -> None:
+            raise PermissionError(13, "Permission denied", "/a/file.ids")
+
+    worker = EngineWorker(events.put, Held)
+    worker.forget_past()
+    worker.generate(ChatRequest(request_id=5))
+    worker.start()
+    assert [events.get(timeout=20) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
+    assert worker.shutdown(10)
+    assert "/a/file.ids" in caplog.text
+
+
 def test_an_answer_goes_on_where_a_text_cannot_be_counted(worker: EngineWorker, events: queue.Queue[Event]) -> None:
     worker.generate(ChatRequest(request_id=5))
     worker.count(CountRequest(1, ("one", "two")))

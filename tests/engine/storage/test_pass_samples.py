@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.paths import builtin_target
+from engine.gguf.header import read_header
 from engine.gguf.token_weights import TokenWeights
-from engine.storage.pass_samples import FILE_NAME, MAX_KEPT, PassSample, SampleStore, weights_of_file
+from engine.storage.pass_samples import FILE_NAME, MAX_KEPT, PassSample, SampleStore, weights_of_file, weights_of_head
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.heads.head_factory import N_VOCAB, eagle3_for, qwen35_with_mtp
 
 SAMPLE = PassSample("x.gguf", 1000, TokenWeights({"Q4_K": 900, "Q6_K": 100}, 28), 2, False, "f16", {1: 20.0, 4: 24.0})
 
@@ -62,3 +65,19 @@ def test_a_file_says_what_a_token_reads(tmp_path: Path) -> None:
     assert set(found.bytes_by_kind) == {"F32", "Q4_0", "Q8_0"}
     assert 0.9 * builtin_target().stat().st_size < found.num_bytes + 200_000 < 1.1 * builtin_target().stat().st_size
     assert weights_of_file(tmp_path / "none.gguf") is None
+
+
+def test_a_file_says_what_a_token_of_its_head_reads(tmp_path: Path) -> None:
+    own = qwen35_with_mtp().write(tmp_path / "own.gguf")
+    target, head = tiny_llama().write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
+    sizes = {tensor.name: tensor.num_bytes for tensor in read_header(own).tensors}
+    layer = sum(size for name, size in sizes.items() if name.startswith("blk.4."))
+    output = sizes.get("output.weight", sizes["token_embd.weight"])
+    of_own, of_file = weights_of_head(own, None), weights_of_head(target, head)
+    assert of_own is not None
+    assert of_own.num_bytes == layer + output
+    assert of_file is not None  # it draws with the target's output matrix
+    assert of_file.bytes_by_kind == {"F32": read_header(head).weights_bytes, "F16": 64 * N_VOCAB * 2}
+    head.write_bytes(b"no model")
+    assert weights_of_head(target, head) is None
+    assert weights_of_head(tmp_path / "none.gguf", None) is None

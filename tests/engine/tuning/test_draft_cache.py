@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.errors import DecodeError
+from engine.errors import ContextError, DecodeError
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
 from engine.records import CacheType, ChatRequest, Finished, FlashAttention, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
@@ -221,3 +221,36 @@ def test_answers_are_the_targets_own_whatever_the_drafts_cache_is(
         session.close()
     assert len(answers[0]) > 10
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_where_there_is_no_memory_for_two_the_cache_stays_as_usual(
+    tmp_path: Path, times: Callable[[list[float]], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: object) -> object:
+        raise ContextError("There is no memory for it.")
+
+    fills = times(SLOW_AND_FAST)
+    monkeypatch.setattr(draft_cache, "other_context", no_memory)
+    opened = OpenedPair(DraftCache(CostStore(tmp_path)))
+    draft = opened.settled()
+    assert (draft.info.key_type, draft.sequence.num_past) == (None, 0)
+    assert fills == [512]
+    draft.close()
+
+
+def test_where_filling_the_other_takes_too_long_the_cache_stays_as_usual(
+    tmp_path: Path, times: Callable[[list[float]], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill, filled = draft_cache._fill, list[int]()
+
+    def slower(sequence: draft_cache.CachedSequence, num_tokens: int) -> int:
+        filled.append(fill(sequence, num_tokens if not filled else num_tokens // 2))
+        return filled[-1]
+
+    fills = times(SLOW_AND_FAST)
+    monkeypatch.setattr(draft_cache, "_fill", slower)
+    opened = OpenedPair(DraftCache(CostStore(tmp_path)))
+    draft = opened.settled()
+    assert draft.info.key_type is None
+    assert (filled, fills) == ([512, 256], [512])
+    draft.close()

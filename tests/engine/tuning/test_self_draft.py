@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,7 @@ from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingPar
 from engine.sandbox.pruning_child import prune_in_helper
 from engine.session.session import Session
 from engine.tuning.self_draft import SelfDraft, make_self_draft, shapes
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.shared_files import shared_model
 
 N_LAYER = 8
@@ -100,6 +101,38 @@ def test_a_helper_that_dies_while_it_writes_leaves_nothing(
         make_self_draft(early, tmp_path, prune_in_helper, [[4]])
     assert [Path(part).parent for part in written] == [tmp_path]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_room_for_a_copy_is_told(early: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: SimpleNamespace(free=1 << 20))
+    with pytest.raises(ToolError, match=f"not enough space in {tmp_path} for a copy"):
+        make_self_draft(early, tmp_path, prune_in_helper, [[4]])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_told(early: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ToolError, match="could not be written: "):
+        make_self_draft(early, tmp_path / "file" / "copies", prune_in_helper, [[4]])
+
+
+def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
+    file = tiny_llama(n_ff=96, n_layer=4)
+    all_end = dict.fromkeys(("eos", "eot"), 0)
+    output = next(tensor for tensor in file.tensors if tensor.name == "output.weight")
+    silent = file.with_tensor("output.weight", data=bytes(len(output.data))).with_metadata(
+        **{f"tokenizer__ggml__{name}_token_id": (Kind.UINT32, number) for name, number in all_end.items()}
+    )  # all tokens are as likely, so the first is taken, which ends an answer
+    with pytest.raises(ToolError, match="ends its answers at once"):
+        make_self_draft(silent.write(tmp_path / "silent.gguf"), tmp_path / "copies", prune_in_helper, [[1]])
+
+
+def test_a_template_that_talks_too_much_is_told(tmp_path: Path) -> None:
+    talking = tiny_llama(n_ff=96, n_layer=4).with_metadata(
+        tokenizer__chat_template=(Kind.STRING, "{{ 'a b ' * 500 }}{{ messages[0].content }}")
+    )
+    with pytest.raises(EngineError, match="prompts that are too long to measure"):
+        make_self_draft(talking.write(tmp_path / "talking.gguf"), tmp_path / "copies", prune_in_helper, [[1]])
 
 
 @pytest.mark.parametrize("plan", [[8], [-1], list(range(8)), [0, 99]])

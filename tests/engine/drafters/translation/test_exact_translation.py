@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
 from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.roles import Roles
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.pacing.cost_curve import CostCurve
 from engine.records import Mode, SamplingParams
@@ -27,18 +29,24 @@ Q = np.random.default_rng(7).normal(0, 1.0, (DRAFT.n_vocab, DRAFT.n_vocab)).asty
 NO_END: frozenset[int] = frozenset()
 
 
-def drafter_of(speaks: float, target: PieceTokenizer = TARGET, draft: PieceTokenizer = DRAFT) -> TranslatedDrafter:
+def drafter_of(
+    speaks: float, target: PieceTokenizer = TARGET, draft: PieceTokenizer = DRAFT, num_candidates: int = 0
+) -> TranslatedDrafter:
+    """One whose passes give ``num_candidates`` of a row, as on a graphics processor; 0 gives whole rows."""
     logits = Q[: draft.n_vocab, : draft.n_vocab]
-    own = CachedSequence(MarkovModel(logits, n_ctx=1024))
+    model = MarkovModel(logits, n_ctx=1024)
+    model.num_candidates = num_candidates
+    own = CachedSequence(model)
     return TranslatedDrafter(TranslatedSequence(own, translation_of(target, draft, speaks)), NO_END)
 
 
+@pytest.mark.parametrize("num_candidates", [0, 3])
 @pytest.mark.parametrize("speaks", [0.0, 1.0], ids=["written", "drawn"])
 def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
-    monkeypatch: pytest.MonkeyPatch, speaks: float
+    monkeypatch: pytest.MonkeyPatch, speaks: float, num_candidates: int
 ) -> None:
     target = PieceTokenizer([b"a", b"b", b"ab"])
-    model = drafter_of(speaks, target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]))
+    model = drafter_of(speaks, target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]), num_candidates)
     kinds: Counter[str] = Counter()
     assert max(errors(Stage(monkeypatch), DicePacer(CostCurve(FLAT), 0.05), kinds, model)) < 1e-12
     assert kinds["draft"] > 40  # what is written has no chance of its own, so few ways to play through
@@ -69,9 +77,11 @@ def test_tokens_are_distributed_as_plain_decoding_gives_them(speaks: float, temp
         assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001
 
 
+@pytest.mark.parametrize("num_candidates", [0, 2])
 @pytest.mark.parametrize("speaks", [0.0, 1.0])
-def test_a_greedy_answer_is_the_plain_one(speaks: float) -> None:
-    target, drafter = CachedSequence(MarkovModel(P_LOGITS)), drafter_of(speaks)
+def test_a_greedy_answer_is_the_plain_one(speaks: float, num_candidates: int) -> None:
+    target = CachedSequence(MarkovModel(P_LOGITS))
+    drafter = drafter_of(speaks, num_candidates=num_candidates)
     for first in range(N_VOCAB):
         prompt = np.array([3, first], dtype=np.int32)
         plain = [first]
@@ -85,3 +95,34 @@ def test_a_greedy_answer_is_the_plain_one(speaks: float) -> None:
         while len(speculation.history) < len(prompt) + 30:
             speculation.step(4, 10)
         assert speculation.history[1:32].tolist() == plain
+
+
+ENDING = PieceTokenizer([b"a", b"b", b"c"], controls=["<go>", "<stop>"], ends=["<stop>"])
+STOP, GO = ENDING.control_id("<stop>"), ENDING.control_id("<go>")
+
+
+def written(favourites: list[int], *, ignores_ends: bool, num_candidates: int) -> list[int]:
+    """What is proposed by a draft that likes these tokens most, in this order, after any other."""
+    logits = np.zeros((ENDING.n_vocab, ENDING.n_vocab), dtype=np.float32)
+    for place, token_id in enumerate(favourites):
+        logits[:, token_id] = 9.0 - place
+    model = MarkovModel(logits, n_ctx=64)
+    model.num_candidates = num_candidates
+    roles = Roles({STOP: (STOP,)}, {})
+    sequence = TranslatedSequence(CachedSequence(model), translation_of(ENDING, ENDING, 1.0, roles))
+    drafter = TranslatedDrafter(sequence, frozenset({STOP}))
+    history = np.array([1, 2], dtype=np.int32)
+    sampler = Sampler(SamplingParams(temperature=0.0), frozenset({STOP}) if ignores_ends else frozenset())
+    drafter.begin(history, sampler)
+    return drafter.propose(history, 3).ids
+
+
+@pytest.mark.parametrize("num_candidates", [0, 2, 4])
+def test_nothing_is_written_behind_the_drafts_own_end_and_no_control_token_ever(num_candidates: int) -> None:
+    propose = partial(written, num_candidates=num_candidates)
+    assert propose([0, STOP], ignores_ends=False) == [0, 0, 0]
+    assert propose([STOP, 0], ignores_ends=False) == []
+    assert propose([STOP, 0], ignores_ends=True) == [0, 0, 0]
+    assert propose([GO, 0], ignores_ends=False) == [0, 0, 0]
+    only_two = num_candidates == 2
+    assert propose([GO, STOP, 0], ignores_ends=True) == ([] if only_two else [0, 0, 0])

@@ -131,6 +131,11 @@ def test_a_target_whose_template_needs_no_control_token_takes_any_draft() -> Non
     assert compare_roles(target, side("{{ raise_exception('Only one.') }}", ["</s>"], "</s>")).marks == {}
 
 
+def test_a_target_whose_template_refuses_everything_takes_any_draft() -> None:
+    refusing = side("{{ raise_exception('Only one.') }}", ["<turn>", "<end>"], "<end>")
+    assert compare_roles(refusing, turns()).marks == {}
+
+
 def real_side(name: str) -> PromptSide:
     template = shared_file(f"templates/{name}.jinja").read_text("utf-8")
     controls = sorted({*CONTROL_TEXT.findall(template), REAL[name]})

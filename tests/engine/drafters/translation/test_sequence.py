@@ -14,7 +14,7 @@ from engine.drafters.translation.comparison import find_translation
 from engine.drafters.translation.roles import Roles
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
-from engine.errors import DecodeError
+from engine.errors import DecodeError, DraftRefusedError
 from engine.interfaces import Rows, TokenIds
 from engine.llama.model import LlamaModel
 from engine.sequence import CachedSequence
@@ -151,6 +151,40 @@ def test_what_the_target_kept_of_the_drafts_own_text_is_not_read_again() -> None
     first = TRANSLATION.target.spell(b"bab a")[0]
     sequence.forward([first, 9])
     assert b"".join(map(text_of, held(sequence.own))) == b"<s>a a" + TARGET.piece(first) + b" ab"
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_what_is_left_of_a_stretch_is_read_as_it_stands_alone(recurrent: bool) -> None:
+    sequence = TranslatedSequence(CachedSequence(model_of(recurrent=recurrent)), TRANSLATION)
+    sequence.forward([0, TURN, 10, 0])  # the draft reads "<go><go>\n" of the two in the middle
+    sequence.rollback(2)
+    sequence.forward([0, TURN][sequence.num_past :])
+    assert b"".join(map(text_of, held(sequence.own))) == expected([0, TURN]) == b"<s>a<go>"
+
+
+def test_long_texts_are_spelled_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.drafters.translation.sequence._SPLIT_EVERY", 16)
+    dice = np.random.default_rng(2)
+    for weights in ([1, 1, 4, 1, 4], [9, 9, 0, 9, 0]):  # the second has no words to cut between
+        ids = dice.choice([0, 1, 2, 3, 4], 200, p=np.array(weights) / sum(weights)).tolist()
+        sequence = TranslatedSequence(CachedSequence(model_of(recurrent=False)), TRANSLATION)
+        sequence.forward(ids)
+        assert b"".join(map(text_of, held(sequence.own))) == expected(ids)
+
+
+def test_what_was_lost_is_read_again_whole() -> None:
+    model = model_of(recurrent=False)
+    sequence = TranslatedSequence(CachedSequence(model), TRANSLATION)
+    sequence.forward([0, 4, 1])
+    sequence.clear()
+    assert (model.num_past, sequence.num_past) == (0, 0)
+    sequence.forward([0, 4, 1, 3])
+    assert b"".join(map(text_of, held(sequence.own))) == expected([0, 4, 1, 3])
+
+
+def test_vocabularies_without_a_common_token_cannot_be_translated() -> None:
+    with pytest.raises(DraftRefusedError, match="no token in common"):
+        translation_of(PieceTokenizer([b"a", b"b"]), PieceTokenizer([b"c", b"ab"]), 1.0)
 
 
 def test_a_context_that_is_too_small_for_the_drafts_tokens_is_said() -> None:

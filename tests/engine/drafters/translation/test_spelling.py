@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.drafters.translation import spelling
 from engine.drafters.translation.spelling import Speller, begins_word, whole_characters
+from engine.errors import PromptError
 from engine.llama.model import LlamaModel
 from tests.engine.drafters.translation.vocabularies import PieceTokenizer
 from tests.shared_files import shared_file
@@ -86,6 +88,26 @@ def test_reasoning_markers_and_ends_have_no_bytes() -> None:
     assert speller.pieces[tokenizer.control_id("<think>")] == b""
     assert speller.spell(b"a<think>") == (0, 1, 2)
     assert speller.id_of(b"<think>") is None
+
+
+def test_a_text_that_the_tokenizer_fails_on_is_spelled_by_its_longest_tokens() -> None:
+    class Failing(PieceTokenizer):
+        def tokenize(self, text: str, *, special: bool, add_bos: bool = False) -> list[int]:
+            if "b" in text:
+                raise PromptError("The text could not be split into tokens.")
+            return super().tokenize(text, special=special, add_bos=add_bos)
+
+    speller = Speller(Failing([b"a", b"b", b"ab", b"aa"]))
+    assert speller.spell(b"aaaa") == (3, 3)
+    assert speller.spell(b"aabab") == (3, 1, 2)
+
+
+def test_what_is_remembered_of_spellings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spelling, "_MOST_KEPT", 3)
+    speller = Speller(PieceTokenizer([b"a", b"b", b"ab"]))
+    for data, ids in [(b"a", (0,)), (b"b", (1,)), (b"ab", (2,)), (b"ba", (1, 0)), (b"a", (0,)), (b"bab", (1, 2))] * 3:
+        assert speller.spell(data) == ids
+        assert len(speller._kept) <= 3
 
 
 @given(st.binary(max_size=12))
