@@ -65,6 +65,9 @@ def test_a_form_that_nothing_can_follow_is_one_sentence(
 
 
 def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "latin.json").write_bytes('{"enum": ["Grün"]}'.encode("latin-1"))
+    assert main([*WORDS, "--json-schema", str(tmp_path / "latin.json")]) == 1
+    assert "latin.json is no UTF-8 text." in capsys.readouterr().err
     assert main([*WORDS, "--grammar", "/no/such.gbnf"]) == 1
     assert "/no/such.gbnf cannot be read: No such file or directory." in capsys.readouterr().err
     file = tmp_path / "yes.gbnf"

@@ -151,11 +151,3 @@ def test_a_padded_file_that_is_broken_is_one_sentence(capsys: Capture) -> None:
     told = capsys.readouterr()
     assert told.out == ""
     assert padded.name in told.err.splitlines()[-1]
-
-
-def test_the_demo_goes_on_where_the_library_cannot_be_read(capsys: Capture) -> None:
-    find_paths().library_file.mkdir(parents=True)
-    assert main(["demo", "--light"]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith("paceline: The library cannot be read: ")
-    assert "The built-in pair is tiny" in told.out
