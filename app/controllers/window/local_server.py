@@ -243,7 +243,7 @@ class LocalServerController(QObject):
         self._window.local_server.set_key(key)
         if self._server is None:
             self.follow()  # it may have failed for want of a key
-        if self._server is not None:
+        else:
             self._where = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew
 
