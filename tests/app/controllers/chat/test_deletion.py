@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
@@ -231,3 +233,16 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Ap
     assert first.id in chats.messages()[-2].versions
     chats.window.transcript.version_requested.emit(first.id)
     assert texts(chats.messages())[-2:] == ["more", "Much more."]
+
+
+def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
+    place = QPointF(5, 5)
+    bar(chats)._timer.setInterval(50)
+    QApplication.sendEvent(bar(chats), QEnterEvent(place, place, place))
+    qtbot.wait(200)
+    assert bar(chats).isVisible()
+    assert not wiped(chats)
+    QApplication.sendEvent(bar(chats), QEvent(QEvent.Type.Leave))
+    qtbot.waitUntil(bar(chats).isHidden)
+    assert wiped(chats)
