@@ -246,3 +246,18 @@ def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> 
     QApplication.sendEvent(bar(chats), QEvent(QEvent.Type.Leave))
     qtbot.waitUntil(bar(chats).isHidden)
     assert wiped(chats)
+
+
+def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppHarness, qtbot: QtBot) -> None:
+    chats.window.new_chat_requested.emit()
+    chats.window.message_submitted.emit("about okapis")
+    chats.engine.say("Okapis hide.")
+    press_del(chats, qtbot)
+    bar(chats).expire()
+    assert chats.controller.answers.answering_in is None
+    chats.engine.say(" Nobody reads this.")
+    chats.engine.finish(FinishReason.CANCELLED)
+    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    words = "SELECT count(*) FROM messages WHERE text LIKE '%kapi%'"
+    qtbot.waitUntil(lambda: chats.store.read(lambda db: db.execute(words).fetchone()) == (0,))
+    assert chats.window.problems == []
