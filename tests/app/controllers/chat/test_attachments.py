@@ -411,7 +411,6 @@ def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
 def test_a_file_that_is_still_being_read_can_be_let_go(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.attachments import reader
 
     read, begun, may_end = reading.read_attachment, threading.Event(), threading.Event()
 
@@ -437,7 +436,6 @@ def test_a_file_that_is_still_being_read_can_be_let_go(
 def test_a_file_that_brings_the_reader_down_is_told_and_the_next_is_read(
     harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.attachments import reader
 
     read = reading.read_attachment
 
