@@ -9,7 +9,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
+from app.domain.messages import MessageView
 from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
@@ -19,6 +21,7 @@ from ui.race.picture import draw_picture, look_of
 from ui.race.words import lane_name
 from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
+from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 
@@ -297,3 +300,33 @@ def test_the_next_race_has_the_lanes_that_it_asks_for_and_no_others(page: RacePa
     assert cards == page.track.lanes
     assert len(cards) == 3
     assert all(card.text.text == "" for card in cards)
+
+
+def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Where does water flow?"), MessageView(2, "assistant", LONG)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
+    view.setFocus()
+    window.race.open()
+    window.race.page.ask("Where does water flow?")
+    assert not view.hasFocus()
+    window.race.ask()  # as its key does
+    assert not window.race.is_open
+    assert view.hasFocus()
+
+
+@pytest.mark.parametrize("place", ["race", "models"])
+def test_leaving_where_what_had_the_focus_is_gone_shows_the_chat_all_the_same(
+    place: str, window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Where?"), MessageView(2, "assistant", LONG)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
+    view.setFocus()
+    navigation = window.race if place == "race" else window.models
+    navigation.open()
+    window.show_conversation("u", [MessageView(number, "user", "Another") for number in range(3, 6)])
+    view.deleteLater()
+    qtbot.waitUntil(lambda: not isValid(view))
+    navigation.leave()
+    assert not navigation.is_open
