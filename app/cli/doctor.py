@@ -43,7 +43,8 @@ def updates() -> Finding:
         return Finding("Updates", Level.NOTE, error.problem.message, error.problem.advice)
     facts = {"newest": release.version, "page": release.page or None}
     if release.is_newer:
-        return Finding("Updates", Level.NOTE, f"Paceline {release.version} is out.", f"See {release.page}.", facts)
+        advice = f"See {release.page}." if release.page else ""
+        return Finding("Updates", Level.NOTE, f"Paceline {release.version} is out.", advice, facts)
     return Finding("Updates", Level.FINE, f"{release.version} is the newest version.", facts=facts)
 
 

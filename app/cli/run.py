@@ -198,15 +198,15 @@ def _grammar(options: argparse.Namespace) -> str:
         return ""
     if options.ignore_eos:
         raise ValueError("An answer in a given form has an end of its own: leave out --ignore-eos.")
-    if name == "-":
-        text = _bounded(sys.stdin.buffer)
-    else:
-        with Path(name).open("rb") as file:
-            text = _bounded(file)
-    if options.grammar:
-        return check_grammar(text)
     try:
-        return grammar_of(json.loads(text))
+        if name == "-":
+            text = _bounded(sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as file:
+                text = _bounded(file)
+        return check_grammar(text) if options.grammar else grammar_of(json.loads(text))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is no UTF-8 text.") from error
     except RecursionError as error:
         raise ValueError(f"{name} is nested too deep.") from error
     except json.JSONDecodeError as error:

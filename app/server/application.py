@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
-from app.server.errors import UNEXPECTED, ApiError, api_error
+from app.server.errors import UNEXPECTED, ApiError
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -197,7 +197,8 @@ def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
     except GrammarError as error:
-        raise api_error(error, "grammar") from error
+        text = f"{error.message} {error.advice}".strip()
+        raise ApiError(400, text, param="grammar", code="invalid_value") from error
 
 
 async def _respond(asked: CompletionRequest, builder: Builder, events: Events) -> Response:

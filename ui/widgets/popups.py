@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QBitmap, QGuiApplication, QIcon, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QBitmap,
+    QGuiApplication,
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QVBoxLayout, QWidget
 
 from ui.theme.theme import Theme
@@ -68,6 +77,7 @@ class RoundGround(QObject):
             painter.drawRoundedRect(QRectF(watched.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
             painter.end()
         elif isinstance(watched, QWidget) and event.type() == QEvent.Type.Resize:
+            watched.setMask(QRegion(watched.rect()))  # without one Qt draws a square ground of its own over this one
             cut_corners(watched)
         return super().eventFilter(watched, event)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from shiboken6 import isValid
 
 from ui.conversations.sidebar import Sidebar
 from ui.models.requests import WELCOME
@@ -138,7 +139,7 @@ class ModelsNavigation(QObject):
         """Back to the chat, with the focus where it was."""
         if self.is_open:
             self.stack.setCurrentWidget(self._chat)
-            if self._focus is not None:
+            if self._focus is not None and isValid(self._focus):
                 self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_downloads(self, rows: Sequence[DownloadRow]) -> None:
@@ -212,5 +213,5 @@ class RaceNavigation(QObject):
         """Back to the chat, with the focus where it was; a race goes on."""
         if self.is_open:
             self._models.stack.setCurrentWidget(self._chat)
-            if self._focus is not None and self._chat.isAncestorOf(self._focus):
+            if self._focus is not None and isValid(self._focus) and self._chat.isAncestorOf(self._focus):
                 self._focus.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -57,7 +57,7 @@ class LocalServerController(QObject):
         self._problem: Problem | None = None
         self._served: tuple[EngineReady, ChatRequest, str] | None = None  # read on the server's thread, too
         self._lock = threading.Lock()
-        self._has_reported = False
+        self._has_reported = self._is_closed = False
         self._num_answered = 0
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._look)
@@ -116,6 +116,7 @@ class LocalServerController(QObject):
     def close(self, timeout_s: float) -> bool:
         """End it: the app closes. False where it did not end in so many seconds."""
         server, self._server = self._server, None
+        self._is_closed = True
         self._timer.stop()
         self._reported.disconnect()
         if server is None:
@@ -164,7 +165,7 @@ class LocalServerController(QObject):
         self._reported.emit()
 
     def _on_reported(self) -> None:
-        if not self._timer.isActive():
+        if not self._is_closed and not self._timer.isActive():  # a report may still be on its way at the end
             self._timer.start()
 
     def _look(self) -> None:
@@ -243,7 +244,7 @@ class LocalServerController(QObject):
         self._window.local_server.set_key(key)
         if self._server is None:
             self.follow()  # it may have failed for want of a key
-        if self._server is not None:
+        else:
             self._where = None
             self._server.stop()  # who has the old key only is let go; `_look` begins anew
 

@@ -296,9 +296,9 @@ FIELDS: tuple[SettingField, ...] = (
         LOOK,
         "Text size",
         FieldKind.CHOICE,
-        "normalised",
+        "normal",
         "Size of all text in the window, relative to the system's.",
-        choices=(("small", "Small"), ("normalised", "Same as system"), ("large", "Large"), ("larger", "Larger")),
+        choices=(("small", "Small"), ("normal", "Same as system"), ("large", "Large"), ("larger", "Larger")),
     ),
     SettingField(
         "density",

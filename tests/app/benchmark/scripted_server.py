@@ -1,8 +1,9 @@
 """A stand-in for llama.cpp's server: its command line, health and completions, scripted by its model's name.
 
 The variable ``SCRIPTED_SERVER`` names another script.
-``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``silent`` leaves
-the timings out, ``vanishes`` ends in the middle of an answer; anything else works after two looks at its health.
+``dies`` ends at once with a reason, ``never-ready`` stays in loading, ``refuses`` answers an error, ``mute`` one
+without a word, ``babbles`` no JSON, ``silent`` leaves the timings out, ``vanishes`` ends in the middle of an answer;
+anything else works after two looks at its health.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.script == "vanishes":
             os._exit(3)
+        if self.script in ("mute", "babbles"):
+            self.reply(500 if self.script == "mute" else 200, [] if self.script == "mute" else None)
+            return
         Handler.answers += 1
         timings = {"predicted_n": 21, "predicted_ms": 400.0, "prompt_n": 5, "prompt_ms": 7.0}
         if "--spec-type" in self.arguments:
@@ -49,9 +53,9 @@ class Handler(BaseHTTPRequestHandler):
         }
         self.reply(200, answer if self.script == "silent" else answer | {"timings": timings})
 
-    def reply(self, status: int, record: dict[str, Any]) -> None:
-        """Send a JSON object."""
-        body = json.dumps(record).encode()
+    def reply(self, status: int, record: dict[str, Any] | list[Any] | None) -> None:
+        """Send it as JSON; None is what is none."""
+        body = b"<html>" if record is None else json.dumps(record).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

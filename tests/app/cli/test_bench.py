@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from app.benchmark.journal import Journal
 from app.benchmark.prompts import Prompt
 from app.benchmark.runner import Runner
 from app.benchmark.runs import Run, Variant
+from app.cli.output import INTERRUPTED
 from app.cli.parser import main
 from engine.llama import library
 from engine.records import Mode
+from engine.session.session import Session
 from tests.app.benchmark import scripted_server
+from tests.app.cli.test_race import Terminal
 
 pytestmark = pytest.mark.usefixtures("tried")
 SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
@@ -202,3 +206,35 @@ def test_a_peer_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest
     said = capsys.readouterr().err
     assert "The peer could not be measured: There is no llama-server at" in said
     assert said.count("\n") == 1
+
+
+def test_on_a_terminal_the_answers_of_a_round_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--repeat", "2"]) == 0
+    lines = [line[: len("round 1: 1 of 2")] for line in screen.getvalue().split("\r")]
+    assert lines[1:] == ["round 1: 1 of 2", "round 1: 2 of 2", "round 2: 1 of 2", "round 2: 2 of 2"]
+    assert screen.getvalue().endswith("\n")
+
+
+def test_a_model_that_does_not_load_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\x03" * 100)
+    assert main(["bench", *SHORT, "--model", str(broken)]) == 1
+    said = capsys.readouterr().err
+    assert "broken.gguf" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_request_to_end_before_the_first_answer_ends_it_without_a_word(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Peers end with us only where the signal takes the way of Ctrl+C."""
+    monkeypatch.setattr(Session, "measure", lambda _session: signal.raise_signal(number))
+    before = signal.getsignal(number)
+    assert main(["bench", *SHORT, "--modes", "off"]) == INTERRUPTED
+    assert signal.getsignal(number) is before
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "")

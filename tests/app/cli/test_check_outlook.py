@@ -68,3 +68,17 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         assert "the range is what was published of others." in text
         assert main(["check", "--json", *words]) == 0
         assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5
+
+
+def test_what_has_no_heads_or_a_head_of_another_model_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(builtin_target())]) == 1
+    assert "has no next-token layers (MTP)" in capsys.readouterr().out
+    head = eagle3_for(width=96).write(tmp_path / "head.gguf")
+    assert main(["check", str(tiny_llama().write(tmp_path / "target.gguf")), str(head)]) == 1
+    assert capsys.readouterr().out.startswith("head.gguf cannot draft for target.gguf: ")
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\x03" * 100)
+    assert main(["check", str(broken), "--json"]) == 1
+    assert "broken.gguf" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -91,3 +91,53 @@ def test_an_attachment_goes_along(capsys: Capture, tmp_path: Path) -> None:
         assert main(["run", "--engine", server.url, *PROMPT, "--attach", str(note)]) == 0
         assert "plover" in server.bodies[-1]["messages"][-1]["content"]
     assert capsys.readouterr().out
+
+
+THINKS = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}Hello"
+
+
+def test_a_way_to_think_is_sent_as_the_engine_takes_it(capsys: Capture) -> None:
+    with serving(kind="ollama", family="qwen3") as server:
+        assert main(["run", "--engine", server.url, *PROMPT, "--thinking", "off"]) == 0
+        assert server.bodies[-1]["reasoning_effort"] == "none"
+    with serving(kind="llama-server", template=THINKS) as server:
+        assert main(["run", "--engine", server.url, *PROMPT, "--thinking", "off"]) == 0
+        assert server.bodies[-1]["chat_template_kwargs"] == {"enable_thinking": False}
+    assert capsys.readouterr().out == "Hello, world!\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("engine", "sentence"),
+    [
+        ({"kind": "ollama", "family": "gptoss"}, "It knows: medium, low, high."),
+        ({"kind": "other"}, "The engine tells of no choice of thinking for org/model."),
+    ],
+)
+def test_a_way_to_think_that_the_engine_does_not_know_is_one_sentence(
+    engine: dict[str, str], sentence: str, capsys: Capture
+) -> None:
+    with serving(**engine) as server:
+        assert main(["run", "--engine", server.url, *PROMPT, "--thinking", "hard"]) == 1
+        assert not any("messages" in body for body in server.bodies)
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.out == ""
+
+
+def test_one_of_several_models_is_to_be_named(capsys: Capture) -> None:
+    with serving(kind="other", models=("small", "large")) as server:
+        assert main(["run", "--engine", server.url, *PROMPT]) == 1
+        assert main(["run", "--engine", server.url, "--model", "large", *PROMPT]) == 0
+        assert server.bodies[-1]["model"] == "large"
+    told = capsys.readouterr()
+    assert "offers several models. Name one with --model: small, large." in told.err
+    assert told.out == "Hello, world!\n"
+
+
+def test_a_file_is_none_of_an_engine_s_models(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    file.write_bytes(b"GGUF")
+    with serving() as server:
+        assert main(["run", "--engine", server.url, "--model", str(file), *PROMPT]) == 1
+        assert not server.requests
+    assert "--model names one of the engine's models, not a file." in capsys.readouterr().err

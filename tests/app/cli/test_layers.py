@@ -15,6 +15,8 @@ from app.paths import builtin_target, find_paths
 from app.storage.model_settings import ModelSettings, model_settings_file
 from app.storage.presets import Presets, presets_file
 from engine.records import ChatRequest, Mode, SamplingParams
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.heads.head_factory import qwen35_with_mtp
 
 
 def request(*words: str) -> ChatRequest:
@@ -71,3 +73,33 @@ def test_an_unknown_preset_is_one_sentence_with_those_that_there_are(capsys: pyt
         request("--preset", "nobody's")
     assert main(["run", "--prompt", "Hello", "--preset", "nobody's"]) == 1
     assert "Precise, Balanced, Creative" in capsys.readouterr().err
+
+
+def test_damaged_files_of_presets_and_of_models_are_told_and_not_in_the_way(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    paths = find_paths()
+    paths.presets_file.parent.mkdir(parents=True, exist_ok=True)
+    for file in (paths.presets_file, paths.model_settings_file):
+        file.write_text("[broken", encoding="utf-8")
+    assert request("--preset", "Creative").sampling.temperature > SamplingParams().temperature
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all(line.startswith("paceline: ") for line in told)
+
+
+@pytest.mark.parametrize("mode", ["head", "hybrid"])
+def test_a_mode_that_needs_a_head_is_asked_of_the_model_itself(
+    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heads, plain, broken = tmp_path / "heads.gguf", tmp_path / "plain.gguf", tmp_path / "broken.gguf"
+    qwen35_with_mtp().write(heads)
+    tiny_llama().write(plain)
+    broken.write_bytes(b"GGUF" + b"\x03" * 100)
+    assert request("--model", str(heads), "--mode", mode).mode is Mode(mode)
+    assert main(["run", "--prompt", "Hello", "--model", str(plain), "--mode", mode]) == 1
+    assert "give one with --draft." in capsys.readouterr().err
+    assert main(["run", "--prompt", "Hello", "--model", str(broken), "--mode", mode]) == 1
+    told = capsys.readouterr().err
+    assert "broken.gguf" in told
+    assert "--draft" not in told

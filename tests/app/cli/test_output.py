@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.output import counted, figures, run_hint, stream_beside
+from app.cli.output import counted, figures, run_hint, stream_beside, write_reports
 from engine.records import RunStats
 
 
@@ -36,3 +36,16 @@ def test_what_is_written_to_stdout_stays_alone_there(tmp_path: Path, monkeypatch
 def test_the_hint_can_be_pasted_as_it_is(name: str) -> None:
     words = shlex.split(run_hint(name).removeprefix("Try it: "))
     assert words == ["paceline", "run", "--model", name, "--prompt", "TEXT"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file that is always full")
+def test_a_report_that_does_not_fit_on_the_disk_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = tmp_path / "report.md"
+    assert write_reports((str(written), "# Report"), (None, "nowhere"), ("/dev/full", "{}")) == 1
+    assert written.read_text("utf-8") == "# Report"
+    told = capsys.readouterr().err
+    assert told.startswith("paceline: The report was not written: ")
+    assert "No space left on device" in told
+    assert told.count("\n") == 1

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.output import INTERRUPTED
-from app.cli.parser import READER_GONE, main
+from app.cli.parser import READER_GONE, main, make_parser
+from engine.records import Mode
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAT = {
@@ -126,3 +127,38 @@ def test_ctrl_c_while_a_command_is_loaded_ends_without_a_traceback(monkeypatch: 
 
     monkeypatch.setattr("app.cli.parser.importlib.import_module", interrupt)
     assert main(["stats"]) == INTERRUPTED
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["bench", "--modes", "off,fast"], "argument --modes: must be of off, ngram"),
+        (["bench", "--depths", "auto,deep"], "argument --depths: must be numbers or auto"),
+        (["bench", "--temperature", "0,warm"], "argument --temperature: must be numbers"),
+        (["serve", "--idle-unload", "soon"], "argument --idle-unload: must be a number above 0"),
+        (["serve", "--idle-unload", "0"], "argument --idle-unload: must be a number above 0"),
+        (["serve", "--idle-unload", "nan"], "argument --idle-unload: must be a number above 0"),
+        (["serve", "--allow-origin", "app.example"], "argument --allow-origin: must be an origin"),
+        (["serve", "--queue", "-1"], "argument --queue: must be a number from 0 to 10,000"),
+    ],
+)
+def test_a_value_of_another_kind_is_reported_with_what_it_may_be(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_values_of_the_server_are_taken_as_they_are_meant() -> None:
+    words = ["--idle-unload", "2.5", "--allow-origin", "HTTPS://App.example", "--queue", "0"]
+    options = make_parser().parse_args(["serve", *words])
+    assert (options.idle_unload, options.allow_origin, options.queue) == (2.5, ["https://app.example"], 0)
+
+
+def test_values_of_a_measurement_are_lists() -> None:
+    words = ["--modes", "off,draft", "--depths", "auto,3", "--temperature", "0,0.7"]
+    options = make_parser().parse_args(["bench", *words])
+    assert options.modes == [Mode.OFF, Mode.DRAFT]
+    assert (options.depths, options.temperature) == ([None, 3], [0.0, 0.7])

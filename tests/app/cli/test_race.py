@@ -24,6 +24,7 @@ from app.paths import builtin_target
 from engine.errors import DecodeError, NotEnoughMemoryError
 from engine.records import RunStats
 from engine.session.session import Session
+from tests.engine.gguf_factory import Kind, tiny_llama
 
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -157,6 +158,37 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert json.loads(out.read_text(encoding="utf-8"))["settings"]["complete_rounds"] == 1
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"caf\xe9", "The prompt is no UTF-8 text. Save it as UTF-8."),
+        (None, "prompt.txt cannot be read: No such file or directory. Check the path."),
+    ],
+)
+def test_a_prompt_that_cannot_be_read_is_one_sentence(
+    content: bytes | None, sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "prompt.txt"
+    if content is not None:
+        file.write_bytes(content)
+    assert main(["race", "--prompt-file", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("paceline: This cannot be raced: ")
+    assert told.strip().endswith(sentence)
+    assert told.count("\n") == 1
+
+
+def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys: Capture) -> None:
+    """The mode auto would answer without it, and not as was asked."""
+    mute = tiny_llama().with_metadata(tokenizer__chat_template=(Kind.STRING, "{{ messages[-1].content }}"))
+    pair = ["--model", str(builtin_target()), "--draft", str(mute.write(tmp_path / "mute.gguf"))]
+    assert main([*QUESTION, *pair]) == 1
+    told = capsys.readouterr()
+    assert "The lane auto: " in told.err
+    assert "Give a draft of the same model family, or leave --draft out." in told.err
+    assert told.out == ""
+
+
 class Terminal(io.StringIO):
     """What is written to a terminal."""
 
@@ -182,3 +214,13 @@ def test_the_lines_of_the_lanes_are_written_over(monkeypatch: pytest.MonkeyPatch
     assert screen.getvalue().endswith("\r\x1b[2A\r\x1b[K\n\r\x1b[K\n\r\x1b[2A")
     lines.clear()
     assert screen.getvalue().count("\x1b[2A") == 3
+
+
+def test_on_a_terminal_the_loading_is_told_and_written_over(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main([*QUESTION, "--rounds", "1"]) == 0
+    assert "All of 1 round\n" in capsys.readouterr().out
+    shown = screen.getvalue()
+    assert shown.startswith("\rLoading, and measuring what passes cost ...\r\x1b[K")
+    assert re.search(r"\x1b\[Kauto +\d+ tokens", shown)

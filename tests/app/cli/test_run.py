@@ -232,6 +232,9 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["compatible"] is False
     assert "control token" in verdict["reason"]
+    assert main(["check", *no]) == 1
+    told = capsys.readouterr().out
+    assert told == f"mute.gguf cannot draft for {builtin_target().name}: {verdict['reason']}\n"
     assert main(["check", yes[0], "/no/such.gguf"]) == 1
     assert "cannot be read" in capsys.readouterr().err
 

@@ -288,3 +288,30 @@ def test_nothing_is_asked_of_the_hub_but_what_was_wanted(hub: LoopbackHub, tmp_p
     subprocess.run([sys.executable, "-c", code], env=env, check=True, cwd=Path(__file__).resolve().parents[3])
     assert [seen.path.partition("?")[0] for seen in hub.requests] == ["/api/models"]
     assert hub.requests[0].headers["user-agent"].startswith("paceline/")
+
+
+def test_a_proxy_that_is_none_is_a_sentence(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "nonsense://proxy.example")
+    client = HubClient(hub.url)
+    with pytest.raises(HubUnreachableError, match="The proxy that this system names cannot be used") as refused:
+        client.search("pair")
+    assert "HTTPS_PROXY" in refused.value.advice
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault(status=200, headers=(("Content-Encoding", "gzip"),)), "compressed, although it was asked not to"),
+        (Fault(status=302, headers=(("Location", "/api/models"),)), "redirects without end"),
+    ],
+)
+def test_a_file_that_is_not_sent_as_it_is_is_a_sentence(
+    hub: LoopbackHub, client: HubClient, fault: Fault, words: str
+) -> None:
+    location = client.locate(REPO, "target-Q4_K_M.gguf")
+    if fault.status == 302:
+        fault = Fault(status=302, headers=(("Location", location.url),))
+    hub.faults.extend([fault] * 20)
+    with pytest.raises(HubAnswerError, match=words), client.open(location) as stream:
+        list(stream.chunks())

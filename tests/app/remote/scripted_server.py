@@ -36,6 +36,7 @@ class Script:
 
     kind: str = "vllm"
     model: str = "org/model"
+    models: tuple[str, ...] = ()  # instead of that one
     key: str = ""
     pieces: tuple[str, ...] = WORDS
     reasoning: tuple[str, ...] = ()
@@ -233,7 +234,9 @@ class ScriptedServer(ThreadingHTTPServer):
             },
             "other": {},
         }
-        listed = [entry, {"id": "text-embedding", "object": "model"}] if kind == "lm-studio" else [entry]
+        listed = [{**entry, "id": name} for name in self.script.models] or [entry]
+        if kind == "lm-studio":
+            listed.append({"id": "text-embedding", "object": "model"})
         return {"/v1/models": {"object": "list", "data": listed}, **pages[kind]}.get(path)
 
     def too_long(self, body: dict[str, Any]) -> str:

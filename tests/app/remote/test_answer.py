@@ -193,3 +193,73 @@ def test_a_stop_ends_it_at_once_before_and_within(fields: dict[str, Any]) -> Non
         assert time.monotonic() - started < 5.0
     assert isinstance(events[-1], Finished)
     assert events[-1].reason is FinishReason.CANCELLED
+
+
+def sent(kind: str, request: ChatRequest) -> dict[str, Any]:
+    """The body that an engine of this kind is sent for a request."""
+    with serving(kind=kind) as server:
+        text_and_end(server, request)
+        return server.bodies[-1]
+
+
+PENALTIES = SamplingParams(temperature=3.0, repeat_penalty=1.2, frequency_penalty=0.3, presence_penalty=0.4)
+
+
+def test_penalties_stops_and_a_length_have_the_names_of_each_engine() -> None:
+    request = replace(ASKED, sampling=PENALTIES, stop=("END",), max_tokens=9, ignore_eos=True)
+    for kind, repeat, temperature in (
+        ("vllm", "repetition_penalty", 3.0),
+        ("sglang", "repetition_penalty", 3.0),
+        ("llama-server", "repeat_penalty", 3.0),
+        ("lm-studio", "repeat_penalty", 3.0),
+        ("ollama", "", 2.0),
+        ("other", "", 2.0),
+    ):
+        body = sent(kind, request)
+        assert (body["frequency_penalty"], body["presence_penalty"]) == (0.3, 0.4)
+        assert (body["stop"], body["max_tokens"], body["ignore_eos"]) == (["END"], 9, True)
+        assert body["temperature"] == temperature
+        assert {name: body[name] for name in body if name.startswith("repe")} == ({repeat: 1.2} if repeat else {})
+
+
+def test_a_grammar_is_sent_to_llama_server_alone() -> None:
+    request = replace(ASKED, grammar='root ::= "yes"')
+    assert sent("llama-server", request)["grammar"] == 'root ::= "yes"'
+    with serving(kind="vllm") as server, pytest.raises(EngineRefusedError, match="only llama-server follows a grammar"):
+        text_and_end(server, request)
+    assert not server.bodies
+
+
+def test_llama_server_goes_on_with_an_answer_without_being_told() -> None:
+    begun = replace(ASKED, messages=(Message("user", "Hi"), Message("assistant", "Hel")))
+    body = sent("llama-server", begun)
+    assert [message["content"] for message in body["messages"]] == ["Hi", "Hel"]
+    assert "continue_final_message" not in body
+
+
+def test_text_that_is_completed_is_sent_without_roles() -> None:
+    for request in (
+        replace(ASKED, messages=(Message("user", "Once"), Message("assistant", "upon")), completes=True),
+        replace(ASKED, messages=(), raw_prompt="Once\n\nupon"),
+    ):
+        with serving(kind="llama-server") as server:
+            text_and_end(server, request)
+            path, _key, body = server.requests[-1]
+        assert path == "/v1/completions"
+        assert body is not None
+        assert body["prompt"] == "Once\n\nupon"
+        assert "messages" not in body
+
+
+def test_an_engine_whose_counters_cannot_be_had_answers_all_the_same() -> None:
+    with serving(kind="vllm") as server:
+        server.metrics = broken_metrics  # type: ignore[method-assign]
+        text, finished = text_and_end(server)
+    assert text == "Hello, world!"
+    assert (finished.stats.proposed, finished.stats.accepted) == (0, 0)
+
+
+def broken_metrics() -> str:
+    """A number that is none, and one that no integer has room for."""
+    name = "vllm:spec_decode_num_draft_tokens_total"
+    return f'{name}{{engine="0"}} 1.2.3\n{name}{{engine="1"}} 1e999\n'

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,11 +18,13 @@ from app.remote.client import EngineClient, check_plain, key_store, normal_url, 
 from app.remote.engines import Engines
 from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError, RemoteError
 from app.remote.identity import ask
+from tests.app.hub.link_server import Answer, LinkServer, says
 from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import serving
 
 __all__ = ["memory"]  # a fixture
 
+PLACE = "/v1/chat/completions"
 KEY = "sk-" + "canaryCANARY0123456789"
 
 
@@ -177,3 +180,59 @@ def test_who_prints_a_client_sees_no_key() -> None:
     client = EngineClient("https://gpu.example.org", KEY)
     assert KEY not in f"{client} {client!r}"
     assert not stays_here(client.url)
+
+
+def answered(content: Answer) -> list[dict[str, Any]]:
+    """What comes of an answer that a server gives to a posted request."""
+    with LinkServer() as server:
+        server.answers[PLACE] = content
+        with EngineClient(server.url("")).answer(PLACE, {}) as objects:
+            return list(objects)
+
+
+def streamed(text: str) -> Answer:
+    return says(200, text.encode(), Content_Type="text/event-stream")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (says(200, b"<html>", Content_Type="text/html"), "sent no answer in JSON"),
+        (says(200, b"{", Content_Type="application/json"), "The engine sent no JSON."),
+        (says(200, b"[" * 1900, Content_Type="application/json"), "The engine sent no JSON."),
+        (says(200, b"[]", Content_Type="application/json"), "The engine sent no JSON object."),
+        (says(200, b" " * 3000, Content_Type="application/json"), "is far too long"),
+        (says(200, b"{}", Content_Type="application/json", Content_Encoding="gzip"), "could not be read"),
+        (streamed("data: {\n\n"), "The engine sent no JSON."),
+        (streamed("data: 7\n\n"), "The engine sent no JSON object."),
+        (streamed("data: " + "x" * 3000), "A line of the answer of 127.0.0.1:"),
+        (streamed('error: {"message": "out of memory"}\n\n'), "out of memory"),
+        (streamed('data: {"choices": []}\n\n'), "ended the answer in the middle"),
+    ],
+)
+def test_an_answer_that_cannot_be_one_is_a_sentence(
+    content: Answer, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "MAX_BYTES", 2000)
+    monkeypatch.setattr(client_module, "MAX_LINE_BYTES", 2000)
+    with pytest.raises(RemoteError) as raised:
+        answered(content)
+    assert sentence in raised.value.message
+
+
+def test_the_last_line_of_a_stream_needs_no_end() -> None:
+    assert answered(streamed('data: {"choices": []}\r\n\r\ndata: [DONE]')) == [{"choices": []}]
+
+
+def test_a_long_refusal_is_cut_and_told() -> None:
+    with pytest.raises(RemoteError) as raised:
+        answered(says(500, b"<html>" + b"x" * 1_000_000))
+    assert len(raised.value.message) < 500
+
+
+def test_a_page_that_is_no_json_tells_nothing() -> None:
+    with LinkServer() as server:
+        server.answers["/props"] = says(200, b"<html>")
+        assert EngineClient(server.url("")).json("/props") is None
+        server.answers["/props"] = says(404)
+        assert EngineClient(server.url("")).json("/props") is None

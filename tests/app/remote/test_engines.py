@@ -8,7 +8,13 @@ import pytest
 
 from app.domain.engines import EngineKind
 from app.remote.engines import Engines
-from app.remote.errors import EngineAddressError, KeyRefusedError, PlainAddressError
+from app.remote.errors import (
+    EngineAddressError,
+    EngineStoreError,
+    KeyRefusedError,
+    ModelGoneError,
+    PlainAddressError,
+)
 from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import serving
 
@@ -54,3 +60,42 @@ def test_a_damaged_file_gives_what_can_be_read(tmp_path: Path) -> None:
     file.write_text(f'[[engines]]\nurl="nonsense"\n[[engines]]\n{good}\n', "utf-8")
     found = Engines(file).all
     assert [(record.url, record.facts.kind) for record in found] == [("http://localhost:1", EngineKind.OTHER)]
+
+
+def test_an_engine_without_a_model_is_not_kept(tmp_path: Path) -> None:
+    with serving(kind="other") as server:
+        server.page = lambda path: {"data": []} if path == "/v1/models" else None  # type: ignore[method-assign]
+        with pytest.raises(ModelGoneError, match="The engine offers no model"):
+            Engines(tmp_path / "engines.toml").add(server.url, "")
+    assert not (tmp_path / "engines.toml").exists()
+
+
+def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.remote.engines.MAX_ENGINES", 1)
+    engines = Engines(tmp_path / "engines.toml")
+    with serving() as first, serving() as second:
+        engines.add(first.url, "")
+        with pytest.raises(EngineStoreError, match="too many engines"):
+            engines.add(second.url, "")
+        engines.add(first.url, "")  # one that is in it can be asked again
+    assert [record.url for record in Engines(tmp_path / "engines.toml").all] == [first.url]
+
+
+def test_a_list_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(b"a file where the folder should be")
+    with serving() as server, pytest.raises(EngineStoreError, match="cannot be written"):
+        Engines(tmp_path / "data" / "engines.toml").add(server.url, "")
+
+
+def test_a_key_stays_while_another_engine_of_its_host_is_in_the_list(tmp_path: Path, memory: Memory) -> None:
+    file = tmp_path / "engines.toml"
+    with serving(key=KEY) as server:
+        Engines(file).add(server.url, KEY)
+        beside = file.read_text("utf-8").partition("[[engines]]")
+        file.write_text("".join(beside) + f"\n[[engines]]{beside[2].replace(server.url, server.url + '/two')}", "utf-8")
+        engines = Engines(file)
+        assert len(engines.all) == 2
+        engines.remove(server.url)
+        assert list(memory.kept.values()) == [KEY]
+        engines.remove(server.url + "/two")
+    assert memory.kept == {}

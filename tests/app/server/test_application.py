@@ -14,6 +14,7 @@ import pytest
 from starlette.types import Message
 
 from app.server.errors import UNEXPECTED
+from app.server.scheduler import Scheduler
 from engine.errors import DecodeError, PromptError
 from engine.records import FinishReason
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer, ScriptedSession
@@ -340,3 +341,26 @@ def test_answers_at_the_same_time_are_not_mixed_up() -> None:
     server.close()
     assert len(found) == 12
     assert all(word == said for word, said in found.items())
+
+
+def test_a_typed_grammar_is_looked_at_by_a_child_before_the_engine_sees_it(server: ScriptedServer) -> None:
+    assert server.client.post(CHAT, json={**HELLO, "grammar": 'root ::= "yes"'}).status_code == 200
+    assert server.session.requests[-1].grammar == 'root ::= "yes"'
+    for broken in ("root = yes", 'other ::= "yes"', 'root ::= "' + "a" * 1000):
+        response = server.client.post(CHAT, json={**HELLO, "grammar": broken})
+        error = response.json()["error"]
+        assert (response.status_code, error["param"]) == (400, "grammar")
+        assert error["message"].endswith(".")
+    assert len(server.session.requests) == 1
+
+
+def test_what_nobody_foresaw_is_an_error_without_words_of_ours_or_theirs(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise RuntimeError(SAID)
+
+    monkeypatch.setattr(Scheduler, "submit", fail)
+    response = server.client.post(CHAT, json=HELLO)
+    assert (response.status_code, response.json()["error"]["message"]) == (500, UNEXPECTED)
+    assert SAID not in response.text

@@ -9,7 +9,7 @@ import pytest
 from app.server.errors import ApiError
 from app.server.protocol import ServedModel, parse_request
 from engine.grammar.json_schema import any_object_grammar, grammar_of
-from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ToolCall, ToolFormat
+from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
 from tests.app.server.scripted_session import HELLO, info, served
 
 
@@ -164,10 +164,25 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"messages": [{"role": "critic", "content": "x"}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": "x", "tool_calls": [{}]}]}, "messages[0].tool_calls"),
         ({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0].tool_calls[0].function.name"),
+        ({"messages": [{"role": "assistant", "tool_calls": "weather"}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{}] * 1000}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "tool_calls": ["weather"]}]}, "messages[0].tool_calls[0]"),
         ({"tool_choice": "required"}, "tool_choice"),
+        ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+        ({"tools": "weather"}, "tools"),
+        ({"tools": ["weather"]}, "tools[0]"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ({"tools": [{}] * 1000}, "tools"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": "city"}}]},
+         "tools[0].function.parameters"),
+        ({"chat_template_kwargs": {"style": ["short"]}}, "chat_template_kwargs"),
+        ({"chat_template_kwargs": {"messages": "other"}}, "chat_template_kwargs"),
+        ({"chat_template_kwargs": {"style": "x" * 100_000}}, "chat_template_kwargs"),
         ({"logprobs": 2}, "logprobs"),
         ({"top_logprobs": 3}, "top_logprobs"),
         ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
+        ({"logit_bias": [5, 1]}, "logit_bias"),
+        ({"logit_bias": {str(number): 1 for number in range(2000)}}, "logit_bias"),
         ({"logit_bias": {"word": 1}}, "logit_bias"),
         ({"logit_bias": {"100": 1}}, "logit_bias"),
         ({"logit_bias": {"5": 101}}, "logit_bias"),
@@ -187,7 +202,7 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
         ({"messages": [{"role": "user", "content": ["a"]}]}, "messages[0].content[0]"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
     error = refused(**fields)
     assert (error.status, error.param) == (400, param)
@@ -263,6 +278,29 @@ def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
     assert refused(model, tools=[WEATHER], response_format={"type": "json_object"}).param == "response_format"
 
 
+def test_a_tool_whose_parameters_no_grammar_can_follow_is_refused_where_a_call_is_demanded() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    odd = {"type": "function", "function": {"name": "odd", "parameters": {"type": "object", "not": {}}}}
+    assert chat(model, tools=[odd]).tools == (odd,)
+    assert refused(model, tools=[odd], tool_choice="required").param == "tools"
+
+
+def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
+    switch = with_facts(thinking=(ThinkingOption("on"), ThinkingOption("off")))
+    asked = {effort: chat(switch, reasoning_effort=effort).thinking for effort in ("none", "low", "high", "on")}
+    assert asked == {"none": "off", "low": "on", "high": "on", "on": "on"}
+    efforts = with_facts(thinking=(ThinkingOption("low"), ThinkingOption("high")))
+    assert chat(efforts, reasoning_effort="high").thinking == "high"
+    error = refused(efforts, reasoning_effort="none")
+    assert error.message == "`reasoning_effort` cannot be none: this model takes low, high."
+    assert chat(switch).thinking == chat(efforts).thinking == ChatRequest().thinking
+
+
+def test_variables_of_the_template_are_taken_as_they_are() -> None:
+    given: dict[str, object] = {"style": "short", "budget": 7, "warm": 0.5, "strict": True}
+    assert chat(chat_template_kwargs=given).template_variables == tuple(given.items())
+
+
 def test_calls_and_what_the_tools_said_come_back() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
     messages = [
@@ -288,6 +326,10 @@ def test_probabilities_are_asked_for_in_two_ways() -> None:
     assert chat(logprobs=True).top_logprobs == 0
     assert chat(logprobs=True, top_logprobs=5).top_logprobs == 5
     assert parse_request({"prompt": "a", "logprobs": 3}, served(), chat=False).request.top_logprobs == 3
+    for number in (-1, 21):
+        with pytest.raises(ApiError) as caught:
+            parse_request({"prompt": "a", "logprobs": number}, served(), chat=False)
+        assert caught.value.message == "`logprobs` must be a number from 0 to 20."
 
 
 def test_biases_are_sorted_by_token() -> None:

@@ -119,6 +119,9 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"tools": [WEATHER]}, "tools"),  # the template of this model takes none
         ({"tools": [{"type": "function"}]}, "tools[0].name"),
         ({"tools": ["weather"]}, "tools[0]"),
+        ({"tools": "weather"}, "tools"),
+        ({"include": "reasoning"}, "include"),
+        ({"input": [{"role": "user", "content": ["a"]}]}, "input[0].content[0]"),
         ({"temperature": -1}, "temperature"),
         ({"frobnicate": 1}, "frobnicate"),
     ],

@@ -89,6 +89,15 @@ def test_what_is_missing_is_one_sentence_with_the_line_to_type(
     assert "This system lacks libxcb-cursor.so.0, which Qt needs. Type: sudo apt install libxcb-cursor0" in told
 
 
+def test_a_file_that_is_not_there_opens_no_window(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(window, "missing_library", lambda: "")
+    assert window.command(file="no-such.gguf") == 1
+    told = capsys.readouterr().err
+    assert told == "paceline: This file cannot be opened: There is no file no-such.gguf. Check its name.\n"
+
+
 def test_the_packages_are_those_that_the_set_up_installs() -> None:
     script = (Path(__file__).resolve().parents[3] / "packaging" / "setup" / "system.sh").read_text("utf-8")
     assert all(f"{library} {package}" in script for library, package in PACKAGES.items())

@@ -125,6 +125,7 @@ def test_packages_that_are_missing_are_named(paths: Paths, monkeypatch: pytest.M
         ((), []),
         (("proc/driver/nvidia/version",), ["an NVIDIA driver"]),
         (("dev/dri/renderD128",), ["a graphics device"]),
+        (("dev/kfd", "dev/dri/renderD128"), ["an AMD compute device", "a graphics device"]),
     ],
 )
 def test_graphics_that_the_system_shows(tmp_path: Path, files: tuple[str, ...], named: list[str]) -> None:
@@ -173,3 +174,22 @@ def test_what_is_said_of_the_trial_of_a_gpu(verdict: str | None, notice: str | N
     assert finding.level is level
     assert words in finding.message
     assert bool(finding.advice) is (level is Level.NOTE)
+
+
+def test_without_a_compiler_nothing_is_at_fault(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    finding = found(examine(paths), "Compiler")
+    assert (finding.level, finding.message) == (Level.FINE, "None. It is needed only to compile llama.cpp.")
+    assert finding.advice == "To compile llama.cpp anew, type: sudo apt install gcc g++"
+
+
+def test_what_the_library_notes_and_models_that_are_missing_are_told(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = ask_library() | {"notices": ["A part came from another folder."]}
+    monkeypatch.setattr(doctor, "ask_library", lambda _cache: library)
+    monkeypatch.setattr(doctor, "builtin_draft", lambda: tmp_path / "draft.gguf")
+    findings = examine(paths)
+    assert Finding("llama.cpp", Level.NOTE, "A part came from another folder.") in findings
+    missing = found(findings, "Built-in models")
+    assert (missing.level, missing.message) == (Level.FAULT, "Missing: draft.gguf.")

@@ -69,6 +69,41 @@ def test_a_damaged_race_leaves_the_others_readable(tmp_path: Path) -> None:
         found.read("../secret")
 
 
+def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = RaceStore(tmp_path)
+    kept = store.keep(RESULT)
+    file = tmp_path / f"{kept.id}.json"
+    whole = json.loads(file.read_text("utf-8"))
+    (verdict,) = whole["race"]["verdicts"]
+    for broken in ({**verdict, "lane": 2}, {**verdict, "ratio": "1.6"}):
+        file.write_text(json.dumps({**whole, "race": {**whole["race"], "verdicts": [broken]}}), "utf-8")
+        with pytest.raises(RaceStoreError, match="cannot be read any more"):
+            store.read(kept.id)
+    file.write_text(json.dumps(whole), "utf-8")
+    assert store.read(kept.id) == kept
+    monkeypatch.setattr(races, "MAX_FILE_BYTES", 1000)
+    with pytest.raises(RaceStoreError, match="cannot be read any more"):
+        store.read(kept.id)
+
+
+def test_an_index_that_names_a_race_like_a_path_is_made_anew(tmp_path: Path) -> None:
+    kept = RaceStore(tmp_path).keep(RESULT)
+    index = json.loads((tmp_path / INDEX).read_text("utf-8"))
+    index["races"][0]["id"] = "../secret"
+    (tmp_path / INDEX).write_text(json.dumps(index), "utf-8")
+    assert [summary.id for summary in RaceStore(tmp_path).all()] == [kept.id]
+
+
+def test_a_race_that_cannot_be_deleted_stays_and_is_reported(tmp_path: Path) -> None:
+    store = RaceStore(tmp_path)
+    kept = store.keep(RESULT)
+    (tmp_path / f"{kept.id}.json").unlink()
+    (tmp_path / f"{kept.id}.json").mkdir()
+    with pytest.raises(RaceStoreError, match="The race could not be deleted: "):
+        store.delete(kept.id)
+    assert [summary.id for summary in store.all()] == [kept.id]
+
+
 def test_a_folder_that_takes_nothing_is_reported_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "races").write_text("a file where the folder should be", encoding="utf-8")
     with pytest.raises(RaceStoreError, match="The race could not be kept: "):

@@ -151,3 +151,16 @@ def test_whatever_changes_the_list_before_brings_all_of_it(qtbot: QtBot, many: l
     harness.window.conversation_rename_requested.emit(many[1], "another")
     assert listed(harness) == many[::-1]
     harness.close()
+
+
+@pytest.mark.parametrize("name", ["open_chat_file", "layout_file"])
+def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: tuple[int, int, int], name: str) -> None:
+    file = getattr(find_paths(), name)
+    file.unlink(missing_ok=True)
+    file.mkdir()
+    harness = open_app()
+    assert harness.window.problems == []
+    assert current(harness) == chats[2]  # the one that changed last
+    harness.window.conversation_selected.emit(chats[0])
+    assert current(harness) == chats[0]
+    harness.close()

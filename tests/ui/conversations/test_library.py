@@ -233,3 +233,30 @@ def test_keys_step_through_the_chats_from_the_message(filled: MainWindow, qtbot:
     with qtbot.waitSignal(filled.conversation_selected) as caught:
         filled.sidebar.list.step(1)
     assert caught.args == [3]
+
+
+def test_headings_and_chats_are_read_aloud_with_what_is_seen_of_them(filled: MainWindow) -> None:
+    listing = filled.sidebar.list
+
+    def spoken(index: QModelIndex) -> str:
+        return str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+
+    assert spoken(heading(listing.rows, "Work")) == "Folder Work, 2 chats, open"
+    assert spoken(heading(listing.rows, "Play")) == "Folder Play, 0 chats, closed"
+    assert spoken(heading(listing.rows, "Archived")) == "Archived, 1 chat, closed"
+    assert spoken(heading(listing.rows, "Pinned")) == "Pinned"
+    filled.set_conversations((ConversationRow(1, "Plain", NOW, left_machine=True), ROWS[5]), 1, ())
+    chat = listing.rows.index(1, 0)
+    assert spoken(chat) == chat.data(Qt.ItemDataRole.ToolTipRole) == "Plain · has left this machine"
+    assert chat.data() == "Plain"
+
+
+def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindow) -> None:
+    rows, told = filled.sidebar.list.rows, list[tuple[int, bool]]()
+    rows.library_signals.archived.connect(lambda number, is_archived: told.append((number, is_archived)))
+    rows.toggle_archive()
+    assert lines(rows)[-2:] == ["[Archived]", "Old"]
+    rows.place(1, rows.rowCount())
+    assert told == [(1, True)]
+    rows.place(1, 0)  # above the first heading is no section
+    assert told == [(1, True)]

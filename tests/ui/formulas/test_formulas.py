@@ -8,6 +8,9 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.domain.messages import MessageView
+from engine.records import Source, TokenSpan
+from tests.ui.conftest import STATS
 from ui.formulas import formula
 from ui.formulas.formula import Formula, bare, typeset
 from ui.markdown.html_writer import formula_source
@@ -15,6 +18,7 @@ from ui.markdown.parser import SafeParser
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.menu import plain_text
+from ui.window.main_window import MainWindow
 
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
 GENEROUS_MS = 30_000
@@ -185,3 +189,32 @@ def test_a_wide_formula_is_made_to_fit(view: ProseView, qtbot: QtBot) -> None:
 
 def theme_formula(view: ProseView) -> object:
     return view._theme.formulas.get("$" + "x+" * 30 + "x$")
+
+
+@pytest.mark.parametrize("source", [Source.DRAFT, Source.TARGET])
+def test_a_formula_is_marked_as_words_are(source: Source, window: MainWindow, qtbot: QtBot) -> None:
+    text = "so $x^2$ it is"
+    spans = (TokenSpan(3, Source.BONUS), TokenSpan(5, source), TokenSpan(6, Source.BONUS))
+    window.show_conversation("t", [MessageView(1, "assistant", text, stats=STATS, spans=spans)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    (shown,) = window.transcript.findChildren(ProseView)
+    qtbot.waitUntil(lambda: OBJECT in shown.toPlainText(), timeout=GENEROUS_MS)
+    place = shown.toPlainText().index(OBJECT)
+
+    def pixels() -> set[str]:
+        cursor = shown.textCursor()
+        cursor.setPosition(place)
+        left = shown.cursorRect(cursor)
+        cursor.setPosition(place + 1)
+        image = shown.viewport().grab().toImage()
+        across = range(left.x() + 1, shown.cursorRect(cursor).x())
+        return {image.pixelColor(x, y).name() for x in across for y in range(left.top(), left.bottom())}
+
+    line = window.theme.tokens.source(source)
+    assert line not in pixels()
+    plain = pixels()
+    window.transcript.mark_sources(frozenset({source}))
+    qtbot.waitUntil(lambda: pixels() != plain)
+    assert (line in pixels()) is (source is not Source.TARGET)
+    window.transcript.mark_sources(frozenset())
+    qtbot.waitUntil(lambda: pixels() == plain)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.domain.engines import UNNAMED_DRAFTING, EngineFacts, EngineKind, EngineRecord, RemoteModel
 from app.domain.models import DraftList, DraftRow, FitLevel, Match, ModelRef, Presence, SearchQuery
 from app.domain.speed.outlook import GainRange, Outlook, SpeedRange
 from app.domain.speed.pair_speed import PairSpeed, RaceSpeed
@@ -16,6 +17,7 @@ from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
 from ui.models.readme_view import readme_html
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 
 LEFT = Qt.MouseButton.LeftButton
 OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the network.")
@@ -365,3 +367,61 @@ def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     assert "The draft matches" in said(place.recommended)
     place.recommended.set_rows([])
     assert "No recommendations" in said(place.recommended)
+
+
+# ---- what is found nowhere, and engines of others ------------------------------------------------------------------
+
+
+def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtBot) -> None:
+    queries = asked(place.requests.search_requested)
+    place.open("search")
+    place.search.fitting.setChecked(True)
+    place.search.set_results(SearchQuery(only_fitting=True), [])
+    assert "has no repository with GGUF files that fits this computer." in said(place.search.nothing)
+    qtbot.mouseClick(pressed(place.search.nothing, "Show all sizes"), LEFT)
+    assert queries[-1] == (SearchQuery(),)
+    place.search.set_results(SearchQuery(), [])
+    assert "The hub has no repository with GGUF files." in said(place.search.nothing)
+
+
+def test_where_no_words_match_the_search_can_be_cleared(place: ModelsPanel, qtbot: QtBot) -> None:
+    queries = asked(place.requests.search_requested)
+    place.open("search")
+    place.search.fitting.setChecked(True)
+    qtbot.keyClicks(place.search.field, "qwem")
+    qtbot.keyClick(place.search.field, Qt.Key.Key_Return)  # without a wait for the pause
+    wanted = SearchQuery("qwem", only_fitting=True)
+    assert queries[-1] == (wanted,)
+    place.search.set_results(wanted, [])
+    assert "fits this computer matches “qwem”" in said(place.search.nothing)
+    qtbot.mouseClick(pressed(place.search.nothing, "Clear the search"), LEFT)
+    assert queries[-1] == (SearchQuery(only_fitting=True),)
+
+
+def test_a_list_of_pairs_that_cannot_be_read_can_be_asked_for_again(place: ModelsPanel, qtbot: QtBot) -> None:
+    wanted = asked(place.requests.recommendations_requested)
+    place.open("recommended")
+    before = len(wanted)
+    place.recommended.set_problem(OFFLINE)
+    assert "The hub cannot be reached" in said(place.recommended.empty)
+    qtbot.mouseClick(pressed(place.recommended.empty, "Try again"), LEFT)
+    assert len(wanted) == before + 1
+
+
+def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
+    two = (RemoteModel("small", 2048), RemoteModel("large", 8192))
+    facts = EngineFacts(EngineKind.VLLM, "0.32.0", two, UNNAMED_DRAFTING)
+    place.open("engines")
+    place.engines.set_engines(
+        [
+            EngineRecord("http://192.168.1.5:8000", facts, allows_plain=True),
+            EngineRecord("https://gpu.example.org", replace(facts, models=two[:1], drafting="EAGLE3")),
+            EngineRecord("https://other.example.org", replace(facts, models=two[:1], drafting="")),
+        ]
+    )
+    texts = said(place.engines)
+    assert "2 models · drafts, and does not tell how · unencrypted" in texts
+    assert "1 model · drafts: EAGLE3 · context of 2,048 tokens" in texts
+    assert "1 model · tells nothing of drafting · context of 2,048 tokens" in texts
+    names = [box.itemText(0) for box in place.engines.findChildren(NoWheelComboBox)]
+    assert sorted(names) == ["small", "small", "small · context of 2,048 tokens"]

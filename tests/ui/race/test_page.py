@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
+from app.domain.messages import MessageView
 from app.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup, summary_of
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.race_results import RESULT, THREE_LANES, VERDICT
+from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
 from ui.race.picture import draw_picture, look_of
 from ui.race.words import lane_name
 from ui.theme.palette import DARK, LIGHT
 from ui.theme.theme import Theme
+from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 
@@ -252,3 +257,76 @@ def test_tokens_and_time_of_a_lane_are_of_the_same_moment(page: RacePage) -> Non
     page.show_progress(LaneProgress(0, 0, RunStats(tokens=60, passes=60, decode_s=0.9), finished=True))
     assert (lane.bar.words_left, lane.bar.words_right) == ("10 tokens", "500 ms")
     assert lane.bar.share == pytest.approx(50 / 60)
+
+
+LONG = "".join(f"Line {number} of the answer.\n\n" for number in range(60))
+
+
+def test_who_scrolls_up_in_a_lane_stays_there_while_it_goes_on(page: RacePage, qtbot: QtBot) -> None:
+    page.begin(RESULT.setup)
+    view = page.track.lanes[1].text
+    bar = view.verticalScrollBar()
+
+    def grow() -> None:
+        page.add_text(LaneText(1, 0, LONG, (TokenSpan(len(LONG), Source.TARGET),)))
+        QApplication.processEvents()
+
+    grow()
+    assert bar.value() == bar.maximum() > 0
+    turn_wheel_over(view.viewport(), up=True)
+    read = bar.value()
+    assert read < bar.maximum()
+    grow()
+    assert bar.value() == read
+    qtbot.waitUntil(lambda: turn_wheel_over(view.viewport()) or bar.value() == bar.maximum())  # type: ignore[func-returns-value]
+    grow()
+    assert bar.value() == bar.maximum()
+
+
+def turn_wheel_over(widget: QWidget, *, up: bool = False) -> None:
+    """One notch, through the window as from a mouse."""
+    handle = widget.window().windowHandle()
+    assert handle is not None
+    place = QPointF(widget.mapTo(widget.window(), widget.rect().center()))
+    QTest.wheelEvent(handle, place, QPoint(0, 120 if up else -120))
+
+
+def test_the_next_race_has_the_lanes_that_it_asks_for_and_no_others(page: RacePage) -> None:
+    page.begin(RESULT.setup)
+    page.end(RESULT, None)
+    page.begin(replace(RESULT.setup, lanes=(PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX))))
+    QApplication.processEvents()
+    cards = [card for card in page.track.findChildren(LaneCard) if card.isVisible()]
+    assert cards == page.track.lanes
+    assert len(cards) == 3
+    assert all(card.text.text == "" for card in cards)
+
+
+def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Where does water flow?"), MessageView(2, "assistant", LONG)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
+    view.setFocus()
+    window.race.open()
+    window.race.page.ask("Where does water flow?")
+    assert not view.hasFocus()
+    window.race.ask()  # as its key does
+    assert not window.race.is_open
+    assert view.hasFocus()
+
+
+@pytest.mark.parametrize("place", ["race", "models"])
+def test_leaving_where_what_had_the_focus_is_gone_shows_the_chat_all_the_same(
+    place: str, window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Where?"), MessageView(2, "assistant", LONG)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
+    view.setFocus()
+    navigation = window.race if place == "race" else window.models
+    navigation.open()
+    window.show_conversation("u", [MessageView(number, "user", "Another") for number in range(3, 6)])
+    view.deleteLater()
+    qtbot.waitUntil(lambda: not isValid(view))
+    navigation.leave()
+    assert not navigation.is_open

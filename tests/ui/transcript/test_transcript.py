@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageState, MessageView
@@ -19,6 +20,8 @@ from tests.ui.long_chats import history_of
 from ui.transcript import transcript
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.code_block import CodeView
+from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 LONG = "\n\n".join(f"Paragraph {number} with some words." for number in range(80))
@@ -309,3 +312,37 @@ def test_a_short_chat_and_none_at_all_need_nothing(opened: MainWindow) -> None:
         opened.show_conversation("A short one", messages)
         page.fill_viewport()
         assert len(page.cards) == len(messages)
+
+
+CODE = "```python\n" + "\n".join(f"value_{number} = '{'long ' * 60}'" for number in range(4)) + "\n```\n\n"
+
+
+def turn_wheel_over(widget: QWidget, turn: QPoint) -> None:
+    """One notch, through the window as from a mouse."""
+    handle = widget.window().windowHandle()
+    assert handle is not None
+    QTest.wheelEvent(handle, QPointF(widget.mapTo(widget.window(), QPoint(20, 5))), turn)
+
+
+@pytest.mark.parametrize("kind", [CodeView, ProseView])
+def test_wheel_and_page_keys_over_an_answer_scroll_the_page(
+    kind: type[QAbstractScrollArea], window: MainWindow, qtbot: QtBot
+) -> None:
+    text = f"First words.\n\n{CODE}{LONG}"
+    window.show_conversation("t", [MessageView(1, "user", "go"), MessageView(2, "assistant", text, stats=STATS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    bar = window.transcript.verticalScrollBar()
+    bar.setValue(0)
+    views = [each for each in window.transcript.findChildren(kind) if each.isVisible()]
+    view = min(views, key=lambda each: each.mapTo(window, QPoint()).y())
+    turn_wheel_over(view.viewport(), QPoint(0, -120))
+    assert bar.value() > 0
+    bar.setValue(0)
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_PageDown)
+    assert bar.value() > 100
+    bar.setValue(0)
+    if kind is CodeView:
+        turn_wheel_over(view.viewport(), QPoint(-120, 0))
+        assert bar.value() == 0
+        assert view.horizontalScrollBar().value() > 0

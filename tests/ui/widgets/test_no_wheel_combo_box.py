@@ -69,3 +69,20 @@ def test_nothing_of_the_settings_is_changed_by_the_wheel(qtbot: QtBot) -> None:
     dialog = open_settings(make_window(qtbot), 0)
     assert dialog.findChildren(NoWheelComboBox)
     assert restless(dialog) == []
+
+
+def test_its_list_has_round_corners_in_the_colours_of_popups(window: MainWindow, qtbot: QtBot) -> None:
+    box = NoWheelComboBox(window)
+    box.addItems(["one", "two", "three"])
+    box.resize(200, 32)
+    box.show()
+    for _each in range(2):  # once more: it is made round once
+        box.showPopup()
+        popup = box.view().window()
+        qtbot.waitUntil(popup.isVisible)
+        picture = popup.grab().toImage()
+        corner, edge = picture.pixelColor(0, 0), picture.pixelColor(picture.width() // 2, 0)
+        assert corner.alpha() == 0
+        assert edge.alpha() == 255
+        assert edge.name() == popup.palette().dark().color().name()
+        box.hidePopup()

@@ -7,7 +7,7 @@ from pathlib import Path
 import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -111,3 +111,19 @@ def test_words_that_were_dropped_are_gone_on_with(window: MainWindow, qtbot: QtB
     assert window.composer.edit.hasFocus()
     qtbot.keyClicks(QApplication.focusWidget(), "that so?")
     assert window.composer.text == "Why is that so?"
+
+
+def test_a_drag_may_move_on_and_other_things_than_files_are_left_to_the_window(window: MainWindow) -> None:
+    offered = data("/files/a.txt")
+    enter(window, offered)
+    place = QPointF(20, 20) if PySide6.__version_info__ >= (6, 12) else QPoint(20, 20)
+    move = QDragMoveEvent(place, COPY, offered, BUTTONS, KEYS)
+    move.ignore()
+    QApplication.sendEvent(window, move)
+    assert move.isAccepted()
+    assert window.drop_zone.hint.isVisible()
+    QApplication.sendEvent(window, QDragLeaveEvent())
+    words = QMimeData()
+    words.setText("words")
+    assert not enter(window, words).isAccepted()
+    assert not window.drop_zone.hint.isVisible()

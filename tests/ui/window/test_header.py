@@ -11,7 +11,7 @@ from app.domain.model_name import model_name
 from engine.records import DeviceUse, MemoryUse, Placement
 from tests.ui.conftest import ASSETS, READY
 from ui.theme.theme import Theme
-from ui.window.header import Header, describe
+from ui.window.header import UNUSED_WORDS, Header, describe
 
 
 def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: QtBot) -> None:
@@ -55,3 +55,15 @@ def test_the_hover_says_which_device_has_how_many_layers() -> None:
     alone = replace(shared, memory=replace(memory, devices=uses[::2]), placement=Placement())
     assert "21 layers on the GPU\n" in describe(alone)
     assert "CPU only\n" in describe(replace(alone, gpu_layers=0))
+
+
+def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
+    header = Header(Theme(ASSETS / "icons"))
+    qtbot.addWidget(header)
+    assert READY.target is not None
+    header.set_engine(READY)
+    assert "Not used in chats" not in header.model_button.toolTip()
+    header.set_engine(replace(READY, target=replace(READY.target, unused=tuple(UNUSED_WORDS))))
+    left_out = ", ".join(UNUSED_WORDS.values())
+    told = " ".join(header.model_button.toolTip().split())  # its lines are broken
+    assert f"Not used in chats, which are text only: {left_out}" in told

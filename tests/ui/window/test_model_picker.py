@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState, EngineView
+from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
 from app.domain.models import LibraryRow, PickerView
 from tests.ui.conftest import BUILTIN, READY, model
 from ui.widgets.choice_list import Choice
@@ -143,3 +144,16 @@ def test_a_strangers_name_is_text_and_no_key(window: MainWindow) -> None:
     hover = listing.rows.data(listing.rows.index(2, 0), Qt.ItemDataRole.ToolTipRole)
     assert hover is not None
     assert "<img" not in hover
+
+
+def test_an_engine_that_is_added_while_the_list_is_open_is_seen_at_once(
+    picker: ModelPicker, window: MainWindow
+) -> None:
+    facts = EngineFacts(EngineKind.VLLM, "0.32.0", (RemoteModel("org/large", 8192),), "")
+    before = {each.title for each in rows_of(picker)}
+    window.header.set_engines([EngineRecord("https://gpu.example.org", facts)])
+    assert picker.isVisible()
+    new = [each for each in rows_of(picker) if each.title not in before]
+    assert any("large" in each.title for each in new)
+    window.header.set_engines([])
+    assert {each.title for each in rows_of(picker)} == before

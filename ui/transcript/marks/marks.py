@@ -203,8 +203,20 @@ def _strips_of(block: QTextBlock, origin: QPointF, ranges: Sequence[MarkedRange]
 def _one_by_one(line: QTextLine, units: range) -> Iterator[tuple[float, float]]:
     """From where to where letters stand in a line in which two directions meet."""
     for unit in units:
-        edges = _x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)
-        yield min(edges), max(edges)
+        left, right = sorted((_x(line, unit), _x(line, unit, QTextLine.Edge.Trailing)))
+        if left == right:  # Qt gives the first letter of a run in the other direction no width
+            left, right = _edges_of_glyphs(line, unit) or (left, right)
+        yield left, right
+
+
+def _edges_of_glyphs(line: QTextLine, unit: int) -> tuple[float, float] | None:
+    """From where to where the glyphs of a letter stand; None where it has none."""
+    edges: list[float] = []
+    for run in line.glyphRuns(unit, 1):
+        widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())
+        for place, width in zip(run.positions(), widths, strict=True):
+            edges += (place.x(), place.x() + width.x())
+    return (min(edges), max(edges)) if edges else None
 
 
 def _x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:

@@ -131,6 +131,8 @@ def test_one_that_is_never_ready_is_given_up(program: str) -> None:
     ("script", "words"),
     [
         ("refuses", "refused a completion: the prompt is too long"),
+        ("mute", "refused a completion: no reason given"),
+        ("babbles", "answered with something that is no JSON"),
         ("silent", "answered without its timings"),
         ("vanishes", "while answering"),
     ],
@@ -156,6 +158,23 @@ def test_a_program_that_is_none_is_reported(tmp_path: Path) -> None:
     path.write_text("no program", encoding="utf-8")
     with pytest.raises(PeerError, match="could not be run"):
         LlamaServerPeer(str(path), LOAD, ready(), [])
+
+
+def test_a_server_that_is_too_old_to_say_how_it_drafts_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "llama-server"
+    path.write_text("#!/bin/sh\necho usage: llama-server\n", encoding="utf-8")
+    path.chmod(0o755)
+    with pytest.raises(PeerError, match="llama-server cannot be measured: "):
+        LlamaServerPeer(str(path), LOAD, ready(), [])
+
+
+def test_a_target_without_a_draft_is_measured_without_one(program: str) -> None:
+    alone = LlamaServerPeer(program, LOAD, EngineReady(model("works")), ["ngram-mod"])
+    try:
+        arguments = alone._servers["ngram-mod"]._process.process.args
+        assert not [word for word in arguments if str(word).startswith("--spec-draft")]
+    finally:
+        alone.close()
 
 
 def test_an_answer_of_one_token_has_no_speed() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
+import psutil
 import pytest
 
 from app.benchmark.own_engine import OwnEngine, make_variants
@@ -69,3 +71,28 @@ def test_a_placement_that_it_does_not_know_is_refused() -> None:
     load = LoadRequest(str(builtin_target()), placement=Placement(("CUDA1",)))
     with pytest.raises(PeerError, match="takes no devices, splits or overrides"):
         LookupPeer(load, EngineReady(ModelInfo("t", "t", "llama", 1, 1, 100, 2048, 2048, 2, 0, "")), ["plain"])
+
+
+def test_a_configuration_that_it_does_not_know_is_refused_before_anything_is_started() -> None:
+    ready = EngineReady(ModelInfo("t", "t", "llama", 1, 1, 100, 2048, 2048, 2, 0, ""))
+    with pytest.raises(PeerError, match="cannot run as draft-3: it knows plain and lookup-N"):
+        LookupPeer(LoadRequest(str(builtin_target())), ready, ["plain", "draft-3"])
+
+
+def test_where_one_child_does_not_come_up_the_others_end(tmp_path: Path) -> None:
+    absent = str(tmp_path / "absent.gguf")
+    ready = EngineReady(ModelInfo(absent, "t", "llama", 1, 1, 100, 2048, 2048, 2, 0, ""))
+    before = set(psutil.Process().children(recursive=True))
+    with pytest.raises(PeerError, match="while starting"):
+        LookupPeer(LoadRequest(absent), ready, ["plain", "lookup-4"])
+    assert set(psutil.Process().children(recursive=True)) <= before
+
+
+def test_a_child_that_is_gone_is_not_asked() -> None:
+    child = LookupProcess("plain", [sys.executable, "-c", "import sys; sys.exit('no memory')"])
+    try:
+        child._process.process.wait(30)
+        with pytest.raises(PeerError, match="while being asked; it said: no memory"):
+            child.ask({"prompt": list(range(100_000))})
+    finally:
+        child.end()

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from app.benchmark.peers.process import PeerProcess
+from app.domain.errors import PeerError
 
 ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
@@ -29,6 +30,23 @@ def test_a_peer_is_ended_in_good_order() -> None:
     assert not peer.has_ended
     peer.end()
     assert peer.has_ended
+
+
+def test_a_peer_that_will_not_end_is_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.benchmark.peers.process.END_S", 0.3)
+    deaf = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+    )
+    peer = PeerProcess("sleeper", [sys.executable, "-c", deaf], piped=True)
+    assert peer.process.stdout is not None
+    assert peer.process.stdout.readline().strip() == b"deaf"
+    peer.end()
+    assert peer.has_ended
+
+
+def test_a_program_that_cannot_be_started_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(PeerError, match=f"sleeper could not be started from {tmp_path}: Permission denied"):
+        PeerProcess("sleeper", [str(tmp_path)])
 
 
 def test_a_peer_does_not_outlive_a_kill() -> None:

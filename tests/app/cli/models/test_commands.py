@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,9 @@ from app.domain.settings.values import Settings
 from app.hub.client import HubClient
 from app.paths import builtin_draft, builtin_target, find_paths
 from app.storage.settings_file import write_settings
+from tests.app.cli.test_race import Terminal
 from tests.app.hub.conftest import hub
+from tests.app.hub.library.test_ollama import manifest
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, stripped
@@ -199,6 +202,94 @@ def test_ctrl_c_keeps_the_part_and_the_same_command_goes_on(filled: LoopbackHub,
     assert (find_paths().models / REPO / "big-Q6_K.gguf").read_bytes() == data
     assert filled.sent(REPO, "big-Q6_K.gguf") == len(data)
     assert HubClient().endpoint == filled.url
+
+
+def test_what_other_programs_have_is_offered_with_its_place(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
+    found = tmp_path / "cache" / "found-Q4_0.gguf"
+    found.parent.mkdir()
+    found.write_bytes(b"GGUF" + b"0" * 2000)
+    manifest(tmp_path / "ollama", "registry.ollama.ai/library/broken/latest", "{")
+    assert main(["models", "list"]) == 0
+    told = capsys.readouterr().out
+    offer = told.partition("to be added with `paceline models import PATH`:\n")[2].splitlines()[0]
+    assert offer.split("  ") == ["found-Q4_0", "2.0 kB", "llama.cpp", str(found)]
+    assert "Not offered: broken:latest. Its manifest is damaged." in told
+    assert asked(capsys, "import", str(found))["files"] == [str(found)]
+    assert main(["models", "list"]) == 0
+    assert "to be added with" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("gated", "words"), [("auto", "its terms must be accepted"), ("manual", "must admit you")])
+def test_a_gated_repository_says_so_before_anything_is_pulled(
+    filled: LoopbackHub, capsys: Capture, gated: str, words: str
+) -> None:
+    filled.describe(REPO, gated=gated)
+    assert main(["models", "show", REPO]) == 0
+    assert f"Gated: {words}" in capsys.readouterr().out.replace("its publisher ", "")
+
+
+def test_one_of_several_files_is_to_be_named_and_no_part_of_a_model_is_pulled(
+    hub: LoopbackHub, capsys: Capture
+) -> None:
+    for name in ("a-Q8_0.gguf", "b-Q8_0.gguf", "cut-Q2_K-00001-of-00002.gguf"):
+        hub.add_file(REPO, name, b"GGUF" + bytes(100))
+    assert main(["models", "pull", REPO, "q8_0"]) == 1
+    assert "may be one of 2 models. Name one: a-Q8_0.gguf, b-Q8_0.gguf." in capsys.readouterr().err
+    assert main(["models", "pull", REPO, "q2_k"]) == 1
+    assert "cut-Q2_K is incomplete on the hub: parts are missing." in capsys.readouterr().err
+    assert not list(find_paths().models.rglob("*.gguf*"))
+
+
+def test_what_runs_with_another_model_only_is_pulled_with_a_word_about_it(filled: LoopbackHub, capsys: Capture) -> None:
+    assert main(["models", "pull", REPO, "mmproj-F16"]) == 0
+    assert "paceline: mmproj-F16 is no model that runs alone, but mmproj." in capsys.readouterr().err
+    assert (find_paths().models / REPO / "mmproj-F16.gguf").is_file()
+
+
+def test_a_repository_of_nothing_that_runs_alone_has_no_heads(hub: LoopbackHub, capsys: Capture) -> None:
+    hub.add_file(REPO, "mmproj-F16.gguf", b"GGUF" + bytes(100))
+    assert asked(capsys, "show", REPO, "--heads")["own_heads"] is None
+
+
+def test_on_a_terminal_speed_and_time_left_are_shown_and_written_over(
+    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.add_file(REPO, "big-Q6_K.gguf", b"GGUF" + bytes(6_000_000))
+    hub.bytes_per_s = 3_000_000.0
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main(["models", "pull", REPO, "Q6_K"]) == 0
+    lines = screen.getvalue().split("\r\x1b[K")
+    assert any(re.fullmatch(r"big-Q6_K: \d\.\d MB of 6\.0 MB · \d\.\d MB/s · 0:0\d left", line) for line in lines)
+    assert lines[-1] == "big-Q6_K: done\n"
+
+
+def test_a_connection_that_breaks_off_is_told_with_the_next_attempt(
+    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.add_file(REPO, "big-Q6_K.gguf", b"GGUF" + bytes(3_000_000))
+    hub.faults.append(Fault(status=503))
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main(["models", "pull", REPO, "Q6_K"]) == 0
+    assert "Attempt 2 follows." in screen.getvalue()
+    assert screen.getvalue().endswith("big-Q6_K: done\n")
+
+
+def test_a_library_that_cannot_be_written_is_one_sentence(filled: LoopbackHub, capsys: Capture) -> None:
+    models = find_paths().models
+    models.parent.mkdir(parents=True)
+    models.write_bytes(b"a file where the folder should be")
+    assert main(["models", "pull", REPO, "Q8_0"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Traceback" not in told.err
+    assert told.err.strip().splitlines()[-1].startswith("paceline: ")
+    assert models.is_file()
 
 
 def test_an_import_says_of_half_a_file_that_it_is_one(tmp_path: Path, capsys: Capture) -> None:

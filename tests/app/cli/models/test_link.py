@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
+from app.hub.link_header import judge_link
+from app.hub.records import DownloadRequest
+from app.hub.remote_header import KnownModel
 from app.paths import builtin_target, find_paths
 from tests.app.hub.conftest import hub
 from tests.app.hub.link_server import LinkServer, file, says
@@ -43,4 +46,33 @@ def test_what_is_no_model_is_not_fetched(hub: LoopbackHub, capsys: Capture) -> N
         server.answers["/m.gguf"] = says(200, b"<html>", Content_Type="text/html")
         assert main(["models", "pull", server.url("/m.gguf")]) == 1
     assert "web page" in capsys.readouterr().err
+    assert not list(find_paths().models.rglob("*.gguf"))
+
+
+def test_for_a_person_the_place_and_how_to_run_it_are_told(hub: LoopbackHub, capsys: Capture) -> None:
+    with LinkServer() as server:
+        server.answers["/tiny-Q8_0.gguf"] = file(BYTES)
+        assert main(["models", "pull", server.url("/tiny-Q8_0.gguf")]) == 0
+    (place,) = find_paths().models.rglob("tiny-Q8_0.gguf")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith(f": {place}")
+    assert second == "Try it: paceline run --model tiny-Q8_0 --prompt TEXT"
+
+
+def test_a_file_that_is_gone_after_its_header_was_read_is_one_sentence(
+    hub: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LinkServer() as server:
+        server.answers["/m.gguf"] = file(BYTES)
+
+        def judge_and_lose(request: DownloadRequest) -> tuple[KnownModel, tuple[str, ...]]:
+            judged = judge_link(request)
+            server.answers["/m.gguf"] = says(404)
+            return judged
+
+        monkeypatch.setattr("app.cli.models.pull.judge_link", judge_and_lose)
+        assert main(["models", "pull", server.url("/m.gguf"), "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["title"] == "m could not be downloaded"
+    assert "paceline: m could not be downloaded: " in told.err
     assert not list(find_paths().models.rglob("*.gguf"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from app.cli.parser import main
+from tests.app.cli.test_race import Terminal
 from tests.engine.gguf_factory import tiny_llama
 from tests.shared_files import shared_model
 
@@ -42,3 +45,18 @@ def test_where_none_can_pay_the_figures_are_reported(home: Path, capsys: Capture
 def test_a_model_that_is_not_there_is_one_sentence(capsys: Capture) -> None:
     assert main(["models", "self-draft", "no-such"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_on_a_terminal_the_progress_is_shown_and_the_draft_is_named_with_a_command(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    target = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3).write(tmp_path / "early.gguf")
+    assert main(["models", "self-draft", str(target), "--layers", "4,5,6,7"]) == 0
+    *_, place, command = capsys.readouterr().out.splitlines()
+    draft = place.removeprefix("The draft is ")
+    assert Path(draft).is_file()
+    assert command == f"paceline run --model {target} --draft {draft} --prompt Hello"
+    assert re.search(r"\r\x1b\[K[^\r]+: \d+%", screen.getvalue())
+    assert screen.getvalue().endswith("\r\x1b[K")

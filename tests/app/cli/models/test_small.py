@@ -141,3 +141,13 @@ def test_the_demo_goes_on_where_the_small_model_does_not_load(model: FirstModel,
     told = capsys.readouterr()
     assert "paceline: " in told.err
     assert "The built-in pair is tiny" in told.out
+
+
+def test_a_padded_file_that_is_broken_is_one_sentence(capsys: Capture) -> None:
+    padded = find_paths().padded_demo_file
+    padded.parent.mkdir(parents=True)
+    padded.write_bytes(b"GGUF" + bytes(100))
+    assert main(["demo"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert padded.name in told.err.splitlines()[-1]

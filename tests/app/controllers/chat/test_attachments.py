@@ -15,6 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.attachments import reading
 from app.controllers.chat.attachments import MAX_ATTACHMENTS
 from app.domain.attachment_errors import FileTooLargeError
 from app.storage.exchange.file_names import JSON, MARKDOWN
@@ -405,3 +406,59 @@ def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
     harness.window.new_chat_requested.emit()
     qtbot.waitUntil(lambda: "reading" not in "".join(captions(harness)), timeout=WAIT_MS)
     assert [chip.attachment.name for chip in chips(harness)] == ["a.txt"]
+
+
+def test_a_file_that_is_still_being_read_can_be_let_go(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    read, begun, may_end = reading.read_attachment, threading.Event(), threading.Event()
+
+    def slow(path: Path, should_stop: Callable[[], bool]) -> object:
+        begun.set()
+        assert may_end.wait(WAIT_MS / 1000)
+        return read(path, should_stop)
+
+    monkeypatch.setattr(reading, "read_attachment", slow)
+    for name in ("first.txt", "second.txt", "third.txt"):
+        (tmp_path / name).write_text(f"words of {name}")
+    drop(harness, *(tmp_path / name for name in ("first.txt", "second.txt", "third.txt")))
+    assert begun.wait(WAIT_MS / 1000)
+    for chip in chips(harness)[:2]:  # the one that is being read, and one that waits
+        chip.removed.emit(chip.attachment.id)
+    assert [chip.attachment.name for chip in chips(harness)] == ["third.txt"]
+    may_end.set()
+    qtbot.waitUntil(lambda: "Text" in captions(harness)[0] and "reading" not in captions(harness)[0], timeout=WAIT_MS)
+    assert [each.name for each in harness.store.attachments.unsent(None)] == ["third.txt"]
+    assert harness.window.problems == []
+
+
+def test_a_file_that_brings_the_reader_down_is_told_and_the_next_is_read(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    read = reading.read_attachment
+
+    def fragile(path: Path, should_stop: Callable[[], bool]) -> object:
+        if path.name == "strange.txt":
+            raise ZeroDivisionError
+        return read(path, should_stop)
+
+    monkeypatch.setattr(reading, "read_attachment", fragile)
+    for name in ("strange.txt", "good.txt"):
+        (tmp_path / name).write_text("words")
+    drop(harness, tmp_path / "strange.txt", tmp_path / "good.txt")
+    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
+    assert harness.window.problems[-1].message == "“strange.txt” could not be read (ZeroDivisionError)."
+    qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(harness)] == ["good.txt"], timeout=WAIT_MS)
+
+
+def test_an_encoding_that_was_guessed_is_told(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_bytes("Grüße aus Köln".encode("cp1252"))
+    drop(harness, tmp_path / "old.txt")
+    qtbot.waitUntil(lambda: "Text" in captions(harness)[0] and "reading" not in captions(harness)[0], timeout=WAIT_MS)
+    assert "“old.txt”" in harness.window.notices[-1]
+    (kept,) = harness.store.attachments.unsent(None)
+    stored = harness.store.attachments.read(kept.id)
+    assert stored is not None
+    assert stored.text == "Grüße aus Köln"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
@@ -231,3 +233,31 @@ def test_taking_messages_back_leaves_the_answer_in_the_making_in_sight(chats: Ap
     assert first.id in chats.messages()[-2].versions
     chats.window.transcript.version_requested.emit(first.id)
     assert texts(chats.messages())[-2:] == ["more", "Much more."]
+
+
+def test_it_stays_while_the_pointer_is_near(chats: AppHarness, qtbot: QtBot) -> None:
+    press_del(chats, qtbot)
+    place = QPointF(5, 5)
+    bar(chats)._timer.setInterval(50)
+    QApplication.sendEvent(bar(chats), QEnterEvent(place, place, place))
+    qtbot.wait(200)
+    assert bar(chats).isVisible()
+    assert not wiped(chats)
+    QApplication.sendEvent(bar(chats), QEvent(QEvent.Type.Leave))
+    qtbot.waitUntil(bar(chats).isHidden)
+    assert wiped(chats)
+
+
+def test_an_answer_whose_chat_is_gone_for_good_leaves_nothing_behind(chats: AppHarness, qtbot: QtBot) -> None:
+    chats.window.new_chat_requested.emit()
+    chats.window.message_submitted.emit("about okapis")
+    chats.engine.say("Okapis hide.")
+    press_del(chats, qtbot)
+    bar(chats).expire()
+    assert chats.controller.answers.answering_in is None
+    chats.engine.say(" Nobody reads this.")
+    chats.engine.finish(FinishReason.CANCELLED)
+    qtbot.waitUntil(lambda: chats.window.engine.state is EngineState.READY)
+    words = "SELECT count(*) FROM messages WHERE text LIKE '%kapi%'"
+    qtbot.waitUntil(lambda: chats.store.read(lambda db: db.execute(words).fetchone()) == (0,))
+    assert chats.window.problems == []

@@ -12,11 +12,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Layer
+from app.domain.settings.layers import Layer, Prompt
 from app.storage.chats import conversations
 from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import insert_chat, read_chat
-from engine.records import EngineReady, Mode
+from engine.records import EngineReady, Mode, SamplingParams
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_dialog import ChatSettingsDialog
 from ui.settings.rows import NumberRow
@@ -227,3 +227,24 @@ def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot:
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})
+
+
+def test_a_setting_for_all_chats_goes_back_to_its_default(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, Layer.GLOBAL, {"temperature": 0.1, "top_k": 7})
+    ask(harness, qtbot)
+    assert (harness.engine.requests[-1].sampling.temperature, harness.engine.requests[-1].sampling.top_k) == (0.1, 7)
+    harness.window.chat_settings.reset.emit(Layer.GLOBAL, ["temperature"])
+    ask(harness, qtbot)
+    sampling = harness.engine.requests[-1].sampling
+    assert (sampling.temperature, sampling.top_k) == (SamplingParams().temperature, 7)
+
+
+def test_a_preset_that_cannot_be_kept_is_told_and_prompts_are_kept(harness: AppHarness) -> None:
+    wants = harness.window.chat_settings
+    wants.preset_saved.emit("", {"temperature": 0.1})
+    assert harness.window.problems[-1].message == "A name has 1 to 60 characters."
+    wants.prompts_changed.emit([Prompt("mine", "Answer in {language}.")])
+    harness.close()
+    again = open_app()
+    assert again.controller.chat_settings.prompts.all == (Prompt("mine", "Answer in {language}."),)
+    again.close()

@@ -283,3 +283,18 @@ def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
     assert problem.title == "The conversation is too long for the engine"
     assert "The conversation has 120 tokens, but 127.0.0.1" in problem.message
     assert memory.kept
+
+
+def test_an_engine_that_is_asked_again_says_how_many_models_it_has(
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
+) -> None:
+    page = add(harness, server.url, KEY)
+    qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
+    server.script.models = ("small", "large")
+    QTest.mouseClick(page.cards[0].ask_button, LEFT)
+    notice = harness.window.models.panel.notice
+    qtbot.waitUntil(notice.isVisible, timeout=WAIT_MS)
+    assert notice.message.text() == f"{server.url.removeprefix('http://')} answers: 2 models."
+    box = page.cards[0].models
+    assert [box.itemData(place) for place in range(box.count())] == ["small", "large"]
+    assert memory.kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -330,6 +331,22 @@ class TestPaddedDemo:
         assert len(started.engine.loads) == 1
         started.close()
 
+    def test_a_copy_that_is_not_in_use_is_deleted_at_once(
+        self, started: AppHarness, qtbot: QtBot, padding: list[Path]
+    ) -> None:
+        started.window.builtin_pair_requested.emit(True)
+        qtbot.waitUntil(lambda: len(started.engine.loads) == 2)
+        started.engine.ready(str(builtin_target()), str(builtin_draft()))
+        assert started.paths.padded_demo_file.exists()
+        started.window.padded_demo_deleted.emit()
+        assert not started.paths.padded_demo_file.exists()
+        assert started.window.demo[-1] == ("absent", None)
+        assert len(started.engine.loads) == 2
+        started.paths.padded_demo_file.mkdir()  # what cannot be deleted as a file
+        started.window.padded_demo_deleted.emit()
+        assert started.window.problems[-1].title == "The speed demo was not deleted"
+        started.close()
+
     def test_a_copy_in_use_is_deleted_once_the_pair_as_it_is_has_taken_over(
         self, started: AppHarness, qtbot: QtBot, padding: list[Path]
     ) -> None:
@@ -392,3 +409,11 @@ def test_past_chats_are_forgotten_when_that_is_switched_off_and_when_a_chat_is_d
     assert harness.engine.num_forgotten == 1  # it can still be taken back
     harness.controller.deletions.wipe()
     assert harness.engine.num_forgotten == 2
+
+
+def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.model_file_chosen.emit("models/seeing.gguf", "target")
+    seeing = replace(info("models/seeing.gguf"), unused=("pictures",))
+    harness.engine.tell(EngineReady(seeing, info(DRAFT)))
+    words = "puppet can also read pictures; this version gives it text only."
+    qtbot.waitUntil(lambda: words in harness.window.notices)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.hub_service import RepoAnswer
@@ -36,8 +37,10 @@ from tests.app.controllers.models.place_steps import (
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
 from tests.app.hub.conftest import filled, harness, hub
 from tests.app.hub.loopback import Fault, LoopbackHub
+from tests.app.hub.test_tokens import Memory, memory
+from ui.widgets.dialogs import ConfirmDialog
 
-__all__ = ["filled", "harness", "hub"]  # fixtures
+__all__ = ["filled", "harness", "hub", "memory"]  # fixtures
 
 
 def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
@@ -135,6 +138,77 @@ def test_without_a_network_the_place_says_so_and_offers_another_try(
     click_page(place, 1, qtbot)
     qtbot.waitUntil(lambda: "reached" in place.search.nothing.title.text(), timeout=WAIT_MS)
     click(place.search, "Try again", qtbot)
+
+
+def test_what_fails_without_a_network_is_told_where_it_was_asked(
+    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
+) -> None:
+    place = place_of(harness)
+    filled.close()
+    place.requests.repo_requested.emit(REPO)
+    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.search.pane.empty)), timeout=WAIT_MS)
+    place.requests.pair_requested.emit(ModelRef(REPO, TARGET_FILE), ModelRef(DRAFT_REPO, DRAFT_FILE))
+    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.drafts.card)), timeout=WAIT_MS)
+    _wait_for_jobs(harness, qtbot)
+
+
+def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
+    place.requests.pair_requested.emit(ModelRef(REPO, "tiny-target-Q2_K.gguf"), None)
+    words = f"{REPO} does not contain tiny-target-Q2_K.gguf."
+    qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)), timeout=WAIT_MS)
+    harness.window.models.open("library")
+    place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # it was removed since it was shown
+    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
+    assert harness.window.problems[-1].message == f"{TARGET_FILE} is gone."
+    _wait_for_jobs(harness, qtbot)
+
+
+def test_an_address_of_the_hub_that_is_none_is_told_and_leaves_the_chat_alone(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "huggingface")
+    keep_settings({"target_path": "", "draft_path": ""})
+    harness = open_app(PuppetWorker)
+    assert harness.controller.hub is None
+    harness.window.models.open("search")
+    place = place_of(harness)
+    assert place.problem.isVisible()
+    assert "HF_ENDPOINT" in place.problem.title.text() + place.problem.message.text()
+    harness.window.models.leave()
+    harness.engine.ready()
+    harness.window.message_submitted.emit("Hello")
+    assert len(harness.engine.requests) == 1
+    harness.close()
+
+
+def test_a_token_is_forgotten(harness: AppHarness, qtbot: QtBot, memory: Memory) -> None:
+    place = place_of(harness)
+    place.requests.token_entered.emit("hf_0123456789")
+    qtbot.waitUntil(lambda: list(memory.kept.values()) == ["hf_0123456789"], timeout=WAIT_MS)
+    place.requests.token_removed.emit()
+    qtbot.waitUntil(lambda: not memory.kept, timeout=WAIT_MS)
+    _wait_for_jobs(harness, qtbot)
+
+
+def test_a_draft_of_the_library_is_taken_for_the_model_in_use(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.ready()
+    qtbot.waitUntil(lambda: harness.window.engine.target is not None)
+    harness.window.models.open("library")
+    place_of(harness).requests.draft_requested.emit(ModelRef(path="models/other-draft.gguf"))
+    assert not harness.window.models.is_open
+    assert harness.engine.drafts[-1] == "models/other-draft.gguf"
+    assert harness.window.composer.edit.hasFocus()
+
+
+def test_a_link_in_a_model_card_is_shown_before_it_is_followed(harness: AppHarness) -> None:
+    place_of(harness).requests.link_requested.emit("https://example.org/paper")
+    (dialog,) = harness.window.findChildren(ConfirmDialog)
+    assert dialog.isVisible()
+    address = dialog.findChild(QPlainTextEdit)
+    assert address is not None
+    assert address.toPlainText() == "https://example.org/paper"
+    dialog.reject()
 
 
 def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
 from app.domain.models import Drafting, FitLevel, Hardware
 from app.domain.speed.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
 from app.hub.errors import HubUnreachableError
 from app.hub.pairs.catalog import CatalogPair
-from app.paths import assets_dir
+from app.paths import assets_dir, builtin_draft, builtin_target
+from tests.app.controllers.models.place_steps import (
+    DRAFT_FILE,
+    DRAFT_REPO,
+    REPO,
+    TARGET_FILE,
+    WAIT_MS,
+    click,
+    place_of,
+    texts_of,
+)
+from tests.app.fakes import AppHarness
+from tests.app.hub.conftest import filled, harness, hub
+from tests.app.hub.loopback import Fault, LoopbackHub
+from ui.models.panel import ModelsPanel
+
+__all__ = ["filled", "harness", "hub"]  # fixtures
 
 GB = 1_000_000_000
 
@@ -107,3 +125,74 @@ def test_a_single_figure_is_no_range() -> None:
     rows = {row.key: row.speedup for row in recommended(500 * GB).rows()}
     assert rows["qwen3.5-9b"].startswith("1.14 times, ")
     assert rows["gemma-4-31b"].startswith("1.29 to 1.50 times, ")
+
+
+LISTED = """\
+format = 2
+
+[[pair]]
+key = "tiny"
+name = "Tiny"
+family = "tiny"
+machine = "laptop"
+good_for = "tests"
+drafting = "draft model"
+verified = false
+"""
+
+
+def listed(file: Path, **sizes: int) -> None:
+    """Write a list of the one pair that the hub of the tests has."""
+    text = LISTED
+    for part, repo, name in (("target", REPO, TARGET_FILE), ("draft", DRAFT_REPO, DRAFT_FILE)):
+        text += f'[pair.{part}]\nrepo = "{repo}"\nfile = "{name}"\nquantization = "Q8_0"\nlicence = "mit"\n'
+        text += f"size_bytes = {sizes[part]}\n"
+    file.write_text(text, "utf-8")
+
+
+@pytest.fixture
+def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The list, in the place of the one that comes with the app."""
+    file = tmp_path / "catalog.toml"
+    listed(file, target=builtin_target().stat().st_size, draft=builtin_draft().stat().st_size)
+    monkeypatch.setattr("app.controllers.models.pairs.CATALOG_FILE", str(file))
+    return file
+
+
+def open_tiny(harness: AppHarness, qtbot: QtBot) -> ModelsPanel:
+    """Have the hub asked about the pair."""
+    harness.window.models.open("recommended")
+    place = place_of(harness)
+    qtbot.waitUntil(lambda: place.recommended.list.rows.rowCount() > 0, timeout=WAIT_MS)
+    place.recommended.list.setFocus()
+    place.recommended.list.choose_first()
+    return place
+
+
+def test_a_listed_pair_is_asked_for_and_judged_by_its_headers(harness: AppHarness, catalog: Path, qtbot: QtBot) -> None:
+    card = open_tiny(harness, qtbot).recommended.card
+    qtbot.waitUntil(lambda: card.verdict.text.text() == "The draft matches", timeout=WAIT_MS)
+    assert card.fit.isVisible()
+    assert catalog.is_file()
+
+
+def test_headers_that_cannot_be_read_are_told_on_the_card(
+    harness: AppHarness, filled: LoopbackHub, catalog: Path, qtbot: QtBot
+) -> None:
+    filled.faults.extend([Fault(status=503)] * 20)
+    card = open_tiny(harness, qtbot).recommended.card
+    qtbot.waitUntil(lambda: "HTTP 503" in " ".join(texts_of(card)), timeout=WAIT_MS)
+    assert catalog.is_file()
+
+
+def test_a_list_that_is_damaged_is_told_and_can_be_asked_for_again(
+    harness: AppHarness, catalog: Path, qtbot: QtBot
+) -> None:
+    whole = catalog.read_text("utf-8")
+    catalog.write_text(whole.replace("laptop", "fridge"), "utf-8")
+    harness.window.models.open("recommended")
+    page = place_of(harness).recommended
+    qtbot.waitUntil(lambda: "catalog.toml" in " ".join(texts_of(page.empty)), timeout=WAIT_MS)
+    catalog.write_text(whole, "utf-8")
+    click(page.empty, "Try again", qtbot)
+    qtbot.waitUntil(lambda: page.list.rows.rowCount() > 0, timeout=WAIT_MS)

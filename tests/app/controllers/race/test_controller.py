@@ -210,6 +210,23 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, q
     assert page.earlier.count() == 0
 
 
+def test_a_kept_race_that_is_damaged_is_told_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+    kept = harness.controller.races.store.keep(RESULT)
+    (file,) = (path for path in harness.paths.data.rglob(f"{kept.id}.json"))
+    file.unlink()
+    file.mkdir()
+    page = open_page(harness, qtbot)
+    page.earlier.setFocus()
+    qtbot.keyClick(page.earlier, Qt.Key.Key_Return)
+    assert page.problem.isVisible()
+    assert "This race cannot be read any more." in page.problem.message.text()
+    qtbot.keyClick(page.earlier, Qt.Key.Key_Delete)
+    dialog = next(each for each in page.findChildren(QPushButton) if each.text() == "Delete")
+    qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "The race could not be deleted" in page.problem.message.text())
+    assert page.earlier.count() == 1
+
+
 def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -> None:
     page = start(harness, qtbot)
     first = job_of(harness)._setup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -228,6 +229,62 @@ def test_a_port_that_is_taken_is_one_sentence_and_another_one_helps(qtbot: QtBot
         qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.OFF)
         assert not window.local_server.button.isVisible()
         harness.close()
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (PermissionError(13, "Permission denied"), "The system does not let it listen at port {port}."),
+        (RuntimeError("surprise"), "Something unexpected went wrong; the log has the details."),
+    ],
+)
+def test_a_port_that_cannot_be_had_is_one_sentence_and_another_try_helps(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, failure: Exception, words: str
+) -> None:
+    def refuse(*_arguments: object, **_more: object) -> None:
+        raise failure
+
+    port = free_port()
+    keep_settings({"server": True, "server_port": port})
+    with monkeypatch.context() as patched:
+        patched.setattr(socket, "create_server", refuse)
+        harness = open_app()
+        window = harness.window
+        qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.FAILED)
+    assert window.problems[-1].message == words.format(port=port)
+    window.local_server.retry_requested.emit()
+    qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.ON)
+    assert not window.problem_banner.isVisible()
+    harness.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="who may read a file is not told this way there")
+def test_a_key_that_others_may_read_is_not_used_and_another_one_helps(qtbot: QtBot) -> None:
+    paths = keep_settings({"server": True, "server_port": free_port()})
+    paths.api_key_file.parent.mkdir(parents=True, exist_ok=True)
+    paths.api_key_file.write_text("everybody-knows-this-key\n", "utf-8")
+    paths.api_key_file.chmod(0o644)
+    harness = open_app()
+    window = harness.window
+    qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.FAILED)
+    told = f"The key in {paths.api_key_file} cannot be used, or other users may read it."
+    assert window.problems[-1].message == told
+    window.local_server.button.settings_action.trigger()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    access = dialog.findChild(ServerAccess)
+    assert access is not None
+    assert access.key.text() == ""
+    qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.local_server.view.state is ServerState.ON)
+    assert access.key.text() == paths.api_key_file.read_text("utf-8").strip() != "everybody-knows-this-key"
+    assert paths.api_key_file.stat().st_mode & 0o077 == 0
+    paths.api_key_file.unlink()
+    paths.api_key_file.mkdir()  # what no key can be written over
+    qtbot.mouseClick(access.renew_button, Qt.MouseButton.LeftButton)
+    assert access.key.text() == ""
+    dialog.reject()
+    harness.close()
 
 
 def test_it_starts_anew_on_the_same_port_and_ctrl_shift_l_switches_it(served: Served) -> None:

@@ -86,3 +86,22 @@ def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
     assert "That does not pay off here; text that repeats is drafted without it." in joined(dear.sentences)
     race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
     assert "published" not in joined(replace(head, measured=PairSpeed("t", "h", (), (race,))).sentences)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"bound": "arithmetic"}, "Passes are limited by arithmetic here: checking four tokens takes 1.3 times"),
+        ({"bound": "both"}, "Passes are limited by memory and arithmetic here: checking four tokens takes 1.3 times"),
+        ({"basis": "memory"}, "Estimated from the speed of the memory, which was measured here."),
+        ({"basis": "model"}, "Estimated from this model's passes, which were measured here."),
+    ],
+)
+def test_what_limits_passes_and_what_a_range_rests_on_is_told(changes: dict[str, str], words: str) -> None:
+    assert words in joined(replace(OUTLOOK, **changes).sentences)  # type: ignore[arg-type]
+
+
+def test_a_draft_that_would_not_pay_is_advised_against() -> None:
+    dear = replace(OUTLOOK, gain=replace(OUTLOOK.gain, draft_share=0.93, draft_pays=False))
+    assert dear.advice == "It would hardly pay off here: a drafted token costs 93% of a pass of this model."
+    assert OUTLOOK.advice == OUTLOOK.headline

@@ -17,7 +17,14 @@ from app.hub.client import HubClient
 from app.hub.downloads import first_model
 from app.hub.downloads.first_model import NoSourceError, fetch_first_model
 from app.hub.downloads.transfer import StoppedError
-from app.hub.errors import ChecksumError, DiskFullError, DownloadBusyError, UnsafeNameError
+from app.hub.errors import (
+    ChecksumError,
+    DiskFullError,
+    DownloadBusyError,
+    DownloadError,
+    LibraryError,
+    UnsafeNameError,
+)
 from app.hub.library.library import Library
 from app.hub.records import DownloadStatus
 from app.paths import builtin_draft
@@ -235,3 +242,15 @@ def test_a_link_out_of_the_library_is_not_followed(library: Library, wheels: Pat
     with pytest.raises(UnsafeNameError):
         fetched(library, model)
     assert not list(tmp_path.rglob(model.file))
+
+
+def test_a_library_that_cannot_be_written_is_one_sentence(library: Library, wheels: Path) -> None:
+    model = make_package(wheels)
+    library.folder.mkdir(parents=True)
+    library.lock_folder.write_text("a file where the folder should be")
+    with pytest.raises(LibraryError, match=r"cannot be written: "):
+        fetched(library, model)
+    library.lock_folder.unlink()
+    (library.folder / first_model.SCRATCH).write_text("the same")
+    with pytest.raises(DownloadError, match=r"first-model could not be written: "):
+        fetched(library, model)

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.hub.client import HubClient
-from app.hub.downloads import part_file
+from app.hub.downloads import part_file, transfer
 from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
 from app.hub.errors import (
     ChecksumError,
@@ -305,3 +306,56 @@ def test_discard_leaves_nothing(client: HubClient, wanted: FileRequest) -> None:
     assert label["etag"] == hashlib.sha256(DATA).hexdigest()
     discard(wanted)
     assert left(wanted) == set()
+
+
+def test_a_disk_that_fills_up_meanwhile_is_noticed_before_it_is_full(
+    client: HubClient, wanted: FileRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By something else that writes to it."""
+    monkeypatch.setattr(transfer, "SPACE_EVERY_BYTES", 500_000)
+    log, whole = Log(), shutil.disk_usage
+
+    def usage(folder: Path) -> object:
+        total, used, free = whole(folder)
+        return SimpleNamespace(total=total, used=used, free=1 if log.done and log.done[-1] >= 500_000 else free)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    with pytest.raises(DiskFullError):
+        fetch(client, wanted, log, FAST)
+    part = wanted.destination.with_name(f"{NAME}.part")
+    assert 500_000 <= part.stat().st_size < len(DATA)
+    monkeypatch.setattr(shutil, "disk_usage", whole)
+    fetch(client, wanted, Log(), FAST)
+    assert wanted.destination.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "words"),
+    [
+        (errno.EFBIG, DiskFullError, "cannot hold a file this big"),
+        (errno.EIO, DownloadError, "could not be written: Input/output error"),
+    ],
+)
+def test_what_the_disk_refuses_is_one_sentence(
+    client: HubClient,
+    wanted: FileRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    error: type[DownloadError],
+    words: str,
+) -> None:
+    def refuse(*_arguments: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(part_file.os, "write", refuse)
+        with pytest.raises(error, match=words):
+            fetch(client, wanted, Log(), FAST)
+    assert not wanted.destination.exists()
+
+
+def test_locks_that_cannot_be_made_are_one_sentence(client: HubClient, wanted: FileRequest) -> None:
+    wanted.lock_folder.write_text("a file where the folder should be")
+    with pytest.raises(DownloadError, match=": "):
+        fetch(client, wanted, Log(), FAST)
+    assert not wanted.destination.exists()

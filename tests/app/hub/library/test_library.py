@@ -10,6 +10,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
+import filelock
 import pytest
 
 from app.hub.errors import LibraryError
@@ -219,3 +220,59 @@ def test_two_processes_lose_nothing_of_each_other(library: Library, tmp_path: Pa
         worker.join(60)
     assert [worker.exitcode for worker in workers] == [0, 0]
     assert len(library.models()) == 20
+
+
+def test_an_index_that_another_holds_or_no_disk_takes_is_one_sentence(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, index = put(tmp_path / "mine.gguf"), tmp_path / "data" / "library.json"
+    index.parent.mkdir()
+    monkeypatch.setattr("app.hub.library.index.LOCK_WAIT_S", 0.05)
+    with (
+        filelock.FileLock(index.with_name("library.json.lock")),
+        pytest.raises(LibraryError, match="Another Paceline is using the library's index"),
+    ):
+        library.add(mine)
+    assert library.add(mine).name == "mine"
+    other = Library(tmp_path / "models", mine / "library.json")  # a file stands where its folder should be
+    with pytest.raises(LibraryError, match=r"library\.json could not be written: "):
+        other.add(mine)
+    assert other.models() == ()
+
+
+def test_a_model_that_cannot_be_deleted_stays_in_the_list(library: Library) -> None:
+    file = put(library.place_for("a/b", "m.gguf"))
+    library.add_downloaded(request("m", "m.gguf"))
+    file.unlink()
+    file.mkdir()  # as a program does that unpacks beside it
+    with pytest.raises(LibraryError, match=r"m\.gguf could not be deleted: "):
+        library.remove("m")
+    assert [(model.name, model.missing) for model in library.models()] == [("m", True)]
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "jan", "llama"),
+    [
+        ("win32", {"LOCALAPPDATA": "/l", "APPDATA": "/a"}, "/a/Jan/data/models", "/l/llama.cpp"),
+        ("win32", {}, "/h/AppData/Roaming/Jan/data/models", "/h/AppData/Local/llama.cpp"),
+        ("darwin", {}, "/h/Library/Application Support/Jan/data/models", "/h/Library/Caches/llama.cpp"),
+        ("linux", {"XDG_DATA_HOME": "/d", "LLAMA_CACHE": "/c"}, "/d/Jan/data/models", "/c"),
+    ],
+)
+def test_places_of_other_programs_on_each_system(platform: str, environ: dict[str, str], jan: str, llama: str) -> None:
+    places = known_places(environ, Path("/h"), platform)
+    assert ("Jan", Path(jan)) in places
+    assert ("llama.cpp", Path(llama)) in places
+
+
+def test_a_disk_without_end_is_not_looked_through(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "person" / ".lmstudio" / "models"
+    for number in range(4):
+        put(place / f"m{number}.gguf")
+    deep = put(place / "1" / "2" / "3" / "4" / "5" / "6" / "7" / "deep.gguf")
+    assert deep.is_file()
+    assert [offer.name for offer in library.look()[0]] == ["m0", "m1", "m2", "m3"]
+    monkeypatch.setattr("app.hub.library.other_folders.MAX_SEEN", 2)
+    assert [offer.name for offer in library.look()[0]] == ["m0", "m1"]

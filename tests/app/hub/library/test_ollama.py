@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,32 @@ def test_links_in_circles_and_no_store_at_all(store: Path, tmp_path: Path) -> No
 def test_places(tmp_path: Path) -> None:
     assert stores({}, tmp_path, "linux") == (tmp_path / ".ollama/models", Path("/usr/share/ollama/.ollama/models"))
     assert stores({"OLLAMA_MODELS": "/m"}, tmp_path, "win32") == (Path("/m"), tmp_path / ".ollama/models")
+
+
+def test_a_description_that_is_gone_leaves_the_tag_to_tell(store: Path) -> None:
+    content = model(store, "registry.ollama.ai/library/llama3.2/3b-q8_0")
+    digest = str(content["config"]["digest"]).replace(":", "-")
+    (store / "blobs" / digest).write_text("{", "utf-8")
+    (offer,) = models_in(store)
+    assert isinstance(offer, Offer)
+    assert (offer.name, offer.quantization) == ("llama3.2:3b-q8_0", "Q8_0")
+    (store / "blobs" / digest).unlink()
+    (offer,) = models_in(store)
+    assert isinstance(offer, Offer)
+    assert offer.quantization == "Q8_0"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_among_the_manifests_is_not_waited_for_and_there_is_an_end_to_them(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        model(store, f"registry.ollama.ai/library/{name}/latest")
+    pipe = store / "manifests" / "registry.ollama.ai" / "library" / "pipe"
+    pipe.mkdir()
+    os.mkfifo(pipe / "latest")
+    (skipped,) = (one for one in models_in(store) if isinstance(one, Skipped))
+    assert (skipped.name, skipped.reason) == ("pipe:latest", "Its manifest is not a file.")
+    monkeypatch.setattr("app.hub.library.ollama.MAX_MANIFESTS", 2)
+    assert [one.name for one in models_in(store)] == ["a:latest", "b:latest"]

@@ -164,6 +164,7 @@ GOOD_TEXT = CATALOG.read_text("utf-8")
         ("low = 1.71", "low = -1.0"),
         ('source = "https:', 'source = "file:'),
         ("[[pair]]", "[[pair"),
+        ('family = "', 'family = ""\n# "'),
     ],
 )
 def test_a_malformed_catalog_is_refused(tmp_path: Path, old: str, new: str) -> None:
@@ -172,3 +173,26 @@ def test_a_malformed_catalog_is_refused(tmp_path: Path, old: str, new: str) -> N
     path.write_text(GOOD_TEXT.replace(old, new, 1), "utf-8")
     with pytest.raises(CatalogError, match=r"catalog\.toml"):
         read_catalog(path)
+
+
+def test_a_repository_that_asks_for_a_token_is_gated(hub: LoopbackHub, client: HubClient) -> None:
+    fill(hub)
+    hub.refusals.append(Fault(status=401))
+    result = check(PAIR, client)
+    assert result.status is EntryStatus.GATED
+    assert "accept its terms" in result.sentence
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"), [((3,), "1 part of big-Q4_K_M is"), ((2, 3), "2 parts of big-Q4_K_M are")]
+)
+def test_parts_that_are_missing_are_counted(
+    hub: LoopbackHub, client: HubClient, missing: tuple[int, ...], words: str
+) -> None:
+    fill(hub)
+    for number in {1, 2, 3} - set(missing):
+        hub.add_file("tiny/big-GGUF", f"big-Q4_K_M-0000{number}-of-00003.gguf", bytes(500))
+    target = replace(PAIR.target, repo="tiny/big-GGUF", file="big-Q4_K_M.gguf")
+    result = check(replace(PAIR, target=target), client)
+    assert result.status is EntryStatus.CHANGED
+    assert f"{words} missing on the hub." in result.sentence

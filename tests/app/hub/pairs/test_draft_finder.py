@@ -178,3 +178,16 @@ def test_it_can_be_cancelled(target: KnownModel, tmp_path: Path) -> None:
 def test_the_family_of_a_name(tmp_path: Path, entries: dict[str, str], family: str) -> None:
     changed = DRAFT.with_metadata(**{key: (Kind.STRING, value) for key, value in entries.items()})
     assert family_of(read_local_header(changed.write(tmp_path / "Phi-3-14B-Q4_K_M.gguf"))) == family
+
+
+def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
+    target: KnownModel, hub: LoopbackHub, client: HubClient
+) -> None:
+    on_hub(hub, "good/Tiny-2.5-0.1B-GGUF", DRAFT, "Tiny-2.5-0.1B-Q8_0.gguf", 50_000)
+    listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q2_k.gguf", "Q2_K", "mit", 10**6)
+    catalog = [CatalogPair("a", "A", "Tiny-2.5", Machine.LAPTOP, "tests", listed, listed)]
+    told = reasons(find_drafts(target, Sources((), catalog, client)))
+    assert "The hub no longer has *-q2_k.gguf in good/Tiny-2.5-0.1B-GGUF." in told.values()
+    hub.faults.extend([Fault(status=503)] * 20)
+    told = reasons(find_drafts(target, Sources((), (), client)))
+    assert "HTTP 503" in told["Tiny-2.5-0.1B-Q8_0"]

@@ -12,7 +12,7 @@ import pytest
 from app.domain.errors import ChatsImportError
 from app.domain.thinking import split_thinking
 from app.storage.chats.store import ChatStore
-from app.storage.exchange.reading import read_chats
+from app.storage.exchange.reading import may_be_export, read_chats
 from app.storage.exchange.records import PortableChat
 from app.storage.exchange.transfer import import_chats, import_files
 
@@ -262,3 +262,26 @@ def test_a_zip_of_cut_parts_alone_is_refused(store: ChatStore, tmp_path: Path) -
         archive.writestr("conversations-000.json", '[{"mapping": {')
     with pytest.raises(ChatsImportError, match=r"conversations-000\.json is not a JSON file"):
         import_chats(store, file)
+
+
+def test_lm_studio_s_own_prompt_of_a_chat_goes_before_the_one_above_it(tmp_path: Path) -> None:
+    field = {"key": "llm.prediction.systemPrompt", "value": "Answer in verse."}
+    config = {"fields": [{"key": "llm.prediction.temperature", "value": 0.5}, "odd", field]}
+    chat = read(tmp_path, studio() | {"perChatPredictionConfig": config}, "1.conversation.json")
+    assert json.loads(chat.options) == {"system_prompt": "Answer in verse."}
+
+
+def test_more_messages_than_a_chat_can_have_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.storage.exchange.lm_studio.MAX_MESSAGES", 1)
+    with pytest.raises(ChatsImportError, match="has too many messages"):
+        read(tmp_path, studio(), "1.conversation.json")
+
+
+def test_what_may_be_an_export_is_known_by_its_name_and_beginning(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "chats.zip", "w") as archive:
+        archive.writestr("conversations.json", "[]")
+    (tmp_path / "no.zip").write_text("words", "utf-8")
+    (tmp_path / "folder.json").mkdir()
+    assert may_be_export(tmp_path / "chats.zip")
+    for name in ("no.zip", "folder.json", "missing.json", "a" * 300 + ".json", "nul\0.json"):
+        assert not may_be_export(tmp_path / name)

@@ -194,3 +194,43 @@ def test_marks_fall_on_reasoning_and_words(window: MainWindow, qtbot: QtBot) -> 
     for body, marked in ((card.reasoning.body, "Let"), (card.body, "4.")):
         found = [item.words.strip() for part in body.segments for item in shown_marks(part)]  # type: ignore[arg-type]
         assert found == [marked]
+
+
+def test_reasoning_that_is_opened_while_it_grows_is_marked_and_ends_as_it_would_be_at_once(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.transcript.mark_sources(frozenset({Source.DRAFT}))
+    window.begin_answer(EMPTY)
+    card = window.transcript.last_answer()
+    assert card is not None
+    for start in range(0, len(TEXT), 4):
+        piece = TEXT[start : start + 4]
+        window.append_text(piece, (TokenSpan(len(piece), Source.DRAFT if start % 8 else Source.BONUS),))
+        if card.reasoning is not None and not card.reasoning.is_open:
+            qtbot.mouseClick(card.reasoning.header, Qt.MouseButton.LeftButton)
+    window.finish_answer(MessageView(2, "assistant", TEXT, stats=STATS))
+    assert card.reasoning is not None
+    grown = marks_of(card)
+    assert len(grown) > 2
+    assert shown(card.reasoning) == "Let me see.\none\ntwo"
+    window.show_conversation("t", [MessageView(2, "assistant", TEXT, stats=STATS, spans=SPANS)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    stored = window.transcript.last_answer()
+    assert stored is not None
+    assert stored is not card
+    assert stored.reasoning is not None
+    qtbot.mouseClick(stored.reasoning.header, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: marks_of(stored) == grown)
+
+
+SPANS = tuple(
+    TokenSpan(len(TEXT[start : start + 4]), Source.DRAFT if start % 8 else Source.BONUS)
+    for start in range(0, len(TEXT), 4)
+)
+
+
+def marks_of(card: AnswerCard) -> list[tuple[int, str]]:
+    """The marked words of the reasoning, each with its place."""
+    if card.reasoning is None or card.reasoning.body is None:
+        return []
+    return [(item.start, item.words) for part in card.reasoning.body.segments for item in shown_marks(part)]  # type: ignore[arg-type]

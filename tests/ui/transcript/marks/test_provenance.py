@@ -21,6 +21,7 @@ from ui.markdown.blocks import BlockStream, plan_segments
 from ui.markdown.source_map import SourceMap
 from ui.theme.palette import DARK, LIGHT
 from ui.transcript.cards.body import AnswerBody
+from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.marks.marks import UNDERLINES
 from ui.transcript.marks.provenance import MarkedRange, PassView, RangeLocator, SourceRuns, place_at
 from ui.window.main_window import MainWindow
@@ -242,3 +243,24 @@ def test_a_shown_character_is_found_again_in_the_raw_text(parts: list[str]) -> N
         found = place_at(raw, plain(raw), unit)
         assert found == (None if char.isspace() else place)
         unit += 2 if ord(char) > 0xFFFF else 1
+
+
+def test_a_line_of_two_directions_is_marked_letter_by_letter(window: MainWindow, qtbot: QtBot) -> None:
+    """What follows in the text may stand anywhere on the line."""
+    text = "abc שלום def!"
+    spans = (
+        TokenSpan(2, Source.TARGET), TokenSpan(4, Source.DRAFT), TokenSpan(6, Source.NGRAM), TokenSpan(1, Source.BONUS),
+    )  # fmt: skip
+    window.show_conversation("t", [MessageView(1, "assistant", text, stats=STATS, spans=spans)])
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    window.transcript.mark_sources(frozenset({Source.DRAFT, Source.NGRAM}))
+    (view,) = window.transcript.findChildren(ProseView)
+    strips = view.marks.strips(view.rect())
+    by_source = {source: [box for box, _base, of in strips if of is source] for source in (Source.DRAFT, Source.NGRAM)}
+    assert [item.words for item in shown_marks(view)] == ["c של", "ום def"]
+    assert (len(by_source[Source.DRAFT]), len(by_source[Source.NGRAM])) == (4, 6)
+    hebrew = [by_source[Source.DRAFT][2], by_source[Source.DRAFT][3], *by_source[Source.NGRAM][:2]]
+    assert [box.left() for box in hebrew] == sorted((box.left() for box in hebrew), reverse=True)
+    edges = sorted((box.left(), box.right()) for boxes in by_source.values() for box in boxes)
+    assert all(left[1] <= right[0] + 1 for left, right in pairwise(edges)), "no letter is under another"
+    assert all(right > left for left, right in edges)

@@ -1,0 +1,71 @@
+"""Numbers, times and days as the pages of models say them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from ui.models.words import bytes_or_unknown, compact, day, rate, time_left, used
+
+TODAY = date(2026, 11, 26)
+
+
+@pytest.fixture(autouse=True)
+def _english(qapp: QApplication) -> None:
+    """Have the words of the catalogue that the tests read."""
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (999, "999"),
+        (1_234, "1.23 k"),
+        (999_499, "999 k"),
+        (999_500, "1.00 M"),
+        (2_500_000_000, "2.50 B"),
+    ],
+)
+def test_large_counts_in_a_few_letters(number: int | None, words: str) -> None:
+    assert compact(number) == words.replace("–", bytes_or_unknown(None))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, "time left unknown"),
+        (0.2, "1 s left"),
+        (59.4, "59 s left"),
+        (60, "1 min left"),
+        (59.4 * 60, "59 min left"),
+        (60 * 60, "1 h 0 min left"),
+        (3.5 * 3600, "3 h 30 min left"),
+    ],
+)
+def test_how_long_it_will_take_is_no_finer_than_it_can_be_known(seconds: float | None, words: str) -> None:
+    assert time_left(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        (date(2026, 11, 27), "today"),  # of a hub whose clock is ahead
+        (date(2026, 11, 26), "today"),
+        (date(2026, 11, 25), "yesterday"),
+        (date(2026, 11, 23), "3 days ago"),
+        (date(2026, 10, 27), "27 Oct 2026"),
+    ],
+)
+def test_days_as_people_say_them(moment: date, words: str) -> None:
+    assert day(moment, TODAY) == words
+
+
+def test_what_is_not_known_has_a_sign_of_its_own() -> None:
+    unknown = bytes_or_unknown(None)
+    assert day(None, TODAY) == rate(None) == compact(None) == unknown
+    assert unknown not in bytes_or_unknown(0)
+    assert used(None, TODAY) == "never used"
+    assert used(datetime(2026, 11, 25, 12, tzinfo=UTC), TODAY) == "used yesterday"
