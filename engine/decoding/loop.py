@@ -226,7 +226,7 @@ class Speculation:
         if self._costs is not None:
             pass_ms = sum(passes_ms) / len(passes_ms)
             other_ms = (begun[-1] - begun[0]) * 1000.0 / len(passes_ms) - pass_ms
-            self._costs.observe_run(len(passes_ms), pass_ms, other_ms, decided=self._pacer is not None)
+            self._costs.observe_run(passes_ms, other_ms, decided=self._pacer is not None)
         if self._config.on_pass is not None:
             self._config.on_pass(1, passes_ms)
 

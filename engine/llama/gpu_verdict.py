@@ -14,6 +14,7 @@ class GpuVerdict(StrEnum):
     FINE = "fine"
     REDUCED = "reduced"  # attention in separate steps, and no tokens picked on the device
     PROCESSOR_ONLY = "processor only"
+    UNTRIED = "untried"  # no room there, or no answer in time: the processor for now
 
 
 _current = [GpuVerdict.FINE]
@@ -31,7 +32,7 @@ def set_current(verdict: GpuVerdict) -> None:
 
 def leaves_gpus_out() -> bool:
     """Whether nothing may be computed on them."""
-    return current() is GpuVerdict.PROCESSOR_ONLY
+    return current() in (GpuVerdict.PROCESSOR_ONLY, GpuVerdict.UNTRIED)
 
 
 def is_reduced() -> bool:

@@ -18,7 +18,8 @@ import psutil
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
-from engine.pacing.constants import BUDGET_S, MAX_PASS, POINTS, QUIET_CORES, STEADY
+from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, POINTS, QUIET_CORES, STEADY
+from engine.pacing.recapture import WATCHED
 from engine.pacing.recovery import Recovery
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
@@ -164,6 +165,22 @@ def few_passes_ms(
             if perf_counter() > ends:
                 break
     return best
+
+
+def measure_recapture(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
+    """Milliseconds of plain passes right behind a larger one, which itself came behind plain ones; see `Recapture`.
+
+    Raises:
+        DecodeError: a pass failed.
+        Interrupted: ``should_stop`` said so before one.
+    """
+    times_ms = []
+    with measurable(sequence, should_stop) as run_pass:
+        for size in (*[1] * WATCHED, CHECK_SIZES[1], *[1] * WATCHED):
+            started = perf_counter()
+            run_pass(size)
+            times_ms.append((perf_counter() - started) * 1000.0)
+    return times_ms[-WATCHED:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from engine.pacing.constants import (
     WORK_RATE,
 )
 from engine.pacing.cost_curve import CostCurve
+from engine.pacing.recapture import Recapture
 from engine.pacing.recovery import Recovery
 from engine.sentences import Sentence
 
@@ -137,10 +138,19 @@ class Experience:
 class Pacer:
     """One for a loaded target and draft."""
 
-    def __init__(self, curve: CostCurve, draft_step_ms: float = 0.0, recovery: Recovery | None = None) -> None:
-        """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them."""
+    def __init__(
+        self,
+        curve: CostCurve,
+        draft_step_ms: float = 0.0,
+        recovery: Recovery | None = None,
+        recapture: Recapture | None = None,
+    ) -> None:
+        """``recovery`` knows what rejected tokens cost, where the target's memory cannot simply forget them.
+
+        ``recapture`` knows what a larger pass costs those behind it, where a backend replays graphs.
+        """
         self.curve = curve
-        self.recovery = recovery
+        self.recovery, self.recapture = recovery, recapture
         self.draft_step_ms = draft_step_ms  # a drafted token
         self.draft_read_ms = READ_SHARE * draft_step_ms  # a token that the draft only reads
         self.overhead_ms, self.row_ms = _FIRST_OVERHEAD_MS, _FIRST_ROW_MS  # beside a plain pass; of each proposed token
@@ -206,6 +216,8 @@ class Pacer:
         self._begun.add(kind)
         self.experience, self._predicted = self._by_kind.setdefault(kind, Experience(greedy=greedy)), None
         self.experience.begin()
+        if self.recapture is not None:
+            self.recapture.begin()
 
     @property
     def numbers(self) -> dict[str, Numbers]:
@@ -270,7 +282,8 @@ class Pacer:
                 gain -= self._risk_ms(depth, alive)
             if gain > best:
                 best, best_depth = gain, depth
-        return best, best_depth
+        best -= self._start_ms
+        return (best, best_depth) if best > 0.0 else (0.0, 0)
 
     def _expected(self, kinds: Sequence[int]) -> float:
         expected = alive = 1.0
@@ -281,6 +294,11 @@ class Pacer:
 
     def _pass_ms(self, num_proposed: int) -> float:
         return self.curve.cost_ms(num_proposed + 1) + num_proposed * self.row_ms + self.overhead_ms
+
+    @property
+    def _start_ms(self) -> float:
+        """What the first larger pass behind plain ones costs beside itself."""
+        return self.recapture.start_ms if self.recapture is not None else 0.0
 
     def _risk_ms(self, num_proposed: int, alive: float) -> float:
         """What proposing so many costs beside the pass, all of them kept with the chance ``alive``."""
@@ -333,7 +351,7 @@ class Pacer:
     def _probe_loss(self, num_unread: int) -> float:
         """Plain passes that a try of the draft model loses where next to nothing of it is kept."""
         work_ms = PROBE_DEPTH * self.draft_step_ms + max(num_unread - 1, 0) * self.draft_read_ms
-        return (self._pass_ms(PROBE_DEPTH) + work_ms) / self.plain_ms - 0.5
+        return (self._pass_ms(PROBE_DEPTH) + work_ms + self._start_ms) / self.plain_ms - 0.5
 
     def pause_length(self, *, has_model: bool, num_unread: int = 0) -> int:
         """How many plain passes may follow each other before it is time to ask the draft model again."""
@@ -387,16 +405,25 @@ class Pacer:
 
     def observe_pass(self, num_tokens: int, milliseconds: float) -> None:
         """The target took so long for a pass of so many tokens."""
+        self._observe_passes(num_tokens, (milliseconds,))
+
+    def _observe_passes(self, num_tokens: int, passes_ms: Sequence[float]) -> None:
+        telling_ms = passes_ms if self.recapture is None else self.recapture.observe(num_tokens, passes_ms)
+        if not telling_ms:
+            return
         before_ms = self.curve.cost_ms(1)
-        self.curve.observe(num_tokens, milliseconds)
+        self.curve.observe(num_tokens, sum(telling_ms) / len(telling_ms))
         self._scale_drafting(before_ms)
 
-    def observe_run(self, num_passes: int, pass_ms: float, other_ms: float, *, decided: bool = True) -> None:
-        """So many plain passes took so long each. Not ``decided`` here, they correct costs and teach nothing else."""
-        self.observe_pass(1, pass_ms)
+    def observe_run(self, passes_ms: Sequence[float], other_ms: float, *, decided: bool = True) -> None:
+        """Plain passes in a row took so long, and ``other_ms`` what surrounds one of them.
+
+        Not ``decided`` here, they correct costs and teach nothing else.
+        """
+        self._observe_passes(1, passes_ms)
         if decided:
-            self._observe_overhead(other_ms, num_passes)
-            self._count(1.0, 1.0, num_passes)
+            self._observe_overhead(other_ms, len(passes_ms))
+            self._count(1.0, 1.0, len(passes_ms))
 
     def observe_step(self, milliseconds: float, other_ms: float, num_proposed: int, num_kept: int) -> None:
         """A pass of which so much was proposed and kept took so long with all around it, and so long beside the model.
@@ -506,7 +533,7 @@ class Pacer:
         def pays(chance: float) -> bool:
             alive = [chance**depth for depth in range(1, len(kinds) + 1)]
             return any(
-                sum(alive[:depth]) * self.token_ms > self._pass_ms(depth) - self._pass_ms(0)
+                sum(alive[:depth]) * self.token_ms > self._pass_ms(depth) - self._pass_ms(0) + self._start_ms
                 for depth in range(1, len(kinds) + 1)
             )
 

@@ -33,10 +33,12 @@ from engine.pacing.measuring import (
     ShouldStop,
     few_passes_ms,
     measure_passes,
+    measure_recapture,
     measure_recovery,
     never_stop,
 )
 from engine.pacing.pacer import Pacer
+from engine.pacing.recapture import WATCHED, Recapture
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
@@ -80,6 +82,7 @@ class PairCosts:
         self._experience = experience or ExperienceStore(None)
         self._samples = samples or SampleStore()
         self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
+        self._recapture = Recapture() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
         self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band
         self._measured: set[tuple[int, int]] = set()  # well enough to be kept
@@ -119,6 +122,8 @@ class PairCosts:
                 self._use_points(points, doubted=not others.is_low)
             if paced and self._draft is not None and not self._draft.is_measured:
                 self._measure_draft(HURRIED_BUDGET_S, should_stop)
+            if paced:
+                self._measure_recapture(should_stop)
         except Interrupted:
             pass
         except DecodeError:
@@ -163,6 +168,7 @@ class PairCosts:
                 self._measured.clear()
             self._measure_here(budget_s, should_stop)
         self._measure_draft(budget_s, should_stop)
+        self._measure_recapture(should_stop)
         self._is_checked = fits or not should_stop()
 
     def _measure_here(self, budget_s: float, should_stop: ShouldStop) -> None:
@@ -179,6 +185,14 @@ class PairCosts:
             self._use_points(points, doubted=not others.is_low)
         if others.is_low:
             self._measured.add(self._curve_key)
+
+    def _measure_recapture(self, should_stop: ShouldStop) -> None:
+        """Measure what passes cost those behind them, where that is over soon; else answers tell it."""
+        recapture, pacer = self._recapture, self.pacer
+        if recapture is None or recapture.is_measured or pacer is None:
+            return
+        if 2 * WATCHED * pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
+            recapture.use_measured(measure_recapture(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
         """Whether a few quick passes take what the curve in use says."""
@@ -314,7 +328,7 @@ class PairCosts:
             self._curves[place] = CostCurve(self._nearest(place).known_ms, self._shape(), guessed=True)
         curve = self._curves[place]
         if self.pacer is None:
-            self.pacer = Pacer(curve, recovery=measure_recovery(self._target.sequence))
+            self.pacer = Pacer(curve, recovery=measure_recovery(self._target.sequence), recapture=self._recapture)
             self.pacer.restore(self._experience.get(self._pair_key))
         elif self.pacer.curve is not curve:
             self.pacer.use(curve)

@@ -19,7 +19,7 @@ from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import FlashAttention, LoadRequest
 from engine.sandbox.probe import ask_child
-from engine.sentences import Sentence, said
+from engine.sentences import Sentence, from_json, said
 from engine.storage.json_store import JsonStore
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,10 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
     GpuVerdict.PROCESSOR_ONLY: said(
         "The graphics processor failed a test with a small model, so models run on the processor. "
         "A newer driver may help."
+    ),
+    GpuVerdict.UNTRIED: said(
+        "The graphics processor could not be tried with a small model, most likely because its memory is full, so "
+        "models run on the processor. Close what else uses it, and start Paceline again."
     ),
 }
 
@@ -66,27 +70,26 @@ def check_gpus(
         gpu_verdict.set_current(kept[key])
         return kept[key]
     try:
-        verdict, is_certain = _tried(sample, should_stop)
+        verdict = _tried(sample, should_stop)
     except LoadCancelledError:
         return gpu_verdict.current()
     log.log(logging.INFO if verdict is GpuVerdict.FINE else logging.WARNING, "graphics processors: %s", verdict.value)
-    if file is not None and is_certain:
+    if file is not None and verdict is not GpuVerdict.UNTRIED:  # another trial may say more
         newest = dict(list(kept.items())[1 - _MOST_KEPT :])
         file.write({**newest, key: verdict})
     gpu_verdict.set_current(verdict)
     return verdict
 
 
-def _tried(sample: Path, should_stop: Callable[[], bool]) -> tuple[GpuVerdict, bool]:
-    """The verdict, and whether another trial would give the same."""
+def _tried(sample: Path, should_stop: Callable[[], bool]) -> GpuVerdict:
     outcome = _try(sample, FlashAttention.AUTO, should_stop)
+    if outcome is _Outcome.WORKS:
+        return GpuVerdict.FINE
     if outcome is _Outcome.FAILS:
         outcome = _try(sample, FlashAttention.OFF, should_stop)
         if outcome is _Outcome.WORKS:
-            return GpuVerdict.REDUCED, True
-    if outcome is _Outcome.WORKS:
-        return GpuVerdict.FINE, True
-    return GpuVerdict.PROCESSOR_ONLY, outcome is _Outcome.FAILS
+            return GpuVerdict.REDUCED
+    return GpuVerdict.PROCESSOR_ONLY if outcome is _Outcome.FAILS else GpuVerdict.UNTRIED
 
 
 def _try(sample: Path, flash: FlashAttention, should_stop: Callable[[], bool]) -> _Outcome:
@@ -102,7 +105,7 @@ def _try(sample: Path, flash: FlashAttention, should_stop: Callable[[], bool]) -
         log.warning("with flash attention %s the graphics processors fail: %s", flash.value, error.message)
         return _Outcome.FAILS
     if answer["refusal"] is not None:
-        log.warning("the graphics processors could not be tried: %s", answer["refusal"])
+        log.warning("the graphics processors could not be tried: %s", from_json(answer["refusal"]))
         return _Outcome.UNKNOWN
     if not answer["works"]:
         log.warning("with flash attention %s the graphics processors give wrong numbers", flash.value)

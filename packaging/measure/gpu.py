@@ -18,9 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import estimate_memory
+from engine.gguf.header import read_header
 from engine.llama.devices import find_gpus
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
-from engine.loading.memory_use import estimated_memory
 from engine.pacing.measuring import measurable
 from engine.records import NO_DEVICE, ChatRequest, Finished, LoadRequest, Message, Mode, Placement, SamplingParams
 from engine.session.session import Session
@@ -66,14 +68,14 @@ def report_memory(model: Path) -> None:
     before, started = free_bytes(), perf_counter()
     loaded = open_model(model, LoadOptions(n_ctx=N_CTX))
     took_s, taken = perf_counter() - started, before - free_bytes()
-    estimate, use = estimated_memory(loaded.info), loaded.info.memory
-    assert estimate is not None
-    assert use is not None
-    on_gpu = sum(one.all_bytes for one in use.devices if one.name != "CPU")
+    info = loaded.info
+    estimate = estimate_memory(read_header(model), CacheSetup(info.n_ctx, "f16", "f16"), info.gpu_layers)
+    estimated = estimate.weights.gpu_bytes + estimate.cache.gpu_bytes + estimate.compute.gpu_bytes
+    assert info.memory is not None
+    reported = sum(one.all_bytes for one in info.memory.devices if one.name != "CPU")
     print(
-        f"loaded in {took_s:.2f} s; {loaded.info.gpu_layers} layers on the GPU; of its memory {taken / MIB:.0f} MiB "
-        f"taken, {on_gpu / MIB:.0f} MiB reported; with main memory {use.all_bytes / MIB:.0f} MiB reported, "
-        f"{estimate.all_bytes / MIB:.0f} MiB estimated ({estimate.all_bytes / use.all_bytes:.3f})"
+        f"loaded in {took_s:.2f} s; {info.gpu_layers} layers on the GPU; of its memory {taken / MIB:.0f} MiB taken, "
+        f"{reported / MIB:.0f} MiB reported, {estimated / MIB:.0f} MiB estimated ({estimated / reported:.3f})"
     )
     loaded.close()
 

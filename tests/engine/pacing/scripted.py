@@ -21,6 +21,7 @@ from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
+from engine.pacing.recapture import Recapture
 from engine.records import Mode, SamplingParams, Source
 from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
@@ -112,14 +113,17 @@ class Answering:
     draft: DraftScript | None = None
     shares: dict[int, float] = field(default_factory=lambda: CORES)
     may_pause: bool = True
+    cost_ms: Callable[[int], float] | None = None  # what a pass takes; else as ``shares`` say
+    recapture: Recapture | None = None
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.monkeypatch)
         curve = CostCurve({n: share * self.plain_ms for n, share in self.shares.items()})
         true_ms = curve.points_ms
-        self.model = Scripted(self.path, 0.99, self.clock, lambda n: true_ms.get(n, 0.1 * self.plain_ms * n))
+        cost_ms = self.cost_ms or (lambda n: true_ms.get(n, 0.1 * self.plain_ms * n))
+        self.model = Scripted(self.path, 0.99, self.clock, cost_ms)
         self.target = CachedSequence(self.model)
-        self.pacer = Pacer(curve)
+        self.pacer = Pacer(curve, recapture=self.recapture)
         self.draft_model: Scripted | None = None
         model = self._drafter_model() if self.draft is not None else None
         text = SuffixDrafter()

@@ -326,7 +326,7 @@ def test_after_a_hurried_look_auto_begins_with_plain_passes_and_only_auto() -> N
     tried = []
     for _ in range(3):
         tried.append(pacer.choose(text(4), has_model=True, limit=8))
-        pacer.observe_run(1, 15.0, 0.05)
+        pacer.observe_run([15.0], 0.05)
     assert [one.choice for one in tried[:2]] == [Choice.PLAIN, Choice.PLAIN]
     assert tried[2].choice is not Choice.PLAIN
     assert pacer.plain_ms == pytest.approx(15.0, abs=0.2)

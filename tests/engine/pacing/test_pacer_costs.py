@@ -40,8 +40,8 @@ def test_plain_passes_in_a_row_count_one_by_one() -> None:
         for _ in range(20):
             pacer.observe_step(20.0, 1.0, 7, 4)
     for _ in range(40):
-        one.observe_run(1, 7.0, 0.08)
-    many.observe_run(40, 7.0, 0.08)
+        one.observe_run([7.0], 0.08)
+    many.observe_run([7.0] * 40, 0.08)
     assert many.overhead_ms == pytest.approx(one.overhead_ms, rel=0.01)
     assert many.experience.rate == pytest.approx(one.experience.rate, rel=0.02)
     assert many._probe_budget == pytest.approx(one._probe_budget, rel=0.01)

@@ -79,10 +79,10 @@ def answering(monkeypatch: pytest.MonkeyPatch, auto: Answer, off: Answer = CRASH
         ((WRONG, WORKS), GpuVerdict.REDUCED, ["auto", "off"], True),
         ((CRASH, CRASH), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
         ((WRONG, WRONG), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], True),
-        ((NO_ROOM, WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
-        ((TooSlowError("slow"), WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
-        ((NotEnoughMemoryError("no room"), WORKS), GpuVerdict.PROCESSOR_ONLY, ["auto"], False),
-        ((CRASH, TooSlowError("slow")), GpuVerdict.PROCESSOR_ONLY, ["auto", "off"], False),
+        ((NO_ROOM, WORKS), GpuVerdict.UNTRIED, ["auto"], False),
+        ((TooSlowError("slow"), WORKS), GpuVerdict.UNTRIED, ["auto"], False),
+        ((NotEnoughMemoryError("no room"), WORKS), GpuVerdict.UNTRIED, ["auto"], False),
+        ((CRASH, TooSlowError("slow")), GpuVerdict.UNTRIED, ["auto", "off"], False),
     ],
 )
 def test_the_verdict_follows_from_the_trials(

@@ -1,0 +1,105 @@
+"""Where graphs of passes are replayed, speculating now and then costs more than the passes of it take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.pacer import Pacer
+from engine.pacing.recapture import UNSETTLED, WATCHED, Recapture
+from tests.engine.pacing.scripted import Answering
+
+# SmolLM2 135M on an H100, by tokens of a pass: launched one by one, and replayed (packaging/measure/gpu.py).
+LAUNCHED_MS = {1: 2.33, 2: 2.86, 3: 2.82, 4: 2.77, 6: 2.85, 8: 2.87, 9: 4.29, 16: 4.42, 24: 4.74, 33: 5.24}
+REPLAYED_MS = {1: 1.06, 2: 1.26, 3: 1.46, 4: 1.5, 6: 1.59, 8: 1.68, 9: 3.05, 16: 3.34, 24: 3.81, 33: 4.32}
+PLAIN_MS = REPLAYED_MS[1]
+BEHIND_MS = [LAUNCHED_MS[1]] * UNSETTLED + [PLAIN_MS] * (WATCHED - UNSETTLED)
+
+
+class Graphs:
+    """What passes take: the third one in a row of as many tokens is replayed, and those after it."""
+
+    def __init__(self) -> None:
+        self._launched, self._replayed = CostCurve(LAUNCHED_MS).points_ms, CostCurve(REPLAYED_MS).points_ms
+        self._size = self._num_alike = 0
+
+    def __call__(self, num_tokens: int) -> float:
+        self._num_alike = self._num_alike + 1 if num_tokens == self._size else 1
+        self._size = num_tokens
+        costs_ms = self._replayed if self._num_alike > UNSETTLED else self._launched
+        return costs_ms.get(num_tokens, 0.15 * num_tokens)
+
+
+def answer_ms(monkeypatch: pytest.MonkeyPatch, path: list[int], recapture: Recapture | None, count: int) -> float:
+    shares = {n: (PLAIN_MS if n == 1 else ms) / PLAIN_MS for n, ms in LAUNCHED_MS.items()}
+    answering = Answering(monkeypatch, path, 200, PLAIN_MS, shares=shares, cost_ms=Graphs(), recapture=recapture)
+    return answering.give(count).seconds * 1000.0
+
+
+def measured() -> Recapture:
+    recapture = Recapture()
+    recapture.use_measured(BEHIND_MS)
+    return recapture
+
+
+def hardly_repeating(count: int) -> list[int]:
+    """Phrases of four tokens that come again, each time followed by something else: chat looks like this."""
+    rng = np.random.default_rng(5)
+    phrases = rng.integers(0, 400, (60, 4))
+    return [int(one) for number in rng.integers(0, 60, count) for one in (*phrases[number], *rng.integers(400, 900, 3))]
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_text_that_hardly_repeats_costs_nothing(is_measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, count = hardly_repeating(200), 900
+    plain_ms = count * PLAIN_MS
+    assert answer_ms(monkeypatch, path, None, count) > 1.25 * plain_ms  # what it is for
+    recapture = measured() if is_measured else Recapture()
+    assert answer_ms(monkeypatch, path, recapture, count) < (1.01 if is_measured else 1.03) * plain_ms
+
+
+def test_text_that_repeats_is_still_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = [*range(300), *range(20, 280), *range(300, 340)]
+    blind_ms = answer_ms(monkeypatch, path, None, 350)
+    assert answer_ms(monkeypatch, path, measured(), 350) < min(1.05 * blind_ms, 0.5 * 350 * PLAIN_MS)
+
+
+def test_passes_right_behind_a_larger_one_say_nothing_of_plain_ones() -> None:
+    recapture = Recapture()
+    assert recapture.observe(1, BEHIND_MS) == BEHIND_MS[UNSETTLED:]  # behind a prompt
+    assert recapture.observe(1, [PLAIN_MS]) == [PLAIN_MS]
+    assert recapture.observe(4, [LAUNCHED_MS[4]]) == [LAUNCHED_MS[4]]
+    assert [len(recapture.observe(1, [ms])) for ms in BEHIND_MS] == [0] * UNSETTLED + [1] * (WATCHED - UNSETTLED)
+
+
+def test_a_larger_pass_is_charged_once_for_those_in_a_row() -> None:
+    recapture = measured()
+    extra_ms = UNSETTLED * (LAUNCHED_MS[1] - PLAIN_MS)
+    assert recapture.extra_ms == pytest.approx(extra_ms)
+    assert recapture.start_ms == 0.0  # the prompt came last
+    recapture.observe(1, [PLAIN_MS])
+    assert recapture.start_ms == pytest.approx(extra_ms)
+    recapture.observe(4, [LAUNCHED_MS[4]])
+    assert recapture.start_ms == 0.0
+    recapture.observe(1, [PLAIN_MS])
+    recapture.begin()
+    assert recapture.start_ms == 0.0
+
+
+def test_it_follows_what_answers_show() -> None:
+    recapture = measured()
+    for _ in range(60):  # a backend that replays nothing
+        recapture.observe(8, [LAUNCHED_MS[8]])
+        recapture.observe(1, [PLAIN_MS] * 20)
+    assert recapture.extra_ms < 0.01
+
+
+def test_plain_decoding_costs_what_passes_in_a_row_take() -> None:
+    knowing, blind = (Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), recapture=one) for one in (measured(), None))
+    for pacer in (knowing, blind):
+        for _ in range(200):
+            pacer.observe_pass(4, LAUNCHED_MS[4])
+            pacer.observe_run(BEHIND_MS[: UNSETTLED + 1], 0.02)
+    assert knowing.curve.cost_ms(1) == pytest.approx(PLAIN_MS, rel=0.01)
+    assert blind.curve.cost_ms(1) > 1.2 * PLAIN_MS
