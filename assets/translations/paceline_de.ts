@@ -6462,6 +6462,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
+        <source>The graphics processor could not be tried with a small model, most likely because its memory is full, so models run on the processor. Close what else uses it, and start Paceline again.</source>
+        <translation>Der Grafikprozessor konnte nicht mit einem kleinen Modell geprüft werden, wahrscheinlich weil sein Speicher voll ist; deshalb laufen Modelle auf dem Prozessor. Schließen Sie, was ihn sonst benutzt, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
         <source>llama.cpp crashed over this grammar.</source>
         <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
     </message>
