@@ -23,6 +23,7 @@ from ui.models.words import FIT_ICONS, FIT_WORDS
 from ui.text.formatting import hover
 from ui.text.language import translate
 from ui.theme.theme import Theme
+from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.styling import set_style_property
 
 TEXT_PX, LEAST_TEXT_PX = 420, 160
@@ -166,9 +167,14 @@ class WrappingRow(QWidget):
         self._line.addStretch(1)
 
     def _widths(self) -> list[int]:
-        items = (self._line.itemAt(place) for place in range(self._line.count()))
-        controls = (item.widget() for item in items if item is not None)
-        return [control.sizeHint().width() for control in controls if control is not None]
+        widths = []
+        for place in range(self._line.count()):
+            item = self._line.itemAt(place)
+            control = item.widget() if item is not None else None
+            invalidate_item(item)
+            if control is not None:
+                widths.append(control.sizeHint().width())
+        return widths
 
     def _turn(self) -> None:
         widths = self._widths()

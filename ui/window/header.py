@@ -21,6 +21,7 @@ from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
+from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
 from ui.window.model_picker import ModelPicker
 
@@ -318,6 +319,7 @@ class Header(QFrame):
             part = self.bar.itemAt(at)
             if part is not None and not part.isEmpty() and part.widget() not in (self.title, self.model_button):
                 taken += part.sizeHint().width() + spacing
+            invalidate_item(part)
         room = self.width() - taken
         title = self.title.fontMetrics().horizontalAdvance(self.title.text())
         return max(room - title, round(room * MODELS_SHARE))

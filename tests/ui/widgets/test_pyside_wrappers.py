@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 import shiboken6
 from PySide6.QtWidgets import (
@@ -54,6 +58,36 @@ def test_a_look_at_an_item_leaves_nothing_and_the_item_where_it_is(qtbot: QtBot)
     taken = layout.takeAt(0)
     assert taken is not None
     assert taken.widget() is button
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def functions_that_look_at_items() -> Iterator[tuple[str, set[str]]]:
+    """Functions of the window that ask a layout for an item, and the names of all that they call."""
+    for file in sorted((ROOT / "ui").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            calls = [call.func for call in ast.walk(node) if isinstance(call, ast.Call)]
+            if any(isinstance(one, ast.Attribute) and one.attr == "itemAt" for one in calls):
+                names = {one.id for one in calls if isinstance(one, ast.Name)}
+                yield f"{file.relative_to(ROOT)}: {node.name}", names
+
+
+def test_whoever_looks_at_an_item_has_it_forgotten() -> None:
+    """Else what comes to lie at its address is taken for it: a viewport was, in a whole run of these tests."""
+    found = dict(functions_that_look_at_items())
+    assert len(found) >= 4
+    assert [place for place, names in found.items() if "invalidate_item" not in names] == []
+
+
+def test_the_header_leaves_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    for index in range(window.header.bar.count()):
+        invalidate_item(window.header.bar.itemAt(index))
+    before = num_kept()
+    window.header._models_px()
+    assert num_kept() == before
 
 
 def test_tab_leaves_nothing(qtbot: QtBot) -> None:
