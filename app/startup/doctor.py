@@ -10,7 +10,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import CDLL
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -156,7 +156,7 @@ def _gpus(library: dict[str, Any]) -> Iterator[Finding]:
     if library.get("gpus"):
         yield _gpu_check(library.get("gpu_verdict"), library.get("gpu_notice"))
     if not library.get("gpus") and "error" not in library:
-        yield _no_gpu(graphics_of_system(), can_use=bool(library.get("supports_gpu")))
+        yield _no_gpu(graphics_of_system(), library.get("gpu_backends", ()))
 
 
 def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
@@ -169,11 +169,12 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
     return Finding("GPU trial", Level.NOTE, notice, "Update its driver, then start Paceline: it is tried anew.")
 
 
-def _no_gpu(present: list[str], *, can_use: bool) -> Finding:
-    """``present`` is what of graphics the system shows; ``can_use`` whether llama.cpp was built for any."""
+def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
+    """``present`` is what of graphics the system shows; ``backends`` are those that llama.cpp was built with."""
     vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
-    if can_use:
-        message = f"This build of llama.cpp can use a GPU and found none that it knows; of the system, {vulkan}."
+    if backends:
+        shown = f"this system has {', '.join(present)}, and" if present else "of the system,"
+        message = f"This build of llama.cpp can use a GPU ({', '.join(backends)}) and found none; {shown} {vulkan}."
         return Finding("GPU", Level.NOTE, message, "Install the driver of your GPU, if there is one: docs/gpu.md.")
     if not present:
         message = f"Models run on the processor; this system shows no GPU, and {vulkan}."

@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 
 _FUNCTIONS = r"(?:[a-z0-9]+(?:_[a-z0-9]+)+: )*"
 _PREFIX = re.compile(f"^{_FUNCTIONS}(?:error loading model: )?{_FUNCTIONS}")
+GPU_BACKENDS = ("cuda", "hip", "metal", "sycl", "vulkan")
 GPU_TYPES = (1, 2)  # ggml-backend.h's enum ggml_backend_dev_type: 1 a GPU of its own, 2 one that shares main memory
 TINY_MODEL_PARAMS = 20_000_000  # below this, handing work to a second thread costs more than it saves
 # ggml.h's enum ggml_log_level: 1 debug, 2 info, 3 warning, 4 error, 5 continuation. llama.cpp warns about much that a
@@ -226,6 +227,12 @@ def compiled_files() -> list[Path]:
     """The libraries of this build."""
     folder = _folder()
     return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+def gpu_backends() -> tuple[str, ...]:
+    """The backends for graphics processors that this build has, as "cuda", whether or not they find one here."""
+    files = {path.name for path in compiled_files()}
+    return tuple(name for name in GPU_BACKENDS if any(re.match(rf"(?:lib)?ggml-{name}\.", file) for file in files))
 
 
 def _folder() -> Path:

@@ -56,7 +56,7 @@ def library_facts(cache_dir: Path | None = None) -> dict[str, Any]:
         "processor": library.processor_name(),
         "cores": library.physical_cores(),
         "libraries": [loaded.description for loaded in library.loaded_libraries()],
-        "supports_gpu": library.supports_gpu(),
+        "gpu_backends": list(library.gpu_backends()),
         "gpus": [
             {"name": f"{gpu.name}, {gpu.description}", "total_bytes": gpu.total_bytes, "free_bytes": gpu.free_bytes}
             for gpu in gpus

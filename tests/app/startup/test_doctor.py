@@ -139,11 +139,12 @@ def test_graphics_that_the_system_shows(tmp_path: Path, files: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("library", "present", "level", "words"),
     [
-        ({"gpus": [], "supports_gpu": False}, [], Level.FINE, "shows no GPU"),
-        ({"gpus": [], "supports_gpu": False}, ["an NVIDIA driver"], Level.NOTE, "built for the processor only"),
-        ({"gpus": [], "supports_gpu": True}, [], Level.NOTE, "found none"),
+        ({"gpus": [], "gpu_backends": []}, [], Level.FINE, "shows no GPU"),
+        ({"gpus": [], "gpu_backends": []}, ["an NVIDIA driver"], Level.NOTE, "built for the processor only"),
+        ({"gpus": [], "gpu_backends": ["vulkan"]}, ["an NVIDIA driver"], Level.NOTE, "(vulkan) and found none; this"),
+        ({"gpus": [], "gpu_backends": ["cuda"]}, [], Level.NOTE, "(cuda) and found none; of the system"),
         (
-            {"gpus": [{"name": "Arc", "total_bytes": 8 * 10**9, "free_bytes": 10**9}], "supports_gpu": True},
+            {"gpus": [{"name": "Arc", "total_bytes": 8 * 10**9, "free_bytes": 10**9}], "gpu_backends": ["vulkan"]},
             [],
             Level.FINE,
             "Arc: 8.0 GB, 1.0 GB free",

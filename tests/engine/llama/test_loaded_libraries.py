@@ -248,3 +248,21 @@ def test_a_package_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     done = subprocess.run([sys.executable, "-c", tell], env=env, capture_output=True, text=True, check=True)
     assert "libllama.so: cannot open." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "backends"),
+    [
+        (["libggml-base.so", "libggml-cpu.so", "libllama.so"], ()),
+        (["libggml-vulkan.so", "libggml-cuda.so", "libggml-cuda.so.0"], ("cuda", "vulkan")),
+        (["ggml-cuda.dll", "ggml-rpc.dll"], ("cuda",)),
+        (["libggml-metal.dylib"], ("metal",)),
+    ],
+)
+def test_backends_for_graphics_processors_are_known_by_their_files(
+    files: list[str], backends: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in files:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(library, "_folder", lambda: tmp_path)
+    assert library.gpu_backends() == backends

@@ -19,7 +19,7 @@ def test_its_facts_are_those_of_the_library_in_this_process() -> None:
     assert facts["libraries"] == [loaded.description for loaded in library.loaded_libraries()]
     assert any("libllama" in text or "llama" in text for text in facts["libraries"])
     assert facts["cores"] == library.physical_cores()
-    assert facts["supports_gpu"] is library.supports_gpu()
+    assert tuple(facts["gpu_backends"]) == library.gpu_backends()
     assert "CPU" in facts["system_info"]
 
 
