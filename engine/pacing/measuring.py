@@ -19,7 +19,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, POINTS, QUIET_CORES, STEADY
-from engine.pacing.recapture import WATCHED
+from engine.pacing.recapture import UNSETTLED, WATCHED
 from engine.pacing.recovery import Recovery
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
@@ -155,7 +155,8 @@ def few_passes_ms(
     """
     best = dict.fromkeys(sizes, float("inf"))
     with measurable(sequence, should_stop) as run_pass:
-        run_pass(1)
+        for _ in range(UNSETTLED):
+            run_pass(1)
         ends = perf_counter() + budget_s
         for _ in range(_TRIES):
             for size in sizes:

@@ -16,6 +16,7 @@ from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 from tests.menus import come_back, press_menu_key, take
+from tests.signals import emitted
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.user_card import UserCard
 
@@ -151,7 +152,7 @@ def export_everything(harness: AppHarness, qtbot: QtBot, file: Path) -> None:
     assert box is not None
     box.selectAll()
     qtbot.keyClicks(box, str(file))
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=WAIT_MS):
+    with emitted(qtbot, harness.controller.transfer.ended):
         press(qtbot, box, Qt.Key.Key_Return)
 
 
@@ -196,7 +197,7 @@ def test_the_whole_journey(qtbot: QtBot, tmp_path: Path) -> None:
     exported = json.loads((tmp_path / "all.json").read_text("utf-8"))
     counts = sorted(len(chat["messages"]) for chat in exported["conversations"])
     assert counts == [2, 7]
-    with qtbot.waitSignal(again.controller.transfer.ended, timeout=WAIT_MS):
+    with emitted(qtbot, again.controller.transfer.ended):
         again.controller.transfer.import_file(tmp_path / "all.json")
     assert "2 already existed" in again.window.notices[-1]
     again.close()

@@ -17,6 +17,7 @@ from engine.records import Mode
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import AppHarness
 from tests.menus import come_back, press_menu_key, take
+from tests.signals import emitted
 from ui.settings.chat_dialog import ChatSettingsDialog
 from ui.widgets.dialogs import ConfirmDialog
 
@@ -116,7 +117,7 @@ def test_a_chat_is_exported_under_a_name_that_was_typed(harness: AppHarness, qtb
     assert box.text() == "one.json"
     box.selectAll()
     qtbot.keyClicks(box, str(tmp_path / "mine"))
-    with qtbot.waitSignal(harness.controller.transfer.ended):
+    with emitted(qtbot, harness.controller.transfer.ended):
         qtbot.keyClick(box, Qt.Key.Key_Return)
     exported = json.loads((tmp_path / "mine.json").read_text("utf-8"))
     assert [message["text"] for message in exported["conversations"][0]["messages"]] == ["one", "yes"]

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.domain.conversations import ConversationRow
 from app.domain.errors import StorageError
 from tests.app.fakes import AppHarness, open_app
+from tests.signals import emitted
 from ui.conversations.model import Heading
 
 
@@ -84,7 +85,7 @@ def test_a_failing_search_shows_nothing_and_harms_nothing(
 
     monkeypatch.setattr("app.storage.chats.search.find", broken)
     qtbot.keyClicks(harness.window.sidebar.search, "z")
-    with qtbot.waitSignal(harness.controller.library.found):
+    with emitted(qtbot, harness.controller.library.found):
         qtbot.keyClicks(harness.window.sidebar.search, "e")
     assert harness.window.sidebar.results.hits == []
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.app.fakes import AppHarness
+from tests.signals import emitted
 
 
 def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -19,12 +20,12 @@ def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot,
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     chat = harness.controller.conversations.current_id
     file = tmp_path / "out.json"
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.export(file, "json", None)
     assert harness.window.notices[-1] == "1 chat exported to out.json."
     harness.window.conversation_delete_requested.emit(chat)
     assert harness.rows() == []
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.import_file(file)
     assert harness.window.notices[-1] == "1 chat imported."
     assert harness.rows() == ["Hello"]
@@ -33,7 +34,7 @@ def test_export_and_import_say_how_they_ended(harness: AppHarness, qtbot: QtBot,
 
 def test_a_bad_file_is_a_problem(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{}")
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.import_file(tmp_path / "bad.json")
     assert harness.window.problems[-1].title == "The file could not be imported"
 
@@ -45,11 +46,11 @@ def test_what_nobody_thought_of_is_reported_of_the_right_deed(
         raise MemoryError
 
     monkeypatch.setattr("app.storage.exchange.transfer.export_chats", break_off)
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.export(tmp_path / "out.json", "json", None)
     assert harness.window.problems[-1].title == "The chats could not be exported"
     monkeypatch.setattr("app.storage.exchange.transfer.import_files", break_off)
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         harness.controller.transfer.import_file(tmp_path / "out.json")
     assert harness.window.problems[-1].title == "The file could not be imported"
 
@@ -79,6 +80,6 @@ def test_several_exports_are_chosen_at_once(harness: AppHarness, qtbot: QtBot, t
     box = dialog.findChild(QLineEdit)
     assert box is not None
     box.setText(" ".join(f'"{file.name}"' for file in files))
-    with qtbot.waitSignal(harness.controller.transfer.ended, timeout=30_000):
+    with emitted(qtbot, harness.controller.transfer.ended):
         qtbot.keyClick(box, Qt.Key.Key_Return)
     assert harness.window.notices[-1] == "2 chats imported."

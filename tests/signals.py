@@ -1,0 +1,22 @@
+"""Waits for signals that other threads emit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import SignalInstance
+from pytestqt.qtbot import QtBot
+
+
+@contextmanager
+def emitted(qtbot: QtBot, signal: SignalInstance) -> Iterator[list[tuple[object, ...]]]:
+    """Wait at the end until ``signal`` was emitted; give a list that fills with its arguments.
+
+    The slot stays connected. `QtBot.waitSignal` disconnects its own, and an emission of another thread that is still on
+    its way then calls what is no more: now and then that ends the process.
+    """
+    found: list[tuple[object, ...]] = []
+    signal.connect(lambda *arguments: found.append(arguments))
+    yield found
+    qtbot.waitUntil(lambda: bool(found))
