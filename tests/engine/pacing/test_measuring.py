@@ -28,6 +28,7 @@ from engine.pacing.measuring import (
     measure_recovery,
     room_for,
 )
+from engine.pacing.recapture import UNSETTLED
 from engine.sandbox.process import WINDOW_PID
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
