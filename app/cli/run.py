@@ -198,12 +198,13 @@ def _grammar(options: argparse.Namespace) -> str:
         return ""
     if options.ignore_eos:
         raise ValueError("An answer in a given form has an end of its own: leave out --ignore-eos.")
+    kind = "grammar" if options.grammar else "schema"
     try:
         if name == "-":
-            text = _bounded(sys.stdin.buffer)
+            text = _bounded(sys.stdin.buffer, kind)
         else:
             with Path(name).open("rb") as file:
-                text = _bounded(file)
+                text = _bounded(file, kind)
         return check_grammar(text) if options.grammar else grammar_of(json.loads(text))
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is no UTF-8 text.") from error
@@ -283,8 +284,8 @@ def _prompt_text(options: argparse.Namespace) -> str:
     return with_attachments(text, _attachments(options))
 
 
-def _bounded(stream: IO[bytes]) -> str:
-    """Read a prompt, which may come from a pipe without end.
+def _bounded(stream: IO[bytes], kind: str = "prompt") -> str:
+    """Read a prompt, a schema or a grammar, as ``kind`` says, which may come from a pipe without end.
 
     Raises:
         AppError: it is longer than any context.
@@ -294,8 +295,8 @@ def _bounded(stream: IO[bytes]) -> str:
     is_too_long = len(raw) > MAX_PROMPT_BYTES
     text = "" if is_too_long else utf_text(raw)
     if is_too_long or len(text) > MAX_PROMPT_CHARS:
-        message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
-        raise AppError(message, "Give the part that matters.")
+        message = f"The {kind} has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
+        raise AppError(message, "Give the part that matters." if kind == "prompt" else "Give a smaller one.")
     return text
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
+from app.cli.run import MAX_PROMPT_CHARS
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 pytestmark = pytest.mark.usefixtures("tried")
@@ -68,6 +69,9 @@ def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path
     (tmp_path / "latin.json").write_bytes('{"enum": ["Grün"]}'.encode("latin-1"))
     assert main([*WORDS, "--json-schema", str(tmp_path / "latin.json")]) == 1
     assert "latin.json is no UTF-8 text." in capsys.readouterr().err
+    (tmp_path / "long.json").write_text('"' + "x" * MAX_PROMPT_CHARS + '"')
+    assert main([*WORDS, "--json-schema", str(tmp_path / "long.json")]) == 1
+    assert "The schema has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err
     assert main([*WORDS, "--grammar", "/no/such.gbnf"]) == 1
     assert "/no/such.gbnf cannot be read: No such file or directory." in capsys.readouterr().err
     file = tmp_path / "yes.gbnf"
