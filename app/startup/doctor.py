@@ -172,9 +172,14 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
     """``present`` is what of graphics the system shows; ``backends`` are those that llama.cpp was built with."""
     vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
+    if backends and not present and sys.platform.startswith("linux"):  # elsewhere nobody knows what is there
+        message = (
+            f"Models run on the processor: llama.cpp can use a GPU ({', '.join(backends)}) and found none; {vulkan}."
+        )
+        return Finding("GPU", Level.FINE, message)
     if backends:
-        shown = f"this system has {', '.join(present)}, and" if present else "of the system,"
-        message = f"This build of llama.cpp can use a GPU ({', '.join(backends)}) and found none; {shown} {vulkan}."
+        shown = f"this system has {', '.join(present)}, and " if present else ""
+        message = f"This build of llama.cpp can use a GPU ({', '.join(backends)}) and found none; {shown}{vulkan}."
         return Finding("GPU", Level.NOTE, message, "Install the driver of your GPU, if there is one: docs/gpu.md.")
     if not present:
         message = f"Models run on the processor; this system shows no GPU, and {vulkan}."

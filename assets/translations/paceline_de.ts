@@ -5206,6 +5206,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
+        <source>The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in time. So models run on the processor. Close what else uses it, and start Paceline again.</source>
+        <translation>Der Grafikprozessor konnte nicht mit einem kleinen Modell geprüft werden: Vielleicht ist sein Speicher voll, oder er hat nicht rechtzeitig geantwortet. Deshalb laufen Modelle auf dem Prozessor. Schließen Sie, was ihn sonst benutzt, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
         <translation>Die Chat-Vorlage des Modells ist gescheitert: {reason}.</translation>
     </message>
@@ -6290,6 +6294,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
     </message>
     <message>
+        <source>The device {name} is not used: it could not be tried with a small model.</source>
+        <translation>Das Gerät {name} wird nicht benutzt: Es konnte nicht mit einem kleinen Modell geprüft werden.</translation>
+    </message>
+    <message>
+        <source>Close what else uses its memory, and start Paceline again.</source>
+        <translation>Schließen Sie, was seinen Speicher sonst benutzt, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
         <source>The device {name} is not used: the graphics processor of this computer failed a test.</source>
         <translation>Das Gerät {name} wird nicht benutzt: Der Grafikprozessor dieses Computers hat einen Test nicht bestanden.</translation>
     </message>
@@ -6460,10 +6472,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The graphics processor failed a test with a small model, so models run on the processor. A newer driver may help.</source>
         <translation>Der Grafikprozessor hat einen Test mit einem kleinen Modell nicht bestanden, daher laufen Modelle auf dem Prozessor. Ein neuerer Treiber kann helfen.</translation>
-    </message>
-    <message>
-        <source>The graphics processor could not be tried with a small model, most likely because its memory is full, so models run on the processor. Close what else uses it, and start Paceline again.</source>
-        <translation>Der Grafikprozessor konnte nicht mit einem kleinen Modell geprüft werden, wahrscheinlich weil sein Speicher voll ist; deshalb laufen Modelle auf dem Prozessor. Schließen Sie, was ihn sonst benutzt, und starten Sie Paceline neu.</translation>
     </message>
     <message>
         <source>llama.cpp crashed over this grammar.</source>

@@ -157,7 +157,7 @@ class SchemaRules:
             if (
                 (name == "uniqueItems" and value is True)
                 or (name == "multipleOf" and value != 1)
-                or (name == "unevaluatedProperties" and not isinstance(value, bool))
+                or (name == "unevaluatedProperties" and value not in (True, False, {}))
             ):
                 raise GrammarError(said("The schema has {name}, which a grammar cannot promise.", name=name))
 

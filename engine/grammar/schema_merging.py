@@ -101,7 +101,7 @@ def _with_further_ones(schema: Schema, beside: Schema) -> Schema:
     Raises:
         GrammarError: it would have to be said of items.
     """
-    if "items" in schema and "prefixItems" in beside and "prefixItems" not in schema:
+    if schema.get("items", True) not in (True, {}) and "prefixItems" in beside and "prefixItems" not in schema:
         raise GrammarError(said("Two parts of the schema that hold at once both have {name}.", name="items"))
     further, properties = schema.get("additionalProperties"), schema.get("properties", {})
     if not isinstance(further, Mapping):

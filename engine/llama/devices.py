@@ -92,6 +92,11 @@ def _gpu_of(name: str) -> int:
         return known[name]
     if name == NO_DEVICE:
         raise DeviceError(said("“none” stands for the processor alone: name it without other devices."))
+    if gpu_verdict.current() is gpu_verdict.GpuVerdict.UNTRIED:
+        raise DeviceError(
+            said("The device {name} is not used: it could not be tried with a small model.", name=name),
+            said("Close what else uses its memory, and start Paceline again."),
+        )
     if gpu_verdict.leaves_gpus_out():
         raise DeviceError(
             said("The device {name} is not used: the graphics processor of this computer failed a test.", name=name),

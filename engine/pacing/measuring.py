@@ -19,7 +19,7 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DecodeError
 from engine.llama import library
 from engine.pacing.constants import BUDGET_S, CHECK_SIZES, MAX_PASS, POINTS, QUIET_CORES, STEADY
-from engine.pacing.recapture import UNSETTLED, WATCHED
+from engine.pacing.recapture import WATCHED
 from engine.pacing.recovery import Recovery
 from engine.records import SamplingParams
 from engine.sampling.sampler import Sampler
@@ -145,9 +145,15 @@ def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
 
 
 def few_passes_ms(
-    sequence: CachedSequence, sizes: Sequence[int], should_stop: ShouldStop = never_stop, budget_s: float = _BUDGET_S
+    sequence: CachedSequence,
+    sizes: Sequence[int],
+    should_stop: ShouldStop = never_stop,
+    budget_s: float = _BUDGET_S,
+    num_before: int = 1,
 ) -> dict[int, float]:
     """Milliseconds of passes of these sizes, the least of a few; of one where a few take longer than ``budget_s``.
+
+    ``num_before`` plain passes come first, and do not count.
 
     Raises:
         DecodeError: a pass failed.
@@ -155,7 +161,7 @@ def few_passes_ms(
     """
     best = dict.fromkeys(sizes, float("inf"))
     with measurable(sequence, should_stop) as run_pass:
-        for _ in range(UNSETTLED):
+        for _ in range(num_before):
             run_pass(1)
         ends = perf_counter() + budget_s
         for _ in range(_TRIES):
@@ -171,17 +177,23 @@ def few_passes_ms(
 def measure_recapture(sequence: CachedSequence, should_stop: ShouldStop = never_stop) -> list[float]:
     """Milliseconds of plain passes right behind a larger one, which itself came behind plain ones; see `Recapture`.
 
+    The least of a few tries, for each of them.
+
     Raises:
         DecodeError: a pass failed.
         Interrupted: ``should_stop`` said so before one.
     """
-    times_ms = []
+    least_ms = [float("inf")] * WATCHED
     with measurable(sequence, should_stop) as run_pass:
-        for size in (*[1] * WATCHED, CHECK_SIZES[1], *[1] * WATCHED):
-            started = perf_counter()
-            run_pass(size)
-            times_ms.append((perf_counter() - started) * 1000.0)
-    return times_ms[-WATCHED:]
+        for _ in range(WATCHED):
+            run_pass(1)
+        for _ in range(_TRIES):
+            run_pass(CHECK_SIZES[1])
+            for number in range(WATCHED):
+                started = perf_counter()
+                run_pass(1)
+                least_ms[number] = min(least_ms[number], (perf_counter() - started) * 1000.0)
+    return least_ms
 
 
 @dataclass(frozen=True, slots=True)

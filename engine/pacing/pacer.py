@@ -163,6 +163,7 @@ class Pacer:
         self.decision = Decision(Choice.PLAIN, 0)
         self._predicted: _DraftAverage | None = None  # what passes with the draft should give, by what they cost
         self._may_pause = True
+        self._decided_start_ms = 0.0  # what the decided pass costs behind it, if it is larger
         self._probe_budget = 0.0  # plain passes that may be lost by trying a draft that does not seem to pay
         self.explanation = reasons.Explanation()
 
@@ -263,7 +264,7 @@ class Pacer:
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=False)
         elif draft_gain is not None and self._probe_budget >= self._probe_loss(num_unread):
             decision = self._drafting(text_gain, draft_gain, limit, is_probe=True)
-        self.decision = decision
+        self.decision, self._decided_start_ms = decision, self._start_ms
         self._explain(text[:limit], has_model=has_model)
         return decision
 
@@ -463,7 +464,8 @@ class Pacer:
         experience.average.observe(tokens, cost)
         experience.in_answer.observe(tokens, cost)
         if self.decision.is_probe:  # one that gained much is followed by another at once
-            loss = cost + (reading_ms + tokens * self.rework_ms) / self.plain_ms - tokens
+            beside_ms = reading_ms + tokens * self.rework_ms + self._decided_start_ms
+            loss = cost + beside_ms / self.plain_ms - tokens
             self._probe_budget -= loss if loss > 0.0 else PROBE_REFUND * loss
 
     def observe_drafting(self, step_ms: float) -> None:
@@ -528,13 +530,14 @@ class Pacer:
             self.explanation.update(state, sentence)
 
     def _why_text_rests(self, kinds: Sequence[int]) -> Sentence:
-        accepted = self.experience.text.chance(kinds[0])
+        accepted, start_ms = self.experience.text.chance(kinds[0]), self._start_ms
+        longest = self.max_proposed if start_ms else len(kinds)  # what a start costs, only longer text can bring back
 
         def pays(chance: float) -> bool:
-            alive = [chance**depth for depth in range(1, len(kinds) + 1)]
+            alive = [chance**depth for depth in range(1, longest + 1)]
             return any(
-                sum(alive[:depth]) * self.token_ms > self._pass_ms(depth) - self._pass_ms(0) + self._start_ms
-                for depth in range(1, len(kinds) + 1)
+                sum(alive[:depth]) * self.token_ms > self._pass_ms(depth) - self._pass_ms(0) + start_ms
+                for depth in range(1, longest + 1)
             )
 
         return reasons.text_not_paying(accepted, reasons.break_even(pays), is_observed=self.experience.text.is_observed)

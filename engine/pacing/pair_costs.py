@@ -38,7 +38,7 @@ from engine.pacing.measuring import (
     never_stop,
 )
 from engine.pacing.pacer import Pacer
-from engine.pacing.recapture import WATCHED, Recapture
+from engine.pacing.recapture import UNSETTLED, WATCHED, Recapture
 from engine.pacing.thread_choice import choose_threads
 from engine.records import LoadRequest
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
@@ -122,7 +122,7 @@ class PairCosts:
                 self._use_points(points, doubted=not others.is_low)
             if paced and self._draft is not None and not self._draft.is_measured:
                 self._measure_draft(HURRIED_BUDGET_S, should_stop)
-            if paced:
+            if paced and self._recapture is not None and not self._recapture.is_measured:
                 self._measure_recapture(should_stop)
         except Interrupted:
             pass
@@ -188,16 +188,17 @@ class PairCosts:
 
     def _measure_recapture(self, should_stop: ShouldStop) -> None:
         """Measure what passes cost those behind them, where that is over soon; else answers tell it."""
-        recapture, pacer = self._recapture, self.pacer
-        if recapture is None or recapture.is_measured or pacer is None:
+        if self._recapture is None or self.pacer is None:
             return
-        if 2 * WATCHED * pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
-            recapture.use_measured(measure_recapture(self._target.sequence, should_stop))
+        if 4 * WATCHED * self.pacer.curve.cost_ms(1) < HURRIED_BUDGET_S * 1000.0:
+            self._recapture.use_measured(measure_recapture(self._target.sequence, should_stop))
 
     def _check(self, most_off: float, should_stop: ShouldStop) -> bool:
         """Whether a few quick passes take what the curve in use says."""
         known = self._curves[self._curve_key].known_ms
-        found = few_passes_ms(self._target.sequence, [size for size in CHECK_SIZES if size in known], should_stop)
+        sizes = [size for size in CHECK_SIZES if size in known]
+        num_before = 1 if self._recapture is None else UNSETTLED
+        found = few_passes_ms(self._target.sequence, sizes, should_stop, num_before=num_before)
         return all(1.0 - most_off < ms / known[size] < 1.0 + most_off for size, ms in found.items())
 
     def _use_points(self, points_ms: dict[int, float], *, doubted: bool = False) -> None:

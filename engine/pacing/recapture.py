@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from engine.pacing.constants import SIZE_RATE
+from engine.pacing.constants import SIZE_RATE, SLOW
 
 UNSETTLED = 2  # plain passes behind a larger one: launched one by one, then recorded
 WATCHED = UNSETTLED + 3  # with settled ones, which say what plain passes take
@@ -24,6 +24,7 @@ class Recapture:
         self.extra_ms = 0.0  # of the unsettled passes together, over as many settled ones
         self.is_measured = False
         self._behind_ms: list[float] = []  # plain passes since the last larger one, the first `WATCHED` of them
+        self._is_behind_prompt = True
 
     @property
     def start_ms(self) -> float:
@@ -31,8 +32,8 @@ class Recapture:
         return self.extra_ms if self._behind_ms else 0.0
 
     def begin(self) -> None:
-        """Another answer: what came last was a prompt."""
-        self._behind_ms = []
+        """Another answer: what came last was a prompt, the end of which a device may still be computing."""
+        self._behind_ms, self._is_behind_prompt = [], True
 
     def use_measured(self, behind_ms: Sequence[float]) -> None:
         """So long took `WATCHED` plain passes behind a larger one."""
@@ -41,14 +42,19 @@ class Recapture:
     def observe(self, num_tokens: int, passes_ms: Sequence[float]) -> Sequence[float]:
         """Hear of passes of so many tokens each; give back those that say what such a pass takes."""
         if num_tokens > 1:
-            self._behind_ms = []
+            self._behind_ms, self._is_behind_prompt = [], False
             return passes_ms
         num_before = len(self._behind_ms)
         if num_before < WATCHED:
             self._behind_ms += passes_ms[: WATCHED - num_before]
-            if len(self._behind_ms) == WATCHED:
-                self.extra_ms += (_extra_ms(self._behind_ms) - self.extra_ms) * SIZE_RATE
+            if len(self._behind_ms) == WATCHED and not self._is_behind_prompt:
+                self._learn()
         return passes_ms[max(0, UNSETTLED - num_before) :]
+
+    def _learn(self) -> None:
+        """One stall must not seem to be what it costs: while nothing larger is run, nothing corrects that."""
+        most_ms = SLOW * max(self.extra_ms, median(self._behind_ms))
+        self.extra_ms += (min(_extra_ms(self._behind_ms), most_ms) - self.extra_ms) * SIZE_RATE
 
 
 def _extra_ms(behind_ms: Sequence[float]) -> float:

@@ -39,8 +39,8 @@ _SENTENCES: dict[GpuVerdict, Sentence] = {
         "A newer driver may help."
     ),
     GpuVerdict.UNTRIED: said(
-        "The graphics processor could not be tried with a small model, most likely because its memory is full, so "
-        "models run on the processor. Close what else uses it, and start Paceline again."
+        "The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in "
+        "time. So models run on the processor. Close what else uses it, and start Paceline again."
     ),
 }
 

@@ -28,7 +28,6 @@ from engine.pacing.measuring import (
     measure_recovery,
     room_for,
 )
-from engine.pacing.recapture import UNSETTLED
 from engine.sandbox.process import WINDOW_PID
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS
@@ -258,4 +257,4 @@ def test_of_slow_passes_each_size_is_tried_once(monkeypatch: pytest.MonkeyPatch)
 
     sequence._forward = slow
     assert set(few_passes_ms(sequence, (1, 4), budget_s=0.0)) == {1, 4}
-    assert sizes == [*[1] * UNSETTLED, 1, 4]
+    assert sizes == [1, 1, 4]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.pacing import measuring
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
 from engine.pacing.recapture import UNSETTLED, WATCHED, Recapture
-from tests.engine.pacing.scripted import Answering
+from engine.sequence import CachedSequence
+from tests.engine.pacing.scripted import Answering, Clock, Timed
 
 # SmolLM2 135M on an H100, by tokens of a pass: launched one by one, and replayed (packaging/measure/gpu.py).
 LAUNCHED_MS = {1: 2.33, 2: 2.86, 3: 2.82, 4: 2.77, 6: 2.85, 8: 2.87, 9: 4.29, 16: 4.42, 24: 4.74, 33: 5.24}
@@ -85,6 +87,44 @@ def test_a_larger_pass_is_charged_once_for_those_in_a_row() -> None:
     recapture.observe(1, [PLAIN_MS])
     recapture.begin()
     assert recapture.start_ms == 0.0
+
+
+def test_what_a_device_still_computes_of_a_prompt_is_not_learnt() -> None:
+    recapture = measured()
+    for _ in range(20):
+        recapture.begin()
+        assert recapture.observe(1, [120.0, *BEHIND_MS[1:]]) == BEHIND_MS[UNSETTLED:]
+    assert recapture.extra_ms == measured().extra_ms
+
+
+def test_of_each_pass_behind_the_least_of_a_few_tries_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, stalls = Graphs(), iter([0.0] * 7 + [300.0] + [0.0] * 100)
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(measuring, "perf_counter", clock)
+    model = Timed(np.zeros((9, 9), dtype=np.float32), clock, lambda n: graphs(n) + next(stalls))
+    assert measuring.measure_recapture(CachedSequence(model)) == pytest.approx(BEHIND_MS)
+
+
+def test_a_stall_is_soon_forgotten() -> None:
+    recapture = measured()
+    recapture.observe(4, [LAUNCHED_MS[4]])
+    recapture.observe(1, [300.0, *BEHIND_MS[1:]])
+    assert recapture.extra_ms < 1.5 * measured().extra_ms
+
+
+def test_the_start_of_a_try_is_paid_out_of_what_may_go_to_tries() -> None:
+    spent = []
+    for recapture in (measured(), None):
+        pacer = Pacer(CostCurve({1: PLAIN_MS, 4: LAUNCHED_MS[4]}), 0.5, recapture=recapture)
+        for _ in range(40):
+            pacer.observe_draft([0.9] * 3, 0, 40.0)  # it does not pay
+        pacer._probe_budget = 50.0
+        pacer.observe_run([PLAIN_MS] * WATCHED, 0.02)
+        assert pacer.choose([], has_model=True, limit=8).is_probe
+        before = pacer._probe_budget
+        pacer.observe_draft([0.9] * 3, 0, 4.0)
+        spent.append(before - pacer._probe_budget)
+    assert spent[0] == pytest.approx(spent[1] + measured().extra_ms / pacer.plain_ms, rel=0.1)
 
 
 def test_it_follows_what_answers_show() -> None:

@@ -191,6 +191,10 @@ def test_a_device_that_failed_is_named_no_more() -> None:
     assert find_gpus() == ()
     with pytest.raises(DeviceError, match="failed a test"):
         handles_of(["Vulkan0"])
+    gpu_verdict.set_current(GpuVerdict.UNTRIED)
+    assert find_gpus() == ()
+    with pytest.raises(DeviceError, match="could not be tried"):
+        handles_of(["Vulkan0"])
 
 
 def test_the_child_compares_and_says_what_is_wrong(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
