@@ -29,10 +29,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("paceline")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # so starts a shell what is in its background; children inherit it
+# A shell's background ignores Ctrl+C, nohup the end of the terminal; what the tests start would inherit both.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
