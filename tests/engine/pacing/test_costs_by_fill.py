@@ -41,7 +41,7 @@ def scripted(target: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_costs, "choose_threads", lambda *_, **__: 1)
     monkeypatch.setattr(pair_costs, "measure_passes", lambda sequence, *_: {n: takes_ms(sequence, n) for n in POINTS})
     monkeypatch.setattr(
-        pair_costs, "few_passes_ms", lambda sequence, sizes, *_: {n: takes_ms(sequence, n) for n in sizes}
+        pair_costs, "few_passes_ms", lambda sequence, sizes, *_, **__: {n: takes_ms(sequence, n) for n in sizes}
     )
 
 
@@ -128,7 +128,7 @@ def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
     target.sequence.clear()
     costs.observe_passes(1, [1.1])
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(POINTS, 0.3))
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: dict.fromkeys(sizes, 0.3))
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: dict.fromkeys(sizes, 0.3))
     costs.request_check()
     costs.measure()
     fill(target.sequence, 1200)

@@ -45,7 +45,7 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def forbidden(*_arguments: object) -> dict[int, float]:
+def forbidden(*_arguments: object, **_others: object) -> dict[int, float]:
     raise AssertionError("this should not have been measured")
 
 
@@ -77,9 +77,33 @@ def test_the_first_start_measures_and_the_second_begins_with_that(
     second.prepare(paced=True)
     assert measured(second) == pytest.approx(measured(first), rel=0.01)
     assert wants(second)  # it is not checked yet
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(second)[n] for n in sizes})
+    monkeypatch.setattr(
+        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: points(second)[n] for n in sizes}
+    )
     second.measure()
     assert not wants(second)
+
+
+@pytest.mark.parametrize("in_idle_time", [True, False])
+def test_what_passes_cost_those_behind_them_is_measured_on_a_graphics_processor_only(
+    in_idle_time: bool, pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, draft = pair
+    there = replace(target, info=replace(target.info, gpu_layers=7))
+    behind_ms = [3.0, 2.0, 1.0, 1.0, 1.0]
+    asked = []
+    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(TRUE_MS))
+    monkeypatch.setattr(pair_costs, "measure_recapture", lambda *_: asked.append(True) or behind_ms)
+    for loaded, extra_ms in ((target, None), (there, 3.0)):
+        costs = PairCosts(loaded, draft, REQUEST, CostStore())
+        if in_idle_time:
+            costs.measure(0.2)
+        else:
+            costs.prepare(paced=True)
+            costs.prepare(paced=True)
+        assert costs.pacer is not None
+        assert (costs.pacer.recapture and costs.pacer.recapture.extra_ms) == extra_ms
+    assert asked == [True]
 
 
 @pytest.mark.parametrize("num_before", [0, 1, 5, 21, 45, 60])
@@ -179,7 +203,7 @@ def test_a_curve_that_passes_belie_is_checked_in_idle_time_and_measured_again(
     costs.measure(0.2)
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_arguments: {1: 1.0, 8: 2.0})
     monkeypatch.setattr(
-        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(costs)[n] / 3 for n in sizes}
+        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: points(costs)[n] / 3 for n in sizes}
     )
     costs.measure(0.2)
     assert points(costs)[1] != 1.0  # once it is known well, nothing is checked
@@ -223,7 +247,9 @@ def test_a_stale_curve_is_measured_again(
     true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 16: 5.0, 32: 9.0}
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict(true_ms))
     PairCosts(*pair, REQUEST, CostStore(tmp_path)).measure(0.2)
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: 2.0 * true_ms[n] for n in sizes})
+    monkeypatch.setattr(
+        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: 2.0 * true_ms[n] for n in sizes}
+    )
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {n: 2.0 * ms for n, ms in true_ms.items()})
     again = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     again.prepare(paced=True)
@@ -243,7 +269,7 @@ def test_a_size_that_met_another_program_while_it_was_measured_is_measured_once_
     true_ms = {1: 1.0, 4: 2.0, 8: 3.0, 16: 5.0, 32: 9.0}
     looks = iter([{**true_ms, 16: 6.5}, {**true_ms, 4: 3.0}])
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: next(looks))
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: true_ms[n] for n in sizes})
+    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: true_ms[n] for n in sizes})
     costs = PairCosts(*pair, REQUEST, CostStore())
     costs.measure(0.2)
     assert not wants(costs)
@@ -257,7 +283,7 @@ def test_sizes_that_were_never_measured_are_not_checked(
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 100.0, 4: 200.0})
     checked: list[int] = []
 
-    def few(_sequence: CachedSequence, sizes: Sequence[int], *_others: object) -> dict[int, float]:
+    def few(_sequence: CachedSequence, sizes: Sequence[int], *_others: object, **_named: object) -> dict[int, float]:
         checked.extend(sizes)
         return {n: points(costs)[n] for n in sizes}
 
@@ -286,7 +312,9 @@ def test_where_only_the_draft_changes_it_alone_is_measured(
     first = PairCosts(*pair, REQUEST, CostStore(tmp_path))
     first.measure(0.2)
     monkeypatch.setattr(pair_costs, "measure_passes", forbidden)
-    monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_: {n: points(first)[n] for n in sizes})
+    monkeypatch.setattr(
+        pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: {n: points(first)[n] for n in sizes}
+    )
     chosen: list[tuple[int, ...]] = []
     monkeypatch.setattr("engine.pacing.draft_costs.choose_threads", lambda *of, **_: (chosen.append(of[2]), 2)[1])
     times = DraftingTimes(0.125, 0.03, is_steady=True)
