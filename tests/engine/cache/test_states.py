@@ -289,13 +289,19 @@ def test_what_is_too_large_to_be_kept_is_not_copied_first(monkeypatch: pytest.Mo
     assert copied == [60]
 
 
-def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def two_conversations(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache, CachedSequence]:
+    """A cache that writes a few bytes at a time and has read two conversations; the second is in use."""
     monkeypatch.setattr("engine.cache.files._WRITE_BYTES", 64)
-    cache = StateCache(tmp_path)
+    cache = StateCache(folder)
     cache.set_limit(DISK_BYTES)
     sequence = scripted(markov(), cache)
     read(cache, sequence, ONE, 1)
     read(cache, sequence, TWO, 2)
+    return cache, sequence
+
+
+def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, _ = two_conversations(tmp_path, monkeypatch)
     cache.work(0.0)
     cache._write_a_little()
     cache.set_limit(1000)
@@ -307,12 +313,7 @@ def test_a_smaller_limit_counts_for_what_is_just_being_written(tmp_path: Path, m
 @pytest.fixture
 def writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[StateCache, CachedSequence]:
     """A cache that is in the middle of writing what the first conversation left; the second is in use."""
-    monkeypatch.setattr("engine.cache.files._WRITE_BYTES", 64)
-    cache = StateCache(tmp_path)
-    cache.set_limit(DISK_BYTES)
-    sequence = scripted(markov(), cache)
-    read(cache, sequence, ONE, 1)
-    read(cache, sequence, TWO, 2)
+    cache, sequence = two_conversations(tmp_path, monkeypatch)
     for _ in range(3):
         cache._write_a_little()
     assert list(tmp_path.glob("*.part"))
