@@ -15,11 +15,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.garbage import collect_some
+from tests.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = round(1000 * PATIENCE_S)
 
 hypothesis.settings.register_profile(
     "paceline",

@@ -205,7 +205,7 @@ def test_a_stalled_read_can_be_ended_from_another_thread(hub: LoopbackHub, clien
         with pytest.raises(HubUnreachableError):
             list(chunks)
         timer.join()
-    assert time.monotonic() - before < 15
+    assert time.monotonic() - before < 60
 
 
 def test_names_of_a_stranger_never_reach_the_wire(client: HubClient, hub: LoopbackHub) -> None:

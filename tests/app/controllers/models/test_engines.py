@@ -25,7 +25,7 @@ from ui.models.engines_page import EnginesPage
 __all__ = ["memory"]  # a fixture
 
 KEY = "sk-" + "canaryCANARY0123456789"
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 LEFT = Qt.MouseButton.LeftButton
 
 
