@@ -38,6 +38,16 @@ if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
+# Garbage is looked for between tests only: see `garbage`.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look no more at what was imported and collected: it stays, and is a hundred times what a test leaves."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     """Close what llama-cpp-python opens when it is imported, and leaves to the interpreter's end to complain of."""
     if loaded := sys.modules.get("llama_cpp._utils"):
@@ -46,9 +56,11 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def garbage() -> Iterator[None]:
+def garbage(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Look for garbage on this thread only, as the app does: a widget that another thread deletes may lock Qt up."""
     gc.disable()
+    for name in ("freeze", "unfreeze"):  # what is frozen is ours, not that of an app which opens and closes
+        monkeypatch.setattr(gc, name, lambda: None)
     yield
     collect_some()
 
