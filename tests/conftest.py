@@ -15,6 +15,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.garbage import collect_some
+from tests.long_form import LONG
 from tests.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ PATIENCE_MS = round(1000 * PATIENCE_S)
 hypothesis.settings.register_profile(
     "paceline",
     deadline=None,
-    derandomize=bool(os.environ.get("CI")),  # a machine that decides over changes must decide the same twice
+    # A machine that decides over changes must decide the same twice.
+    derandomize=bool(os.environ.get("CI")) and not LONG,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("paceline")

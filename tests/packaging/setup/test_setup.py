@@ -271,7 +271,7 @@ def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_else
 def test_make_lists_its_commands() -> None:
     result = subprocess.run(["make", "-s", "-C", str(ROOT), "help"], capture_output=True, text=True, check=True)
     names = {line.split()[1] for line in result.stdout.splitlines() if line.startswith("  make ")}
-    assert {"help", "run", "test", "test-training", "lint", "screenshots", "clean"} <= names
+    assert {"help", "run", "test", "test-long", "test-training", "lint", "screenshots", "clean"} <= names
 
 
 def test_the_scripts_are_well_formed() -> None:
