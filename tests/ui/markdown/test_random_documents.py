@@ -24,7 +24,7 @@ from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.code_block import CodeBlock
 
 FULL = settings(
-    max_examples=rounds(60, 2000),
+    max_examples=rounds(25, 2000),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
