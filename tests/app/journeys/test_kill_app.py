@@ -76,7 +76,7 @@ def test_a_kill_while_streaming_loses_at_most_half_a_second(qtbot: QtBot, tmp_pa
         all_losses_s.append(killed_at_s - lost_since_s)
         assert num_rows == number + 1
         losses_s = all_losses_s[-NUM_KILLS:]
-        is_good = sorted(losses_s)[NUM_KILLS // 2] <= MAX_LOSS_S and max(losses_s) <= MOST_LOSS_S
+        is_good = sorted(losses_s)[len(losses_s) // 2] <= MAX_LOSS_S and max(losses_s) <= MOST_LOSS_S
         if number + 1 >= NUM_KILLS and is_good:  # a busy machine can only add to a loss
             break
     sys.stderr.write(f"lost at {NUM_KILLS} kills: mean {sum(losses_s) / NUM_KILLS:.3f} s, most {max(losses_s):.3f} s\n")
