@@ -219,7 +219,8 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
     place.open("welcome")
     welcome.set_first_model(r.FIRST)
     assert welcome.first.action_button.hasFocus()
-    row = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), expected="about 9.00–14.0 tokens per second here")
+    words = "about 9.00–14.0 tokens per second here"
+    row = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), leaves_room=True, expected=words)
     welcome.set_pairs([row, r.catalog()[0]])
     best, other = welcome.cards
     offered = (best.action_button, other.action_button, welcome.first.action_button, welcome.builtin_button)
@@ -232,6 +233,9 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
     assert [card.action_button.property("kind") for card in welcome.cards] == [""]
     assert welcome.first.action_button.property("kind") == "primary"
     assert welcome.first.action_button.hasFocus()
+    for worse in (replace(row, leaves_room=False), replace(row, thinks=True), replace(row, fit=FitLevel.TIGHT)):
+        welcome.set_pairs([worse])
+        assert [card.action_button.property("kind") for card in welcome.cards] == [""]
 
 
 @pytest.mark.parametrize("width", [1080, 600])
