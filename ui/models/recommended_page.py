@@ -66,7 +66,11 @@ def _speed(row: CatalogRow) -> str:
     plain = row.plain
     if plain is None:
         return ""
-    words = translate("RecommendedPage", "{low}–{high} tokens per second")
+    words = (
+        translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
+        if row.thinks
+        else translate("RecommendedPage", "{low}–{high} tokens per second")
+    )
     return words.format(low=f"{plain.low:.0f}", high=f"{plain.high:.0f}")
 
 

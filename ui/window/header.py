@@ -8,7 +8,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.engines import EngineRecord, host_in
@@ -20,14 +20,16 @@ from ui.text.formatting import as_written, count, hover, on_button, parameters, 
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.icon_button import IconButton
+from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
 from ui.window.model_picker import ModelPicker
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
+PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
 MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
+LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
@@ -85,6 +87,16 @@ def _layers_on(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
+def _difference(target: str, draft: str) -> str:
+    """A draft's name without the words that it begins and ends with as its target's does; never nothing."""
+    own, other = draft.split(), target.split()
+    while len(own) > 1 and other and own[0] == other[0]:
+        del own[0], other[0]
+    while len(own) > 1 and other and own[-1] == other[-1]:
+        del own[-1], other[-1]
+    return " ".join(own)
+
+
 class Header(QFrame):
     """Values in by methods.
 
@@ -121,6 +133,8 @@ class Header(QFrame):
         self._models = PickerView()
         self._engines: tuple[EngineRecord, ...] = ()
         self._picker: ModelPicker | None = None
+        self._indicators: list[ShrinkingButton] = []
+        self._compact = False  # whether the indicators are
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
         self.stats_button = IconButton(
@@ -129,7 +143,7 @@ class Header(QFrame):
         self.title = ElidedLabel(translate("Header", "New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
-        self.progress = QProgressBar()
+        self.progress = QProgressBar(self)  # along the lower edge: it moves nothing when it comes
         self._make()
         self._arrange()
         theme.changed.connect(self._show)
@@ -144,7 +158,6 @@ class Header(QFrame):
         self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.progress.setTextVisible(False)
-        self.progress.setFixedWidth(96)
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
         self.model_button.clicked.connect(self.open_models)
         self._make_actions()
@@ -231,9 +244,6 @@ class Header(QFrame):
         row.setSpacing(8)
         row.addWidget(self.sidebar_button)
         row.addWidget(self.title, 1)
-        loading = QVBoxLayout()
-        loading.addWidget(self.progress)
-        row.addLayout(loading)
         row.addWidget(self.model_button)
         row.addWidget(self.stats_button)
         self._fit_text()
@@ -242,8 +252,11 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Put a sign of something under way beside the models."""
+        """Put a sign of something under way beside the models; one that can loses its words before they lose theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
+        if isinstance(indicator, ShrinkingButton):
+            self._indicators.append(indicator)
+            indicator.set_compact(self._compact)
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
@@ -299,34 +312,57 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """The title needs its room, too; the whole names are in the hover."""
+        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all."""
+        if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
+            wanted = self.model_button.fontMetrics().horizontalAdvance(self._summary()) + self._title_px()
+            self._compact = wanted > self._room_px(compact=False)
+            for indicator in self._indicators:
+                indicator.set_compact(self._compact)
         text = on_button(self._fitting())
         if text != self.model_button.text():
             self.model_button.setText(text)
 
     def _fitting(self) -> str:
-        """As much of the names as there is room for: both, the target's alone, or a part of that."""
+        """As much of the names as there is room for: of the draft's what differs, and at last the target's alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
-        short = shown_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
-        candidates = (self._summary(), short)
-        fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
-        return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
+        view = self._view
+        target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
+        summary = self._summary()
+        if not target or metrics.horizontalAdvance(summary) <= room:
+            return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
+        draft = f" · {_difference(target, shown_name(view.draft))} ✓" if view.draft else ""
+        left = room - metrics.horizontalAdvance(draft)
+        if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
+            left, draft = room, ""
+        return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
+        """What the names of the models have: more than half where there is not enough, but some of the title stays."""
+        room, title = self._room_px(compact=self._compact), self._title_px()
+        least = min(title, self._title_px(translate("Header", "New chat")))
+        return max(room - title, min(round(room * MODELS_SHARE), room - least))
+
+    def _title_px(self, title: str = "") -> int:
+        return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
+
+    def _room_px(self, *, compact: bool) -> int:
+        """What title and names share."""
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
-            if part is not None and not part.isEmpty() and part.widget() not in (self.title, self.model_button):
-                taken += part.sizeHint().width() + spacing
+            widget = part.widget() if part is not None else None
+            if part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
+                shrinks = isinstance(widget, ShrinkingButton) and widget in self._indicators
+                taken += widget.width_px(compact=compact) if shrinks else part.sizeHint().width()
+                taken += spacing
             invalidate_item(part)
-        room = self.width() - taken
-        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
-        return max(room - title, round(room * MODELS_SHARE))
+        return self.width() - taken
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The names of the models give way to the title where there is little room."""
         super().resizeEvent(event)
+        self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
         if event.size().width() != event.oldSize().width():
             self._fit_models()
 
