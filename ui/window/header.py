@@ -87,14 +87,15 @@ def _layers_on(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
-def _difference(target: str, draft: str) -> str:
-    """A draft's name without the words that it begins and ends with as its target's does; never nothing."""
-    own, other = draft.split(), target.split()
-    while len(own) > 1 and other and own[0] == other[0]:
-        del own[0], other[0]
-    while len(own) > 1 and other and own[-1] == other[-1]:
-        del own[-1], other[-1]
-    return " ".join(own)
+def _apart(target: str, draft: str) -> tuple[str, str]:
+    """Both names without the words that they share: the ends of both, and how the draft's begins; never nothing."""
+    first, second = target.split(), draft.split()
+    while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
+        del first[-1], second[-1]
+    shared = 0
+    while shared < min(len(first), len(second) - 1) and first[shared] == second[shared]:
+        shared += 1
+    return " ".join(first), " ".join(second[shared:])
 
 
 class Header(QFrame):
@@ -330,10 +331,13 @@ class Header(QFrame):
         summary = self._summary()
         if not target or metrics.horizontalAdvance(summary) <= room:
             return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
-        draft = f" · {_difference(target, shown_name(view.draft))} ✓" if view.draft else ""
+        draft = ""
+        if view.draft:
+            target, other = _apart(target, shown_name(view.draft))
+            draft = f" · {other} ✓"
         left = room - metrics.horizontalAdvance(draft)
         if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
-            left, draft = room, ""
+            target, left, draft = shown_name(view.target), room, ""
         return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:

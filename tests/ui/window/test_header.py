@@ -114,10 +114,10 @@ def test_signs_lose_their_words_before_title_model_and_draft_do(qtbot: QtBot) ->
     cut = next(width for width in range(1200, 300, -20) if shown_at(header, width, qtbot) != both)
     assert (meter.toolButtonStyle(), server.toolButtonStyle()) == (icon_only, icon_only)
     assert server.width() < wide
-    assert header.model_button.text() == "Qwen2.5 Coder 1.5B Instruct · 0.5B ✓", "of the draft what differs"
+    assert header.model_button.text() == "Qwen2.5 Coder 1.5B · 0.5B ✓", "without what they share"
     assert not header.title.is_elided()
-    small = shown_at(header, cut - 140, qtbot)
-    assert small.endswith(" · 0.5B ✓")
+    small = shown_at(header, cut - 180, qtbot)
+    assert small.endswith("1.5B · 0.5B ✓")
     assert "…" in small
     assert not header.title.is_elided()
     header.set_title("A title that is longer than everything else in this line of the window")
