@@ -318,6 +318,7 @@ class DownloadRow:
     left_s: float | None = None
     error: str = ""
     path: str = ""  # where the model is, once it is complete
+    has_checksum: bool = True  # that its bytes are held against; behind a link nothing vouches for them
 
     @property
     def fraction(self) -> float | None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
-from app.domain.engines import EngineRecord, host_in
+from app.domain.engines import EngineRecord, host_in, stays_here
 from app.domain.model_name import shown_name
 from app.domain.models import PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -40,7 +40,11 @@ UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
     if model.engine_url:
-        words = translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+        words = (
+            translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
+            if stays_here(model.engine_url)
+            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+        )
         return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
     words = translate(
         "Header",
@@ -133,6 +137,7 @@ class Header(QFrame):
         self._making_demo = self._demo_active = False
         self._models = PickerView()
         self._engines: tuple[EngineRecord, ...] = ()
+        self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
         self._indicators: list[ShrinkingButton] = []
         self._compact = False  # whether the indicators are
@@ -223,15 +228,15 @@ class Header(QFrame):
             if self._picker is not None and self._picker.isVisible():
                 self._fill_picker()
 
-    def set_engines(self, records: Sequence[EngineRecord]) -> None:
-        """The engines of others, whose models can be chosen, too."""
-        self._engines = tuple(records)
+    def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
+        """The engines of others, whose models can be chosen, too; the ``silent``, by address, did not answer."""
+        self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
 
     def _fill_picker(self) -> None:
         builtin = self.demo_action if self._demo_active else self.builtin_action if self._note else None
-        self.picker.show_models(self._view, self._models, builtin, self._engines)
+        self.picker.show_models(self._view, self._models, builtin, self._engines, self._silent)
 
     def _on_draft(self, path: str) -> None:
         if path:

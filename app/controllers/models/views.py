@@ -193,6 +193,7 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
         left_s=state.seconds_left,
         error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
         path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
+        has_checksum=not request.url,
     )
 
 
