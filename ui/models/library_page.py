@@ -319,18 +319,11 @@ class LibraryPage(QWidget):
         self._shown = shown
         self._rows, self._offers = shown[0], shown[1]
         self.empty.setVisible(not rows)
-        self.words.setVisible(bool(rows))
         self.add_button.setVisible(bool(rows))  # the invitation has its own
         self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
         self.skipped.setVisible(bool(skipped))
-        total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
+        self.words.setText(_kept_words(rows))
         self._fill()
-        number = len(rows)
-        self.words.setText(
-            translate("LibraryPage", "%n models · {total} in the models folder", None, number).format(total=total)
-            if rows
-            else ""
-        )
 
     def _fill(self) -> None:
         """Show what the filter leaves, in the order that is wanted."""
@@ -424,6 +417,15 @@ class LibraryPage(QWidget):
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("LibraryPage", "Model"), self._requests.add_requested.emit)
+
+
+def _kept_words(rows: Sequence[LibraryRow]) -> str:
+    """How many there are, and what those take that were downloaded."""
+    number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
+    if not kept:
+        return translate("LibraryPage", "%n models", None, number)
+    words = translate("LibraryPage", "%n models · {total} in the models folder", None, number)
+    return words.format(total=size(kept))
 
 
 def _use_words(role: str) -> str:

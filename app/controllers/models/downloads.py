@@ -167,9 +167,7 @@ class HubDownloadsController(QObject):
 
 
 def _arrival_notice(rows: Sequence[DownloadRow]) -> str:
-    checked, others = (
-        ", ".join(row.name for row in rows if row.has_checksum is wanted) for wanted in (True, False)
-    )
+    checked, others = (", ".join(row.name for row in rows if row.has_checksum is wanted) for wanted in (True, False))
     words = [translate("HubController", "Downloaded and checked: {names}.").format(names=checked)] if checked else []
     if others:
         unchecked = translate("HubController", "Downloaded, without a checksum to check it by: {names}.")
