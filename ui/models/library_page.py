@@ -210,16 +210,8 @@ class LibraryPage(QWidget):
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
         self.ways = WaysToModels(requests)
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText(translate("LibraryPage", "Filter"))
-        self.filter.setAccessibleName(translate("LibraryPage", "Filter the models"))
-        self.filter.setClearButtonEnabled(True)
-        self.filter.textChanged.connect(self._fill)
-        self.order = NoWheelComboBox()
-        self.order.setAccessibleName(translate("LibraryPage", "Order of the models"))
-        for name, words in ORDERS.items():
-            self.order.addItem(translate("LibraryPage", words), name)
-        self.order.currentIndexChanged.connect(self._fill)
+        self.filter, self.order = QLineEdit(), NoWheelComboBox()
+        self._make_narrowing()
         self.nothing = label("", "muted", wrap=True)
         self.add_all_button = button("", self._add_all, name=translate("LibraryPage", "Add all that was found"))
         self.scan = ScanLine(requests)
@@ -253,6 +245,17 @@ class LibraryPage(QWidget):
         )
         self._arrange()
         self.add_button.hide()
+
+    def _make_narrowing(self) -> None:
+        """What leaves some models out, and sorts them."""
+        self.filter.setPlaceholderText(translate("LibraryPage", "Filter"))
+        self.filter.setAccessibleName(translate("LibraryPage", "Filter the models"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._fill)
+        self.order.setAccessibleName(translate("LibraryPage", "Order of the models"))
+        for name, words in ORDERS.items():
+            self.order.addItem(translate("LibraryPage", words), name)
+        self.order.currentIndexChanged.connect(self._fill)
 
     def _arrange(self) -> None:
         names = QVBoxLayout()

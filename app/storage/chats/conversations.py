@@ -98,7 +98,7 @@ def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tup
 
 
 def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
-    """Conversations with an answer of another machine; none where the messages are damaged: the list is shown anyway."""
+    """Conversations with an answer of another machine; none where messages are damaged: the list is shown anyway."""
     try:
         return frozenset(
             number for number, target in db.execute(_ELSEWHERE) if not stays_here(f"http://{target.rpartition(AT)[2]}")

@@ -10,7 +10,7 @@ from app.domain.engines import EngineRecord, RemoteModel, remote_name, remote_pa
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("/home/me/models/SmolLM2-135M-Instruct-Q4_1.gguf", "SmolLM2-135M-Instruct-Q4_1"),
+        ("/srv/models/SmolLM2-135M-Instruct-Q4_1.gguf", "SmolLM2-135M-Instruct-Q4_1"),
         ("C:\\models\\gemma-3-270m.gguf", "gemma-3-270m"),
         ("models/large-00001-of-00003.gguf", "large"),
         ("/srv/Qwen3-8B/", "Qwen3-8B"),
