@@ -359,7 +359,9 @@ class LibraryPage(QWidget):
     def _show_headings(self, num_offers: int) -> None:
         left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.owner)]
         self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
-        self.add_all_button.setText(translate("LibraryPage", "Add all %n", None, len(left)))
+        self.add_all_button.setText(
+            translate("LibraryPage", "Add all %n", None, len(left)) if left else translate("LibraryPage", "All added")
+        )
         self.add_all_button.setVisible(num_offers > 1)
         self.add_all_button.setEnabled(bool(left))
         self.models_heading.setVisible(bool(num_offers) and bool(self.lines))

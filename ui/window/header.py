@@ -362,9 +362,10 @@ class Header(QFrame):
             part = self.bar.itemAt(at)
             widget = part.widget() if part is not None else None
             if part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
-                shrinks = isinstance(widget, ShrinkingButton) and widget in self._indicators
-                taken += widget.width_px(compact=compact) if shrinks else part.sizeHint().width()
-                taken += spacing
+                if isinstance(widget, ShrinkingButton) and widget in self._indicators:
+                    taken += spacing + widget.width_px(compact=compact)
+                else:
+                    taken += spacing + part.sizeHint().width()
             invalidate_item(part)
         return self.width() - taken
 
