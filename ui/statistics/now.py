@@ -150,9 +150,8 @@ class NowPage(StatsPage):
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
         self._of_drafts += accepted
-        self._of_engine_here = self._add_of_answer(
-            name_of("source"), [self.origin, *self.sources.values(), self.refused]
-        )
+        sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self._of_engine_here = [self.acceptance.by_depth, *sources]
         self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
         self._of_engine_here += self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
         self._arrange_details()
@@ -302,7 +301,8 @@ class NowPage(StatsPage):
         is_open = self.details.isChecked()
         is_compared = self._live or not stats.passes or self.speed.is_known
         sources = self._offered | stats.sources
-        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources, self._is_away)
+        is_told = not self._is_away if self._live else bool(stats.provenance or stats.decisions or not stats.passes)
+        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources, is_told)
         if shown == self._shown_parts:
             return
         self._shown_parts = shown
@@ -310,7 +310,7 @@ class NowPage(StatsPage):
         hidden = set() if is_open else set(self._of_details)
         hidden |= set() if has_drafts else set(self._of_drafts)
         hidden |= {row for source, row in self.sources.items() if source not in sources}
-        hidden |= set(self._of_engine_here) if self._is_away else set()
+        hidden |= set() if is_told else set(self._of_engine_here)
         for widget in {*self._of_answer, *self._of_drafts}:
             widget.setVisible(has_answer and widget not in hidden)
         for bar in self.speed.bars:

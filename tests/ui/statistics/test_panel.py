@@ -568,4 +568,8 @@ def test_what_an_engine_of_others_does_not_tell_has_no_rows(panel: StatsPanel) -
     assert not page.origin.isVisibleTo(page)
     assert not page.why.isVisibleTo(page)
     panel.set_engine(READY)
+    assert not page.origin.isVisibleTo(page), "the answer is the engine's all the same"
+    panel.begin()
+    assert page.origin.isVisibleTo(page)
+    panel.end(STATS)
     assert page.origin.isVisibleTo(page)
