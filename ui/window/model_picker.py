@@ -36,7 +36,7 @@ def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent
     """A model that an engine of others has, and whether that did not answer: it can be chosen all the same."""
     path = remote_path(record.url, model.name)
     if silent:
-        line = f"{record.host} · {translate('ModelPicker', 'does not answer')}"
+        line = " · ".join((record.host, translate("ModelPicker", "does not answer")))
         return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
     icon = "server" if record.is_here else "upload"
