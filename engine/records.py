@@ -328,7 +328,7 @@ class ModelInfo:
     name: str
     architecture: str
     num_params: int
-    size_bytes: int
+    size_bytes: int  # of its files
     n_vocab: int
     n_ctx: int
     n_ctx_train: int
