@@ -124,6 +124,11 @@ class SamplingParams:
         """True where the token is the argmax after penalties (temperature 0)."""
         return self.temperature == 0.0
 
+    @property
+    def deterministic(self) -> bool:
+        """True where the same prompt gets the same answer: at temperature 0, or with a seed."""
+        return self.temperature == 0.0 or self.seed is not None
+
 
 TemplateValue = str | int | float | bool
 THINKING_OFF, THINKING_ON = "off", "on"
@@ -157,7 +162,7 @@ class ChatRequest:
     raw_prompt: str | None = None
     ignore_eos: bool = False
     overflow: Overflow = Overflow.STOP
-    tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
+    tie_safe: bool = False  # near ties as plain decoding decides them, at a cost: at temperature 0, or seeded
     request_id: int = 0
     completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones

@@ -221,7 +221,7 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_drawing(confidence):
                 return
             if distribution is not None:
-                next_id = distribution.draw(self._uniform())
+                next_id = self._draw(distribution, len(before) + len(ids))
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
@@ -268,9 +268,9 @@ class DraftModelDrafter:
         confidence = distribution.highest() if gate is not None else 0.0
         return -1, confidence, distribution if self.sharpness is None else self.sharpness.sharpen(distribution)
 
-    def _uniform(self) -> float:
+    def _draw(self, distribution: Distribution, place: int) -> int:
         assert self.sampler is not None  # noqa: S101  (propose has looked)
-        return self.sampler.uniform()
+        return self.sampler.draw(distribution, place)
 
 
 def _most_likely(distribution: Distribution) -> int:

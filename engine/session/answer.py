@@ -83,7 +83,7 @@ class Answer:
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
-        self._canonical = request.tie_safe and request.sampling.greedy
+        self._canonical = request.tie_safe and request.sampling.deterministic
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._pace.paced else self._pace.depth
         self.stats.decisions.append(self._pace.reason)
@@ -224,8 +224,6 @@ class Answer:
         return LoopConfig(
             pacer=pacer,
             costs=self._pacer,
-            # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
-            pads=pacer is not None or sampler.greedy or self._request.sampling.seed is None,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
             on_pass=self._on_pass,
             on_first_look=self.on_first_look,

@@ -377,7 +377,7 @@ class Session:
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self._prompt_builder()
-        tie_safe = request.tie_safe and request.sampling.greedy
+        tie_safe = request.tie_safe and request.sampling.deterministic
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
@@ -387,10 +387,9 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
-        # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
-        use_past = request.use_past and request.sampling.seed is None
-        sharpness = self._sharpness if paced or request.sampling.seed is None else None
-        index = self._past.index if self._past is not None and use_past else None
+        index = self._past.index if self._past is not None and request.use_past else None
+        # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
+        sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop)
         if model is not None:
             model.on_steps = costs.observe_draft_step

@@ -25,6 +25,7 @@ from tests.scripted_pair import (
     chi_square_p,
     likely_path,
     plain_distribution,
+    unseeded,
 )
 
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
@@ -60,13 +61,14 @@ class Run:
         prompt: list[int],
         n_ctx: int = 256,
         config: LoopConfig | None = None,
+        make_sampler: Callable[[SamplingParams], Sampler] = unseeded,
     ) -> None:
         self.model = MarkovModel(P_LOGITS, n_ctx)
         self.target = CachedSequence(self.model)
         self.stats = StatsRecorder(Mode.OFF, n_ctx)
         self.prompt = np.array(prompt, dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
-        self.speculation = Speculation(self.target, drafter, Sampler(sampling), self.stats, self.prompt, config)
+        self.speculation = Speculation(self.target, drafter, make_sampler(sampling), self.stats, self.prompt, config)
 
     def tokens(self, count: int, depth: int) -> list[int]:
         ids: list[int] = []
