@@ -51,6 +51,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
+from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
@@ -433,7 +434,8 @@ class Session:
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
 
-        In a pass of one token, as in plain decoding, without penalties. What the cache holds of it is not read again.
+        In a pass of one token, as in plain decoding, without penalties. Where a seed draws, its Gumbel numbers times
+        the temperature are added: the greater sum wins. What the cache holds of it is not read again.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
@@ -443,7 +445,11 @@ class Session:
         for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
             pass
         row = sequence.forward([int(ids[-1])], 1)[0]
-        return float(row[first] - row[second])
+        gap, sampling = float(row[first] - row[second]), request.sampling
+        if sampling.seed is not None and not sampling.greedy:
+            times = np.log(GumbelNoise(sampling.seed).exponentials(np.array([first, second]), len(ids)))
+            gap -= sampling.temperature * float(times[0] - times[1])
+        return gap
 
     def count_tokens(self, text: str) -> int | None:
         """How many tokens a text has for the loaded model; None where none is loaded."""
