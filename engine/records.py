@@ -124,11 +124,6 @@ class SamplingParams:
         """True where the token is the argmax after penalties (temperature 0)."""
         return self.temperature == 0.0
 
-    @property
-    def deterministic(self) -> bool:
-        """True where the same prompt gets the same answer: at temperature 0, or with a seed."""
-        return self.temperature == 0.0 or self.seed is not None
-
 
 TemplateValue = str | int | float | bool
 THINKING_OFF, THINKING_ON = "off", "on"

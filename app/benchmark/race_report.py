@@ -146,8 +146,8 @@ def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: G
             first = first or (place, number, other[:place], other[place], own[place])
     if first is None:
         return None
-    place, *asked = first
-    margin = gap(*asked) if gap is not None else None
+    place, number, before, theirs, ours = first
+    margin = gap(number, before, theirs, ours) if gap is not None else None
     return Difference(place + 1, num_rounds, None if margin is None else abs(margin))
 
 

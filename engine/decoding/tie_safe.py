@@ -18,7 +18,7 @@ from engine.decoding.verifier import Verdict
 from engine.drafters.base import Draft
 from engine.errors import DecodeError
 from engine.interfaces import Rows
-from engine.records import Source
+from engine.records import ChatRequest, Source
 from engine.sampling.near_ties import Contest
 from engine.sampling.sampler import History, Sampler
 from engine.sampling.top_k import Row
@@ -32,6 +32,11 @@ BUDGET_S = 2.0
 # Kernels change with the fill of the cache: on a CPU with several threads a single token's attention is split among
 # them from 256 tokens on, which made differences of 0.2 where there had been none. So each of these gets a look.
 _FILLS = tuple(256 * 2**i for i in range(12))
+
+
+def decides_ties(request: ChatRequest) -> bool:
+    """Whether near ties are to be decided, and can be: the token of a place has to follow from its row."""
+    return request.tie_safe and (request.sampling.greedy or request.sampling.seed is not None)
 
 
 class TieBound:

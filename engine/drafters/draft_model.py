@@ -16,10 +16,10 @@ from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.sharpness import Sharpness
 from engine.sampling.top_k import Row
-from engine.sequence import FIRST_CHUNK
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
+_MOST_AT_ONCE = 32  # tokens that are read in the pass that gives the row of the first draft; before more, it may stop
 
 
 class Gate(Protocol):
@@ -169,7 +169,7 @@ class DraftModelDrafter:
         if self._lacks_ids:
             unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
         self.num_read = len(unread)
-        if len(unread) > FIRST_CHUNK:
+        if len(unread) > _MOST_AT_ONCE:
             for _ in model.prefill(unread[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:

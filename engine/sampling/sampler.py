@@ -84,11 +84,6 @@ class Sampler:
         """Whether every choice is the argmax."""
         return self._greedy
 
-    @property
-    def decides(self) -> bool:
-        """Whether the token of a place follows from its row alone: the argmax, or what the seed draws there."""
-        return self._greedy or self.noise is not None
-
     def bans(self, ids: frozenset[int]) -> bool:
         """Whether none of these tokens, of which there are some, can be chosen."""
         return bool(ids) and ids.issubset(self._banned.tolist())
@@ -124,7 +119,7 @@ class Sampler:
         if self._constraint is not None:
             allowed = self._constraint.allows(history, pending, found.ids)
             if allowed is not None:
-                found = Uncertain(*(of_each[allowed] for of_each in found))
+                found = Uncertain(found.ids[allowed], found.logits[allowed], found.is_certain[allowed])
         exponentials = self.noise.exponentials(found.ids, len(history) + len(pending))
         return seeded_contest(found, exponentials, drawn, row, self.params, bound)
 

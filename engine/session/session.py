@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.cache.states import StateCache
-from engine.decoding.tie_safe import TieBound
+from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
@@ -65,7 +65,7 @@ from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
-from engine.tuning.target_attention import TargetAttention
+from engine.tuning.target_attention import with_attention
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class Session:
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
-        options = TargetAttention(self._store).choose(request.target, options)
+        options = with_attention(request.target, options)
         options = with_room_for(request.draft, request, options)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
@@ -378,7 +378,7 @@ class Session:
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self._prompt_builder()
-        tie_safe = request.tie_safe and request.sampling.deterministic
+        tie_safe = decides_ties(request)
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
@@ -567,7 +567,7 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 

@@ -37,6 +37,7 @@ class MarkovModel:
         self.num_candidates = 0
         self.n_vocab = int(logits.shape[1])
         self.n_ctx = n_ctx
+        self.n_ubatch = 64
         self.num_forwards = 0
 
     @property
