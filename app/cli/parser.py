@@ -298,7 +298,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
     group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
     group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
-    group.add_argument("--seed", type=int, default=0, metavar="N")
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="draws the same in every mode; default: as in chats, without"
+    )
     group.add_argument("--max-tokens", type=int, default=128, metavar="N")
     group.add_argument("--raw", action="store_true", help="no chat template")
     group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
@@ -368,11 +370,11 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--repeat-penalty", type=float, metavar="X")
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
-    group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
+    group.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same answer, whatever drafts")
     group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
     where, variable = "template_variables", "a variable for the model's chat template; repeatable"
     group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
-    ties = "at temperature 0: near ties as plain decoding has them"
+    ties = "at temperature 0 or with a seed: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 
 

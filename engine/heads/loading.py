@@ -66,7 +66,7 @@ class LoadedHead(LoadedModel):
         known = 0
         if not self.reader.has_lost_beginning:
             held = self.target.ids[:num_shared]
-            known = min(num_shared, shared_tokens(self.sequence.ids, 0, np.append(held, -1), canonical=False))
+            known = min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1)))
             if self.tap.first <= known + MOST_LOST:
                 known = min(num_shared, max(known, self.tap.end))
         if num_shared - known <= MOST_LOST:
