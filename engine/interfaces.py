@@ -33,6 +33,10 @@ class LanguageModel(Protocol):
         """How many tokens the cache can hold."""
 
     @property
+    def n_ubatch(self) -> int:
+        """How many tokens of a prompt it computes at once."""
+
+    @property
     def num_past(self) -> int:
         """How many tokens the cache holds."""
 

@@ -157,7 +157,7 @@ class ChatRequest:
     raw_prompt: str | None = None
     ignore_eos: bool = False
     overflow: Overflow = Overflow.STOP
-    tie_safe: bool = False  # at temperature 0: near ties are decided as plain decoding decides them, at a cost
+    tie_safe: bool = False  # near ties as plain decoding decides them, at a cost: at temperature 0, or seeded
     request_id: int = 0
     completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
@@ -328,7 +328,7 @@ class ModelInfo:
     name: str
     architecture: str
     num_params: int
-    size_bytes: int
+    size_bytes: int  # of its files
     n_vocab: int
     n_ctx: int
     n_ctx_train: int

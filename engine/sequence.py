@@ -17,10 +17,6 @@ from engine.errors import DecodeError
 from engine.interfaces import Candidates, LanguageModel, Rows, TokenIds
 from engine.sampling.sampler import History
 
-FIRST_CHUNK = 32  # tokens of the first prefill pass: small, because nothing is known yet of this machine's speed
-LARGEST_CHUNK = 512
-CHUNK_S = 0.25  # a stop is noticed after about this long
-CANONICAL_CHUNK = 64  # tokens of a prefill pass where its shape must not depend on the clock
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
 _MIN_TIMED = 64  # a prefill of fewer tokens says little about the speed of longer ones
 _MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
@@ -28,7 +24,7 @@ _MAX_WITH_PENDING = 64  # a pass of more tokens than this takes nobody along
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """What a sequence holds: ids [n] and the model's bytes; so many were read in the chunks of canonical prefill."""
+    """What a sequence holds: ids [n] and the model's bytes; so many were read in chunks from the beginning on."""
 
     ids: History
     num_canonical: int
@@ -54,6 +50,7 @@ class CachedSequence:
         self._kept: int | None = None  # how many tokens the model's kept state stands for
         self.n_vocab = model.n_vocab
         self.n_ctx = model.n_ctx
+        self.n_ubatch = model.n_ubatch
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
@@ -61,7 +58,7 @@ class CachedSequence:
         self.after_pass: Callable[[], None] | None = None  # for who reads along
         self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
         self.prompt_speed: float | None = None  # tokens per second of the last longer prefill
-        self._canonical = 0  # tokens that `prefill` read in the chunks that it would read them in again
+        self._canonical = 0  # tokens that `prefill` has read in chunks from the beginning on, as it would again
 
     @property
     def ids(self) -> History:
@@ -126,7 +123,7 @@ class CachedSequence:
         """
         while pending := self.num_pending:
             first = self.num_past - pending
-            chunk = self._ids[first : min(first + LARGEST_CHUNK, self.num_past)]
+            chunk = self._ids[first : min(first + self.n_ubatch, self.num_past)]
             try:
                 self._forward(chunk, 0)
             except DecodeError:
@@ -188,20 +185,23 @@ class CachedSequence:
         """
         if self.before_reuse is not None:
             self.before_reuse(ids, canonical)
-        shared = shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)
+        shared = self._shared(ids, canonical=canonical)
         if self.limit_reuse is not None:
             shared = self.limit_reuse(shared)
-            shared -= shared % CANONICAL_CHUNK if canonical else 0
+            shared -= shared % self.n_ubatch if canonical else 0
         if not self._go_back(shared):
             self.clear()
         return self.num_past
 
     def would_keep(self, ids: History, *, canonical: bool = False) -> int:
         """How many tokens `reuse` would keep."""
-        shared = shared_tokens(self._ids[: self.num_past], self._canonical, ids, canonical=canonical)
+        shared = self._shared(ids, canonical=canonical)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
+
+    def _shared(self, ids: History, *, canonical: bool) -> int:
+        return shared_tokens(self.ids, ids, *(self._canonical, self.n_ubatch) if canonical else ())
 
     def export(self, most_bytes: int | None = None) -> SequenceState | None:
         """What the cache holds, as a copy; None where there is nothing, or it cannot be had, or takes more than that.
@@ -244,43 +244,32 @@ class CachedSequence:
         if self._kept is not None and self.num_past < self._kept:
             self._kept = None
 
-    def prefill(self, ids: History, *, canonical: bool = False) -> Iterator[int]:
-        """Decode ``ids`` without rows, in chunks of about `CHUNK_S` seconds; yield how many are done after each.
+    def prefill(self, ids: History) -> Iterator[int]:
+        """Decode ``ids`` without rows, chunk by chunk; yield how many are done after each.
 
-        With ``canonical`` the chunks depend on the place in the sequence only, neither on the machine's speed nor on
-        what was in the cache before, and so do the last bits of what they leave in it.
+        A chunk ends where the place in the sequence is a multiple of `n_ubatch`: neither the machine's speed nor what
+        else it does may change the shape of a pass, and with it the last bits of what a prompt leaves in the cache.
         """
-        if canonical:
-            yield from self._prefill_canonical(ids)
-            return
-        done, size, spent = 0, FIRST_CHUNK, 0.0
+        done, spent = 0, 0.0
         while done < len(ids):
-            started = time.perf_counter()
-            chunk = ids[done : done + size]
+            started, begin = time.perf_counter(), self.num_past
+            chunk = ids[done : done + self.n_ubatch - begin % self.n_ubatch]
             self.forward(chunk, 0)
             done += len(chunk)
-            seconds = max(time.perf_counter() - started, 1e-6)
-            size = max(FIRST_CHUNK, min(LARGEST_CHUNK, 2 * size, int(len(chunk) * CHUNK_S / seconds)))
-            spent += seconds
+            if self._canonical == begin and len(chunk) == self.n_ubatch:
+                self._canonical = self.num_past
+            spent += max(time.perf_counter() - started, 1e-6)
             if done >= _MIN_TIMED:
                 self.prompt_speed = done / spent
             yield done
 
-    def _prefill_canonical(self, ids: History) -> Iterator[int]:
-        done = 0
-        while done < len(ids):
-            begin = self.num_past
-            chunk = ids[done : done + CANONICAL_CHUNK - begin % CANONICAL_CHUNK]
-            self.forward(chunk, 0)
-            done += len(chunk)
-            if self._canonical == begin and len(chunk) == CANONICAL_CHUNK:
-                self._canonical = self.num_past
-            yield done
 
+def shared_tokens(held: History, ids: History, num_canonical: int | None = None, chunk: int = 1) -> int:
+    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most.
 
-def shared_tokens(held: History, num_canonical: int, ids: History, *, canonical: bool) -> int:
-    """How much of what is ``held`` an answer to ``ids`` can keep: all but the last of ``ids`` at most."""
+    With ``num_canonical``, the tokens that were read in chunks from the beginning on, only whole ones of these.
+    """
     limit = min(len(held), len(ids) - 1)
     differs = np.flatnonzero(held[:limit] != ids[:limit])
     shared = int(differs[0]) if len(differs) else max(0, limit)
-    return min(shared, num_canonical) // CANONICAL_CHUNK * CANONICAL_CHUNK if canonical else shared
+    return shared if num_canonical is None else min(shared, num_canonical) // chunk * chunk

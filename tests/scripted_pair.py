@@ -13,3 +13,4 @@ MarkovModel = _pair.MarkovModel
 chi_square_p = _pair.chi_square_p
 likely_path = _pair.likely_path
 plain_distribution = _pair.plain_distribution
+unseeded = _pair.unseeded

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from app.benchmark.lanes import sum_of, uses_draft, whole_report
-from app.benchmark.race import LaneFailedError, base_of
+from app.benchmark.race import LaneFailedError, base_of, seeded
 from app.benchmark.race_report import Gap
 from app.benchmark.runs import Variant
 from engine.errors import EngineError, ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
@@ -50,17 +50,16 @@ _NOTHING_OWN = OwnModels()
 
 
 def logit_gap_of(lanes: Sequence[OpenLane], request: ChatRequest) -> Gap | None:
-    """Where the target's own logits decide between two tokens, and nothing else, they say how close that was."""
+    """Where the target's logits and the seed decide between two tokens, and no penalties, they say how close it was."""
     sampling = request.sampling
-    penalties = (sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)
-    if not sampling.greedy or any(penalties):
+    if any((sampling.repeat_penalty - 1.0, sampling.frequency_penalty, sampling.presence_penalty)):
         return None
     base = base_of([lane.variant for lane in lanes])
     session = next(lane.session for lane in lanes if lane.variant == base)
 
-    def gap(before: Sequence[int], first: int, second: int) -> float | None:
+    def gap(round_number: int, before: Sequence[int], first: int, second: int) -> float | None:
         try:
-            return session.logit_gap(request, before, first, second)
+            return session.logit_gap(seeded(request, round_number), before, first, second)
         except EngineError:  # the race is over, and its figures count without it
             return None
 

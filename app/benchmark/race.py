@@ -136,10 +136,7 @@ class Race:
         return base_of([lane.variant for lane in self._lanes])
 
     def _round(self, should_stop: ShouldStop) -> Generator[RaceEvent, None, RoundEnded]:
-        sampling = self._request.sampling
-        if not sampling.greedy:
-            sampling = replace(sampling, seed=(sampling.seed or 0) + self.rounds)
-        request = replace(self._request, sampling=sampling)
+        request = seeded(self._request, self.rounds)
         for lane in self._lanes:
             _read_prompt(lane, request, should_stop)
         answers = [_LaneAnswer(lane, request, self._clock, should_stop) for lane in self._lanes]
@@ -155,12 +152,22 @@ class Race:
             for answer in answers:
                 answer.close()
         complete = not any(answer.was_cancelled for answer in answers)
-        runs = tuple(answer.as_run(self.rounds, sampling.temperature) for answer in answers if answer.stats.tokens)
+        runs = tuple(
+            answer.as_run(self.rounds, request.sampling.temperature) for answer in answers if answer.stats.tokens
+        )
         ended = RoundEnded(self.rounds, runs, complete)
         if complete:
             self.runs += runs
             self.rounds += 1
         return ended
+
+
+def seeded(request: ChatRequest, round_number: int) -> ChatRequest:
+    """The request of a round: above temperature 0 each has a seed of its own, the same for all lanes."""
+    sampling = request.sampling
+    if sampling.greedy:
+        return request
+    return replace(request, sampling=replace(sampling, seed=(sampling.seed or 0) + round_number))
 
 
 class _LaneAnswer:

@@ -17,15 +17,14 @@ from engine.records import ChatRequest, EngineReady
 # Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
 NEAR_TIE = 0.5
 WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
-DRAWN = "above temperature 0 each mode draws its tokens in its own way from the same distribution"
 NOTE = (
     "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "
     "of a lane's own slices; rollback ms is what dropping rejected tokens took, with the bookkeeping after a pass, "
     "over all rounds."
 )
 HEADS = ("lane", "tokens", "tokens/s", "tokens per pass", "accepted", "p50 ms", "p95 ms", "rollback ms")
-# By how many logits two tokens differ behind the start of an answer [num_tokens]; None where that is not known.
-Gap = Callable[[Sequence[int], int, int], float | None]
+# By how many logits two tokens differ behind the start of a round's answer [num_tokens]; None where it is not known.
+Gap = Callable[[int, Sequence[int], int, int], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +85,12 @@ class Verdict:
         place = f"differs at token {found.token}"
         if found.rounds < self.rounds:
             place += f" in {found.rounds} of {self.rounds} rounds"
-        if self.temperature > 0.0:
-            return f"{place}: {DRAWN}"
         if found.margin is None:
             return place
         if found.margin <= NEAR_TIE:
             return f"{place}: a near tie of {found.margin:.3f}"
-        return f"{place}: the two tokens are {found.margin:.3f} apart, which is no near tie"
+        edge = ", unless one is at the edge of what top-k, top-p or min-p leave" if self.temperature > 0.0 else ""
+        return f"{place}: the two tokens are {found.margin:.3f} apart, which is no near tie{edge}"
 
     def as_dict(self) -> dict[str, object]:
         """The verdict as JSON keeps it."""
@@ -138,18 +136,18 @@ def judge(
 def find_difference(runs: Sequence[Run], variant: Variant, base: Variant, gap: Gap | None = None) -> Difference | None:
     """The first difference of two lanes' answers; of answers that were cut, only as far as both came."""
     answers = {(run.round, run.variant): run.token_ids for run in runs}
-    first: tuple[int, Sequence[int], int, int] | None = None
+    first: tuple[int, int, Sequence[int], int, int] | None = None
     num_rounds = 0
     for number in sorted({run.round for run in runs}):
         own, other = answers.get((number, variant), ()), answers.get((number, base), ())
         place = next((i for i, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), None)
         if place is not None:
             num_rounds += 1
-            first = first or (place, other[:place], other[place], own[place])
+            first = first or (place, number, other[:place], other[place], own[place])
     if first is None:
         return None
-    place, before, theirs, ours = first
-    margin = gap(before, theirs, ours) if gap is not None else None
+    place, number, before, theirs, ours = first
+    margin = gap(number, before, theirs, ours) if gap is not None else None
     return Difference(place + 1, num_rounds, None if margin is None else abs(margin))
 
 
@@ -236,5 +234,5 @@ def make_race_report(
     ready: EngineReady, settings: dict[str, object], runs: Sequence[Run], verdicts: Sequence[Verdict]
 ) -> RaceReport:
     """Sum up a race."""
-    measured = Report(machine(), models(ready), settings, tuple(summarise(runs)), (), tuple(runs))
+    measured = Report(machine(), models(ready), settings, tuple(summarise(runs, seeded=True)), (), tuple(runs))
     return RaceReport(measured, tuple(verdicts))

@@ -41,7 +41,14 @@ class Report:
 
 def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[Run]) -> Report:
     """Sum up what was measured."""
-    return Report(machine(), models(ready), settings, tuple(summarise(runs)), tuple(compare(runs)), tuple(runs))
+    return Report(
+        machine(),
+        models(ready),
+        settings,
+        tuple(summarise(runs, seeded=settings.get("seed") is not None)),
+        tuple(compare(runs)),
+        tuple(runs),
+    )
 
 
 def machine() -> dict[str, object]:

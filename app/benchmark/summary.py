@@ -18,7 +18,8 @@ class Row:
     """One category (or ``all``) at one temperature, engine, mode and depth; ``depth`` None is paced, or a peer's own.
 
     ``speedup_low`` and ``speedup_high`` are the 95% interval over prompts, ``measured_*`` the one over rounds.
-    ``same_answers`` is the share of answers that equal plain decoding's token for token, at temperature 0 only.
+    ``same_answers`` is the share of answers that equal plain decoding's token for token, where they should: at
+    temperature 0, and our own with a seed.
     Times between tokens and the split of the time are our own engine's only.
     """
 
@@ -54,8 +55,8 @@ class Row:
         return asdict(self)
 
 
-def summarise(runs: Sequence[Run]) -> list[Row]:
-    """A row for each category and for all, temperature and variant."""
+def summarise(runs: Sequence[Run], *, seeded: bool = False) -> list[Row]:
+    """A row for each category and for all, temperature and variant; ``seeded``: the answers were drawn with seeds."""
     categories = [*dict.fromkeys(run.category for run in runs), ALL]
     keys = list(dict.fromkeys((run.temperature, run.variant) for run in runs))
     rows = []
@@ -64,11 +65,11 @@ def summarise(runs: Sequence[Run]) -> list[Row]:
         for temperature, variant in keys:
             same = [run for run in chosen if run.temperature == temperature]
             if any(run.variant == variant for run in same):
-                rows.append(_row(category, temperature, variant, same))
+                rows.append(_row(category, temperature, variant, same, seeded=seeded))
     return rows
 
 
-def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run]) -> Row:
+def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run], *, seeded: bool) -> Row:
     mine = [run for run in runs if run.variant == variant]
     own = [run.stats for run in mine]
     tokens, seconds = sum(stats.tokens for stats in own), sum(stats.decode_s for stats in own)
@@ -102,7 +103,9 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Run
         verify_share=split[1],
         sample_share=split[2],
         rollback_share=split[3],
-        same_answers=_same_answers(variant, runs) if temperature == 0.0 else None,
+        same_answers=_same_answers(variant, runs)
+        if temperature == 0.0 or (seeded and variant.engine == PLAIN.engine)
+        else None,
     )
 
 

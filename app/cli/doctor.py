@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from app.cli.terminal_stream import Style, write_styled
 from app.logs import redact
 from app.paths import find_paths
 from app.startup.doctor import Finding, Level, examine
 
 _MARKS = {Level.FINE: "ok", Level.NOTE: "note", Level.FAULT: "FAULT"}
+_STYLES = {Level.FINE: Style.GOOD, Level.NOTE: Style.WARN, Level.FAULT: Style.BAD}
 _WIDTH = 100
 
 
@@ -27,9 +30,12 @@ def command(options: argparse.Namespace) -> int:
         print(_shareable(json.dumps(answer, ensure_ascii=False)))
     else:
         for finding in findings:
-            print(_shareable(_in_words(finding)))
+            head, words = _in_words(finding)
+            write_styled(sys.stdout, head, _STYLES[finding.level])
+            print(_shareable(words))
         print()
-        print(_verdict(num_faults))
+        write_styled(sys.stdout, _verdict(num_faults), Style.BAD if num_faults else Style.GOOD)
+        print()
     return 1 if num_faults else 0
 
 
@@ -48,13 +54,14 @@ def updates() -> Finding:
     return Finding("Updates", Level.FINE, f"{release.version} is the newest version.", facts=facts)
 
 
-def _in_words(finding: Finding) -> str:
+def _in_words(finding: Finding) -> tuple[str, str]:
+    """What kind it is, and the rest beside that."""
     head = f"{_MARKS[finding.level]:>5}  "
     text = f"{finding.subject}: {finding.message}"
     lines = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False)
     if finding.advice:
         lines.append(f"-> {finding.advice}")
-    return head + f"\n{' ' * len(head)}".join(lines)
+    return head, f"\n{' ' * len(head)}".join(lines)
 
 
 def _verdict(num_faults: int) -> str:

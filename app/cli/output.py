@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TextIO, cast
 
-from app.cli.terminal_stream import TerminalStream
+from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Problem, RunStats, Source
@@ -80,7 +80,8 @@ def write_reports(*reports: tuple[str | None, str]) -> int:
 def fail(problem: Problem, *, as_json: bool = False) -> int:
     """Say in one sentence what is wrong and what to do here; return the exit code 1."""
     problem = problem_for_terminal(problem)
-    print(f"paceline: {problem.title}: {problem.message} {problem.advice}", file=sys.stderr)
+    write_styled(sys.stderr, f"paceline: {problem.title}:", Style.BAD)
+    print(f" {problem.message} {problem.advice}", file=sys.stderr)
     if as_json:
         error = {"title": problem.title, "message": problem.message, "advice": problem.advice}
         print(json.dumps({"error": error}, ensure_ascii=False))
@@ -89,7 +90,8 @@ def fail(problem: Problem, *, as_json: bool = False) -> int:
 
 def notify(notice: str) -> None:
     """Say what is not as it was asked for."""
-    print(f"paceline: {for_terminal(notice)}", file=sys.stderr)
+    write_styled(sys.stderr, "paceline:", Style.WARN)
+    print(f" {for_terminal(notice)}", file=sys.stderr)
 
 
 def warn(problem: Problem) -> None:

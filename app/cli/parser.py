@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import app
 from app.cli.output import INTERRUPTED, drop_output, fail, prepare_streams
+from app.cli.terminal_stream import Style, write_styled
 from app.domain.devices import MOST_PARTS
 from engine.errors import LibraryError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
@@ -23,6 +25,41 @@ CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 DESCRIPTION = "Chat with local language models, with exact speculative decoding. Without a command: open the window."
+EXAMPLES = {
+    "paceline": (
+        "paceline                                          the window",
+        "paceline demo                                     what drafting does, without a download",
+        "paceline models pull small                        a small real model, 98 MB",
+        "paceline run --model T.gguf --prompt 'Why is the sky blue?'",
+        "paceline COMMAND --help                           the options of a command, with examples",
+    ),
+    "paceline run": (
+        "paceline run --model T.gguf --prompt 'Why is the sky blue?'",
+        "paceline run --model T.gguf --draft D.gguf --prompt-file question.txt --temperature 0",
+        "git diff | paceline run --model T.gguf --system 'Review this change.' --prompt-file -",
+        "paceline run --model T.gguf --attach report.pdf --prompt 'Sum it up.' --json",
+    ),
+    "paceline serve": (
+        "paceline serve --model T.gguf --draft D.gguf",
+        "paceline serve --model T.gguf --port 0 --idle-unload 10",
+    ),
+    "paceline check": ("paceline check T.gguf D.gguf", "paceline check T.gguf"),
+    "paceline bench": (
+        "paceline bench --model T.gguf --draft D.gguf --modes off,auto --per-category 2",
+        "paceline bench --model T.gguf --draft D.gguf --until 3 --resume answers.jsonl",
+    ),
+    "paceline race": ("paceline race --model T.gguf --draft D.gguf --prompt 'List ten rivers.'",),
+    "paceline chats": ("paceline chats export chats.json", "paceline chats import chats.json"),
+    "paceline models": (
+        "paceline models pull small",
+        "paceline models search coder",
+        "paceline models pairs T.gguf",
+        "paceline models list",
+    ),
+}
+_HEADING = re.compile(r"^[a-z][^:\n]*:(?=$| )")  # "usage:", "options:", and the headings of groups
+_NAMES_AT = 4  # columns from the left, at most
+_OPTION = re.compile(r"^( +)(-{1,2}[\w-]+(?:, -{1,2}[\w-]+)*|\{?[a-z][\w-]*)")
 
 _Commands = argparse._SubParsersAction  # noqa: SLF001 (argparse gives this type no public name)
 
@@ -68,13 +105,28 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         raise
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Leaves examples as they are, a line each."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
+
+
 class _Parser(argparse.ArgumentParser):
     """Its commands are of this class, too."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 (argparse's own)
+        options.setdefault("formatter_class", _Formatter)
+        super().__init__(**options)
+        examples = EXAMPLES.get(self.prog)
+        if examples:
+            self.epilog = "\n  ".join(("examples:", *examples))
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Let `main` hear that help could not be written: argparse does not care. Where errors go nowhere is well."""
         if file is sys.stdout:
-            file.write(message)
+            for line in message.splitlines(keepends=True):
+                _print_help_line(line)
         else:
             super()._print_message(message, file)
 
@@ -90,6 +142,19 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed, instead of listing all of them first."""
         self.exit(2, f"{self.prog}: {message}\nOptions: {self.prog} --help\n")
+
+
+def _print_help_line(line: str) -> None:
+    """Headings stand out, and names of options and commands."""
+    heading, option = _HEADING.match(line), _OPTION.match(line)
+    if heading:
+        write_styled(sys.stdout, heading[0], Style.STRONG)
+        line = line[heading.end() :]
+    elif option and len(option[1]) <= _NAMES_AT:
+        sys.stdout.write(option[1])
+        write_styled(sys.stdout, option[2], Style.NAME)
+        line = line[option.end() :]
+    sys.stdout.write(line)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -233,7 +298,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--top-k", type=int, default=default.top_k, metavar="K")
     group.add_argument("--top-p", type=float, default=default.top_p, metavar="P")
     group.add_argument("--min-p", type=float, default=default.min_p, metavar="P")
-    group.add_argument("--seed", type=int, default=0, metavar="N")
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="draws the same in every mode; default: as in chats, without"
+    )
     group.add_argument("--max-tokens", type=int, default=128, metavar="N")
     group.add_argument("--raw", action="store_true", help="no chat template")
     group.add_argument("--ignore-eos", action="store_true", help="always --max-tokens tokens")
@@ -303,11 +370,11 @@ def _add_decoding_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--repeat-penalty", type=float, metavar="X")
     group.add_argument("--frequency-penalty", type=float, metavar="X")
     group.add_argument("--presence-penalty", type=float, metavar="X")
-    group.add_argument("--seed", type=int, metavar="N", help="repeats an answer at a fixed mode and depth")
+    group.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same answer, whatever drafts")
     group.add_argument("--thinking", metavar="HOW", help="off, on, or an effort that the model knows")
     where, variable = "template_variables", "a variable for the model's chat template; repeatable"
     group.add_argument("--template-var", action="append", dest=where, metavar="NAME=VALUE", help=variable)
-    ties = "at temperature 0: near ties as plain decoding has them"
+    ties = "at temperature 0 or with a seed: near ties as plain decoding has them"
     group.add_argument("--tie-safe", action="store_true", default=None, help=ties)
 
 

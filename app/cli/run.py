@@ -21,6 +21,7 @@ from app.attachments.reading import MAX_CHARS, read_attachment
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
+from app.cli.terminal_stream import Style, write_styled
 from app.domain.attachments import Attachment
 from app.domain.devices import device_names, written_placement
 from app.domain.errors import AppError
@@ -377,7 +378,8 @@ def show_events(events: Iterator[Event], *, as_json: bool) -> Finished | None:
                 print(json.dumps(run_as_dict("".join(texts), event), ensure_ascii=False))
             else:
                 print()
-                print(figures(event.stats, event.reason), file=sys.stderr)
+                write_styled(sys.stderr, figures(event.stats, event.reason), Style.FAINT)
+                print(file=sys.stderr)
     return finished
 
 

@@ -1,8 +1,13 @@
-"""What a terminal is given: text without control characters, which a model or a file name could steer it by."""
+"""What a terminal is given: text without control characters, which a model or a file name could steer it by.
+
+Colours are our own, and only where a terminal shows them and nobody asked for none (NO_COLOR, https://no-color.org).
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from enum import StrEnum
 from typing import Any, TextIO
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -19,11 +24,36 @@ def _sign(found: re.Match[str]) -> str:
     return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\ufffd"
 
 
+class Style(StrEnum):
+    """How words stand out, by the parameters of the terminal's SGR sequence. What they mean they say as well."""
+
+    STRONG = "1"
+    FAINT = "2"
+    BAD = "1;31"
+    GOOD = "32"
+    WARN = "33"
+    NAME = "36"
+
+
+def write_styled(stream: TextIO, text: str, style: Style) -> None:
+    """Write words that stand out where the stream is a terminal that has colours, and plain ones elsewhere."""
+    if isinstance(stream, TerminalStream):
+        stream.write_styled(text, style)
+    else:
+        stream.write(text)
+
+
 class TerminalStream:
     """A stream to a terminal that writes `harmless` text. Everything else is the stream's own."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._has_colors = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def write_styled(self, text: str, style: Style) -> None:
+        """Write it so that it stands out."""
+        text = harmless(text)
+        self._stream.write(f"\x1b[{style}m{text}\x1b[0m" if self._has_colors and text else text)
 
     def write(self, text: str) -> int:
         """Write it; a line of progress may begin at the start of its line."""

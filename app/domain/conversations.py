@@ -10,7 +10,7 @@ from datetime import datetime
 class ConversationRow:
     """One line of the conversation list. ``place`` orders the pinned ones and those of a folder, by hand.
 
-    ``left_machine``: an engine of others answered in it.
+    ``left_machine``: an engine on another machine answered in it.
     """
 
     id: int

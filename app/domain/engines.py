@@ -7,6 +7,7 @@ file is by its path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -14,6 +15,8 @@ from urllib.parse import urlsplit
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
 UNNAMED_DRAFTING = "spec_decode"  # of an engine that counts drafted tokens, and does not tell how it drafts
+_PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # how a path begins, or a file ends
+_FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
 AT = " @ "  # between a model's name and the host that has it: the name that its figures are kept under
 
 
@@ -44,6 +47,11 @@ class RemoteModel:
 
     name: str
     n_ctx: int = 0
+
+    @property
+    def title(self) -> str:
+        """What a person reads: some engines name a model by the path of its file."""
+        return _title(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,18 @@ class EngineRecord:
         """Host and port, as a person tells engines apart."""
         return host_in(self.url)
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this computer."""
+        return stays_here(self.url)
+
+
+def _title(name: str) -> str:
+    if not _PATH.match(name):
+        return name
+    last = re.split(r"[\\/]", name.rstrip("\\/"))[-1]
+    return _FILE_END.sub("", last) or name
+
 
 def remote_path(url: str, model: str) -> str:
     """Name a model on an engine, to stand where a file's path does."""
@@ -97,7 +117,7 @@ def split_remote(path: str) -> tuple[str, str]:
 def remote_name(path: str) -> str:
     """What a model on an engine is called where its figures are kept: ``Qwen/Qwen3-8B @ 192.168.1.5:8000``."""
     url, model = split_remote(path)
-    return f"{model}{AT}{host_in(url)}"
+    return f"{_title(model)}{AT}{host_in(url)}"
 
 
 def host_in(url: str) -> str:

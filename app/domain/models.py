@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from app.domain.speed.outlook import Outlook, SpeedRange
 from engine.records import Problem
+
+LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
 
 
 class FitLevel(StrEnum):
@@ -20,6 +22,15 @@ class FitLevel(StrEnum):
     TIGHT = "tight"
     TOO_LARGE = "too large"
     UNKNOWN = "unknown"
+
+
+class Suits(IntEnum):
+    """How well a model would run on this machine, from bad to good, by its size and the speed to be expected."""
+
+    NOT = 0  # it does not fit, or only just
+    SOMEHOW = 1  # it fits, but slower than people read, with little memory left for others, or nobody knows how fast
+    WELL = 2  # with half of the free memory left, and never slower than people read
+    FAST = 3  # likewise, and twice as fast as that
 
 
 class FileKind(StrEnum):
@@ -249,6 +260,27 @@ class CatalogRow:
     fit: FitLevel = FitLevel.UNKNOWN
     plain: SpeedRange | None = None  # of the target on this machine; None where nothing here could tell
     expected: str = ""  # of the pair, in words
+    leaves_room: bool = False  # half of the free memory, or more
+    thinks: bool = False  # before it answers
+
+    @property
+    def suits(self) -> Suits:
+        """How well it would run here."""
+        if self.fit is not FitLevel.FITS:
+            return Suits.NOT
+        if self.plain is None or not self.leaves_room:
+            return Suits.SOMEHOW
+        plain = self.plain.halved() if self.thinks else self.plain
+        return Suits.FAST if plain.is_fast else Suits.WELL if plain.is_never_waited_for else Suits.SOMEHOW
+
+    @property
+    def preference(self) -> tuple[Suits, bool, int]:
+        """What to offer first: what runs best here, then what can gain much by drafting, then the largest."""
+        target, draft = self.pair.target.size_bytes or 0, self.pair.draft
+        if draft is None:
+            return self.suits, self.pair.drafting is Drafting.HEADS_INSIDE, target
+        size = draft.size_bytes or 0
+        return self.suits, size <= LARGEST_DRAFT_SHARE * target, target + size
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +317,7 @@ class DownloadRow:
     left_s: float | None = None
     error: str = ""
     path: str = ""  # where the model is, once it is complete
+    has_checksum: bool = True  # that its bytes are held against; behind a link nothing vouches for them
 
     @property
     def fraction(self) -> float | None:

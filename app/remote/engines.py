@@ -9,6 +9,7 @@ from typing import Any
 
 from app.domain.engines import EngineFacts, EngineKind, EngineRecord, RemoteModel
 from app.domain.errors import SettingsWriteError
+from app.hub.errors import TokenStoreError
 from app.remote.client import EngineClient, check_plain, key_store, normal_url
 from app.remote.errors import EngineAddressError, EngineStoreError, ModelGoneError
 from app.remote.identity import ask
@@ -17,6 +18,7 @@ from engine.records import Problem
 from engine.sentences import said
 
 SCHEMA = 1
+NO_KEYRING = said("Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.")
 MAX_ENGINES = 100
 
 
@@ -67,7 +69,10 @@ class Engines:
         if not facts.models:
             raise ModelGoneError("The engine offers no model.", "Load one there, then add it again.")
         if key.strip():
-            keys.save(key)
+            try:
+                keys.save(key)
+            except TokenStoreError as error:
+                raise TokenStoreError(error.message, NO_KEYRING) from error
         record = EngineRecord(url, facts, allows_plain)
         self._keep(record)
         return record

@@ -70,7 +70,7 @@ def model_info(
     """What the window shows of a model that an engine of others has: its sizes are not known."""
     return ModelInfo(
         path=path,
-        name=model.name,
+        name=model.title,
         architecture=record.facts.title,
         num_params=0,
         size_bytes=0,

@@ -217,7 +217,7 @@ class StateCache:
 
     @staticmethod
     def _usable(slot: _Slot, held: History, num_canonical: int, ids: History, canonical: bool) -> int:
-        shared = shared_tokens(held, num_canonical, ids, canonical=canonical)
+        shared = shared_tokens(held, ids, *(num_canonical, slot.sequence.n_ubatch) if canonical else ())
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 

@@ -15,7 +15,7 @@ import numpy as np
 from engine.decoding.block_verifier import verify_block
 from engine.decoding.stats import StatsRecorder
 from engine.decoding.tie_safe import TieSafeVerifier
-from engine.decoding.verifier import Verdict, verify_greedy
+from engine.decoding.verifier import Verdict, verify_greedy, verify_seeded
 from engine.drafters.base import Draft, Drafter
 from engine.drafters.forced import GrammarDrafter
 from engine.errors import DecodeError
@@ -56,8 +56,7 @@ class LoopConfig:
         pacer: decides what is proposed, so it learns from every pass.
         costs: is told what passes take, also where no pacer decides; passes are padded where it finds that cheaper.
             None: the pacer.
-        pads: without it passes are of the size that the draft gives, whatever that costs.
-        tie_safe: verifies in place of the usual verifier; at temperature 0 only.
+        tie_safe: verifies in place of the usual verifier; at temperature 0 or with a seed.
         on_pass: is given the tokens of each of the passes since the last call, and the milliseconds of each.
         on_first_look: is given p and q of the first of the tokens that were drawn for a pass.
         on_trace: is given every pass.
@@ -66,7 +65,6 @@ class LoopConfig:
 
     pacer: Pacer | None = None
     costs: Pacer | None = None
-    pads: bool = True
     tie_safe: TieSafeVerifier | None = None
     on_pass: Callable[[int, Sequence[float]], None] | None = None
     on_first_look: Callable[[Distribution, Distribution], None] | None = None
@@ -208,9 +206,7 @@ class Speculation:
     def _plain_sampler(self) -> Callable[[Row, History], int]:
         """The token after a history, from its row."""
         sampler, nothing = self._sampler, list[int]()
-        if sampler.greedy:
-            return lambda row, history: sampler.argmax(row, history, nothing)
-        return lambda row, history: sampler.distribution(row, history, nothing).draw(sampler.uniform())
+        return lambda row, history: sampler.choose(row, history, nothing)
 
     def _count_plain(self, begun: list[float], passed: list[float]) -> None:
         """Plain passes that began, and gave their rows, at these times; the last of ``begun`` is when all was done."""
@@ -296,7 +292,7 @@ class Speculation:
 
     def _padding(self, num_proposed: int) -> int:
         """Tokens that only make the pass a cheaper size; none where forgetting them would cost more."""
-        if self._costs is None or not self._config.pads:
+        if self._costs is None:
             return 0
         num_tokens, snapshots = num_proposed + 1, self._target.num_snapshots
         room = self._target.n_ctx - self._count + 1
@@ -317,6 +313,8 @@ class Speculation:
                 self._config.on_first_look(p, draft.q[0])
             return p
 
+        if sampler.noise is not None:
+            return verify_seeded(draft, p_at, lambda p, i: sampler.draw(p, len(history) + i))
         return verify_block(draft, p_at, sampler.uniform)
 
     def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:

@@ -1,4 +1,4 @@
-"""Near ties at temperature 0, decided where plain decoding would decide them: on a cache in the plain shape.
+"""Near ties, decided where plain decoding would decide them: on a cache in the plain shape.
 
 The shape of a pass changes the last bits of its sums, and the cache keeps them: where the two best logits are nearly
 equal, a pass of eight tokens may prefer another one than eight passes of one. So what was decoded since the last safe
@@ -18,7 +18,8 @@ from engine.decoding.verifier import Verdict
 from engine.drafters.base import Draft
 from engine.errors import DecodeError
 from engine.interfaces import Rows
-from engine.records import Source
+from engine.records import ChatRequest, Source
+from engine.sampling.near_ties import Contest
 from engine.sampling.sampler import History, Sampler
 from engine.sampling.top_k import Row
 from engine.sequence import CachedSequence
@@ -31,6 +32,11 @@ BUDGET_S = 2.0
 # Kernels change with the fill of the cache: on a CPU with several threads a single token's attention is split among
 # them from 256 tokens on, which made differences of 0.2 where there had been none. So each of these gets a look.
 _FILLS = tuple(256 * 2**i for i in range(12))
+
+
+def decides_ties(request: ChatRequest) -> bool:
+    """Whether near ties are to be decided, and can be: the token of a place has to follow from its row."""
+    return request.tie_safe and (request.sampling.greedy or request.sampling.seed is not None)
 
 
 class TieBound:
@@ -73,7 +79,7 @@ class TieSafeVerifier:
         self._sampler = sampler
         self._bound = bound
         self._stats = stats
-        self._margins: dict[int, tuple[int, int, float]] = {}
+        self._contests: dict[int, Contest] = {}
         self.plain_past = target.num_past
 
     def begin_pass(self, num_tokens: int) -> None:
@@ -87,7 +93,7 @@ class TieSafeVerifier:
             self.plain_past += 1  # this is what plain decoding does
 
     def verify(self, draft: Draft, rows: Rows, history: History) -> Verdict:
-        """Like `verify_greedy`, up to the first near tie: what the target says there itself is the pass's last token.
+        """Like `verify_greedy` and `verify_seeded`, up to the first near tie: the target's own token there is the last.
 
         Args:
             draft: what was proposed after ``history``.
@@ -98,11 +104,11 @@ class TieSafeVerifier:
             DecodeError: a pass failed, or the model computes no numbers.
         """
         for i in range(len(draft.ids) + 1):
-            best, second, margin = self._top_two(rows[i], history, draft.ids[:i])
-            end = len(history) + i
+            contest = self._sampler.contest(rows[i], history, draft.ids[:i], self._bound.margin)
+            best, end = contest.best, len(history) + i
             if end > self.plain_past:
-                self._margins[end] = (best, second, margin)
-                if margin < self._bound.margin:
+                self._contests[end] = contest
+                if contest.is_near_tie:
                     tokens = np.append(history, np.asarray(draft.ids[:i], dtype=np.int32))
                     return Verdict(i, self._redecode(tokens), Source.TARGET)
             if i == len(draft.ids):
@@ -118,10 +124,10 @@ class TieSafeVerifier:
         best = 0
         for end in range(first + 1, len(tokens) + 1):
             row = self._target.forward(tokens[end - 1 : end], 1)[0]
-            if end in self._margins or end == len(tokens):
+            if end in self._contests or end == len(tokens):
                 best = self._compare(row, tokens[:end])
         self.plain_past = len(tokens)
-        self._margins.clear()
+        self._contests.clear()
         self._stats.tie_checks += 1
         self._stats.tie_tokens += len(tokens) - first
         self._stats.tie_s += perf_counter() - started
@@ -129,21 +135,13 @@ class TieSafeVerifier:
 
     def _compare(self, row: Row, tokens: History) -> int:
         """The best token of a row in the plain shape; its difference to the row before corrects the bound."""
-        best = self._sampler.argmax(row, tokens, [])
-        first, second, margin = self._margins.get(len(tokens), (best, best, 0.0))
-        difference = abs(float(row[first] - row[second]) - margin)
-        if np.isfinite(difference):
-            self._bound.observe(difference)
+        best = self._sampler.choose(row, tokens, [])
+        contest = self._contests.get(len(tokens))
+        if contest is not None and contest.second != contest.best:
+            difference = abs(float(row[contest.best] - row[contest.second]) - contest.gap)
+            if np.isfinite(difference):
+                self._bound.observe(difference)
         return best
-
-    def _top_two(self, row: Row, history: History, ids: list[int]) -> tuple[int, int, float]:
-        """The best and the second token, and how far apart they are."""
-        best = self._sampler.argmax(row, history, ids)
-        value = row[best]
-        row[best] = -np.inf
-        second = int(row.argmax())
-        row[best] = value
-        return best, second, float(value - row[second])
 
 
 def measure_shapes(sequence: CachedSequence, budget_s: float) -> tuple[int, float, float]:

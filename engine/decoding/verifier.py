@@ -44,6 +44,30 @@ def verify_greedy(draft: Draft, argmax_at: Callable[[int], int]) -> Verdict:
     return Verdict(len(draft.ids), argmax_at(len(draft.ids)), Source.BONUS if draft.ids else Source.TARGET)
 
 
+def verify_seeded(
+    draft: Draft, p_at: Callable[[int], Distribution], draw: Callable[[Distribution, int], int]
+) -> Verdict:
+    """With a seed: a proposed token is kept iff it is the one that the seed draws from p at its place.
+
+    So what comes out is what plain decoding draws, whatever was proposed (Daliri et al. 2024, arXiv 2408.07978).
+
+    Args:
+        draft: ids [k], and q [k] or none; they decide nothing here.
+        p_at: the target's distribution after i kept tokens, i from 0 to k; asked for in order and at most once each.
+        draw: the token of a distribution at the place behind i kept tokens.
+    """
+    probs: list[TokenProbs] = []
+    for i, token_id in enumerate(draft.ids):
+        p = p_at(i)
+        probs.append((p.prob(token_id), 1.0 if draft.q is None else draft.q[i].prob(token_id)))
+        drawn = draw(p, i)
+        if drawn != token_id:
+            return Verdict(i, drawn, Source.RECOVERED, probs, p.prob(drawn))
+    p = p_at(len(draft.ids))
+    drawn = draw(p, len(draft.ids))
+    return Verdict(len(draft.ids), drawn, Source.BONUS if draft.ids else Source.TARGET, probs, p.prob(drawn))
+
+
 def verify(draft: Draft, p_at: Callable[[int], Distribution], uniform: Callable[[], float]) -> Verdict:
     """Temperature above 0: keep x with probability min(1, p(x) / q(x)), else draw from norm(max(0, p - q)) and stop.
 

@@ -16,10 +16,10 @@ from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.sharpness import Sharpness
 from engine.sampling.top_k import Row
-from engine.sequence import FIRST_CHUNK
 
 _EMPTY = Draft([], Source.DRAFT)
 _STAND_IN = 0
+_MOST_AT_ONCE = 32  # tokens that are read in the pass that gives the row of the first draft; before more, it may stop
 
 
 class Gate(Protocol):
@@ -169,7 +169,7 @@ class DraftModelDrafter:
         if self._lacks_ids:
             unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
         self.num_read = len(unread)
-        if len(unread) > FIRST_CHUNK:
+        if len(unread) > _MOST_AT_ONCE:
             for _ in model.prefill(unread[:-1]):
                 self.was_stopped = self._should_stop()
                 if self.was_stopped:
@@ -221,7 +221,7 @@ class DraftModelDrafter:
             if gate is not None and not gate.worth_drawing(confidence):
                 return
             if distribution is not None:
-                next_id = distribution.draw(self._uniform())
+                next_id = self._draw(distribution, len(before) + len(ids))
                 q.append(distribution)
             ids.append(next_id)
             scores.append(confidence)
@@ -268,9 +268,9 @@ class DraftModelDrafter:
         confidence = distribution.highest() if gate is not None else 0.0
         return -1, confidence, distribution if self.sharpness is None else self.sharpness.sharpen(distribution)
 
-    def _uniform(self) -> float:
+    def _draw(self, distribution: Distribution, place: int) -> int:
         assert self.sampler is not None  # noqa: S101  (propose has looked)
-        return self.sampler.uniform()
+        return self.sampler.draw(distribution, place)
 
 
 def _most_likely(distribution: Distribution) -> int:

@@ -26,6 +26,11 @@ def all_parts(path: Path) -> tuple[Path, ...]:
     return (path, *sorted(part for part in path.parent.glob(pattern) if part.name != path.name))
 
 
+def size_of_files(path: Path) -> int:
+    """Bytes of the model's files on the disk, all parts together: the size that a person sees of it."""
+    return sum(part.stat().st_size for part in all_parts(path))
+
+
 def check_first_part(header: GgufHeader, path: Path) -> None:
     """Return unless the file is a later part of a split model.
 

@@ -13,6 +13,7 @@ from engine.drafters.pairing import check_pair
 from engine.errors import DecodeError, DraftRefusedError, EngineError
 from engine.gguf.head_files import EAGLE3, MTP, head_method, next_token_weights
 from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.model_parts import size_of_files
 from engine.heads.compatibility import check_head_file, missing_sentence
 from engine.heads.model import MOST_LOST, HeadModel, HeadShape
 from engine.heads.tap import FOLLOW_AT, HiddenTap
@@ -65,7 +66,7 @@ class LoadedHead(LoadedModel):
         known = 0
         if not self.reader.has_lost_beginning:
             held = self.target.ids[:num_shared]
-            known = min(num_shared, shared_tokens(self.sequence.ids, 0, np.append(held, -1), canonical=False))
+            known = min(num_shared, shared_tokens(self.sequence.ids, np.append(held, -1)))
             if self.tap.first <= known + MOST_LOST:
                 known = min(num_shared, max(known, self.tap.end))
         if num_shared - known <= MOST_LOST:
@@ -147,7 +148,7 @@ def open_head_file(
         name=model.name,
         architecture=model.architecture,
         num_params=model.num_params,
-        size_bytes=model.size_bytes,
+        size_bytes=size_of_files(model.path),
         n_ctx_train=model.n_ctx_train,
         head=MTP if is_mtp else EAGLE3,
     )

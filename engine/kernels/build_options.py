@@ -11,18 +11,19 @@ from pathlib import Path
 
 NARROW = "few tokens, 256-bit"  # narrow.sh with few_tokens*.h: what it changes, and what that gains
 ORDERED = "few tokens, ordered"  # ordered.sh with few_tokens*.h
-TILES = "tiles"  # tiles.sh: a fault of the compiler that it keeps away from processors with AMX
+FEW = "few tokens"  # few_tokens*.h alone
 _LAUNCHERS = {
+    FEW: Path(__file__).with_name("few_tokens.sh"),
     NARROW: Path(__file__).with_name("narrow.sh"),
     ORDERED: Path(__file__).with_name("ordered.sh"),
-    TILES: Path(__file__).with_name("tiles.sh"),
 }
 _CPU_INFO = Path("/proc/cpuinfo")
 _AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
+_NEEDED = frozenset({"avx2", "f16c", "fma"})  # by the products; which of them a processor gets, its compiler's macros say
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
-    """Give `NARROW`, `ORDERED` or `TILES` where the processor calls for it; options for compiler or target win."""
+    """Give `FEW`, `NARROW` or `ORDERED` where the processor can use it; options for compiler or target win."""
     if "COMPILER" in cmake_args or "GGML_NATIVE" in cmake_args or "TOOLCHAIN" in cmake_args:
         return ""
     try:
@@ -33,12 +34,11 @@ def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:
     for line in text.split("\n\n", 1)[0].splitlines():
         name, _, value = line.partition(":")
         facts[name.strip()] = value.strip()
-    flags = facts.get("flags", "").split()
-    if "amx_tile" in flags:
-        return TILES
-    if facts.get("vendor_id") != "AuthenticAMD" or "avx512_vnni" not in flags:
+    flags = frozenset(facts.get("flags", "").split())
+    if not flags >= _NEEDED:
         return ""
-    return _AMD_FAMILIES.get(facts.get("cpu family", ""), "")
+    is_zen = facts.get("vendor_id") == "AuthenticAMD" and "avx512_vnni" in flags
+    return _AMD_FAMILIES.get(facts.get("cpu family", ""), FEW) if is_zen else FEW
 
 
 def stamped(kernels: str) -> str:

@@ -15,8 +15,9 @@
 // (tests/engine/kernels/test_few_tokens.py). llama.cpp's own for several tokens do that for Q4_0 and round otherwise for Q4_K.
 #pragma once
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__) && \
-    defined(__FMA__) && defined(__F16C__)
+#include "vectors.h"
+
+#if defined(FEW_TOKENS_512) || defined(FEW_TOKENS_256)
 
 #define GGML_COMMON_IMPL_CPP
 #define GGML_COMMON_DECL_CPP
@@ -51,6 +52,7 @@ __attribute__((always_inline)) inline void fetch(const void * place, int lines) 
     }
 }
 
+#ifdef FEW_TOKENS_512
 inline __m512i spread(const int8_t * eight_bytes) {
     int64_t piece;
     memcpy(&piece, eight_bytes, sizeof(piece));
@@ -60,6 +62,40 @@ inline __m512i spread(const int8_t * eight_bytes) {
 inline __m256 upper(__m512 values) {
     return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(values), 1));
 }
+#else
+// Products of weights of four bits with eight columns of a token, spread: of each row two sums, or with AVX2 four, in 16 bits,
+// where four such products have room.
+inline __m256i small_products(__m256i weights, __m256i eight) {
+#ifdef FEW_TOKENS_VNNI
+    return add_fours(_mm256_setzero_si256(), weights, eight);
+#else
+    return _mm256_maddubs_epi16(weights, eight);
+#endif
+}
+
+inline __m256i add_small(__m256i sums, __m256i weights, __m256i eight) {
+#ifdef FEW_TOKENS_VNNI
+    return add_fours(sums, weights, eight);
+#else
+    return _mm256_add_epi16(sums, _mm256_maddubs_epi16(weights, eight));
+#endif
+}
+
+// The scales of four rows, for add_twos with such sums: 32 bits that are small can be taken for 16 and nothing.
+inline __m256i small_scales(__m128i bytes) {
+#ifdef FEW_TOKENS_VNNI
+    const __m128i order = _mm_set_epi8(-1, 3, -1, 3, -1, 2, -1, 2, -1, 1, -1, 1, -1, 0, -1, 0);
+#else
+    const __m128i order = _mm_set_epi8(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+#endif
+    return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(bytes, order));
+}
+
+// Of rows 0 to 3 and 4 to 7, two sums each: one sum of each row, in order.
+inline __m256i by_rows(__m256i first, __m256i last) {
+    return _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, last), 0xD8);
+}
+#endif
 
 // A buffer of this thread that is used again.
 inline int32_t * room(size_t count) {

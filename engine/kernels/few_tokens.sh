@@ -1,5 +1,7 @@
-# Sourced by narrow.sh and ordered.sh, with the compiler's command as arguments: compiles llama.cpp's products of a few tokens
-# with ours in their place, and every other file as it is.
+#!/bin/sh
+# Stands before the C++ compiler while llama.cpp is built, on every processor with AVX2 (build_options.py says where another does):
+# compiles llama.cpp's products of a few tokens with ours in their place, and every other file as it is. narrow.sh and ordered.sh
+# source it.
 #
 # $others: options for the kernels of other weights, in the file of Q4_0's and Q4_K's.
 here=$(dirname "$0")
@@ -7,10 +9,10 @@ case " $* " in
 */arch/x86/repack.cpp\ *)
     # A compiler that does not know these options, or llama.cpp's file in another shape, gets the file as it is.
     # shellcheck disable=SC2086
-    "$@" $others -include "$here/few_tokens.h" 2>/dev/null && exit 0
+    "$@" ${others-} -include "$here/few_tokens.h" 2>/dev/null && exit 0
     echo "few_tokens.h does not compile here: llama.cpp keeps its own products of a few tokens." >&2
     # shellcheck disable=SC2086
-    "$@" $others 2>/dev/null && exit 0
+    "$@" ${others-} 2>/dev/null && exit 0
     ;;
 */llamafile/sgemm.cpp\ *)
     "$@" -include "$here/few_tokens_sgemm.h" 2>/dev/null && exit 0
@@ -19,6 +21,10 @@ case " $* " in
 */tiled/tiled.cpp\ *)
     "$@" -include "$here/few_tokens_tiled.h" 2>/dev/null && exit 0
     echo "few_tokens_tiled.h does not compile here: llama.cpp keeps its tiles for eight tokens and more." >&2
+    ;;
+*/ggml-cpu/amx/mmq.cpp\ *)
+    # One instruction of AMX, which several versions of GCC compile wrongly (tile_config.h says how).
+    exec "$@" -include "$here/tile_config.h"
     ;;
 esac
 exec "$@"

@@ -13,7 +13,11 @@ namespace {
 namespace few_tokens {
 
 struct alignas(64) nibble_activations {  // of eight tokens, or of fewer and what was there before; 32 columns
+#ifdef FEW_TOKENS_512
     int8_t values[8][2][64];             // of a token: the columns of low halves four times, and those of high ones
+#else
+    int8_t values[8][32];
+#endif
     float scales[8];
     float sums[8];
 };
@@ -28,6 +32,14 @@ struct nibbles_prepared {
     const nibble_activations_alone * alone;  // `nb` blocks, null where there are several tokens
 };
 
+// The 32 columns of a block, 0 to 15.
+inline __m256i nibbles(const block_q4_1 & block) {
+    const __m128i both = _mm_loadu_si128((const __m128i *) block.qs);
+    return _mm256_and_si256(_mm256_inserti128_si256(_mm256_castsi128_si256(both), _mm_srli_epi16(both, 4), 1),
+                            _mm256_set1_epi8(0x0F));
+}
+
+#ifdef FEW_TOKENS_512
 // Four rows, `row_step` blocks apart, or one, with TOKENS tokens; their results are `out_step` apart.
 template <int ROWS, int TOKENS>
 inline void nibble_tile(int nb, float * out, int64_t out_step, const block_q4_1 * rows, int64_t row_step,
@@ -102,21 +114,51 @@ inline void nibble_tile(int nb, float * out, int64_t out_step, const block_q4_1 
         }
     }
 }
+#else
+// A row with TOKENS tokens; their results are `out_step` apart.
+template <int ROWS, int TOKENS>
+inline void nibble_tile(int nb, float * out, int64_t out_step, const block_q4_1 * rows, int64_t row_step,
+                        const upcoming<block_q4_1> & next, const nibble_activations * tokens) {
+    static_assert(ROWS == 1, "rows are taken one by one");
+    GGML_UNUSED(row_step);
+    __m256 sums[TOKENS], least = _mm256_setzero_ps();
+    for (__m256 & sum : sums) {
+        sum = _mm256_setzero_ps();
+    }
+    for (int k = 0; k < nb; k++) {
+        next.fetch(rows, k);
+        const nibble_activations & token = tokens[k];
+        const __m256i weights = nibbles(rows[k]);
+        const __m128 floats = _mm_cvtph_ps(_mm_cvtsi32_si128((int) rows[k].data.dm));
+        alignas(32) float scales[8];
+        _mm256_store_ps(scales, _mm256_mul_ps(_mm256_broadcastss_ps(floats), _mm256_load_ps(token.scales)));
+        least = _mm256_fmadd_ps(_mm256_broadcastss_ps(_mm_movehdup_ps(floats)), _mm256_load_ps(token.sums), least);
+#pragma GCC unroll 8
+        for (int t = 0; t < TOKENS; t++) {
+            const __m256i whole = add_fours(_mm256_setzero_si256(), weights,
+                                            _mm256_load_si256((const __m256i *) token.values[t]));
+            sums[t] = _mm256_fmadd_ps(_mm256_set1_ps(scales[t]), _mm256_cvtepi32_ps(whole), sums[t]);
+        }
+    }
+    alignas(32) float off[8];
+    _mm256_store_ps(off, least);
+    for (int t = 0; t < TOKENS; t++) {
+        out[t * out_step] = added_up(sums[t]) + off[t];
+    }
+}
+#endif
 
 // A row with a single token.
 inline void nibble_row(int nb, float * out, const block_q4_1 * row, const upcoming<block_q4_1> & next,
                        const nibble_activations_alone * token) {
-    const __m256i four_bits = _mm256_set1_epi8(0x0F);
     __m256 sums = _mm256_setzero_ps();
     __m128 least_sum = _mm_setzero_ps();  // the lowest of four
     for (int k = 0; k < nb; k++) {
         next.fetch(row, k);
-        const __m128i both = _mm_loadu_si128((const __m128i *) row[k].qs);
-        const __m256i weights = _mm256_and_si256(
-            _mm256_inserti128_si256(_mm256_castsi128_si256(both), _mm_srli_epi16(both, 4), 1), four_bits);
+        const __m256i weights = nibbles(row[k]);
         const __m128 floats = _mm_cvtph_ps(_mm_cvtsi32_si128((int) row[k].data.dm));
         const __m256 scale = _mm256_broadcastss_ps(_mm_mul_ss(floats, _mm_load_ss(&token[k].scale)));
-        const __m256i whole = _mm256_dpbusd_epi32(_mm256_setzero_si256(), weights,
+        const __m256i whole = add_fours(_mm256_setzero_si256(), weights,
                                                   _mm256_load_si256((const __m256i *) token[k].values));
         sums = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(whole), sums);
         least_sum = _mm_fmadd_ss(_mm_movehdup_ps(floats), _mm_load_ss(&token[k].sum), least_sum);
@@ -149,10 +191,14 @@ inline nibbles_prepared prepare_for_nibbles(const block_q8_1 * tokens, int64_t s
         for (int k = 0; k < nb; k++) {
             const block_q8_1 & from = tokens[t * step + k];
             nibble_activations & to = room[(size_t) t / 8 * nb + k];
+#ifdef FEW_TOKENS_512
             for (int half = 0; half < 2; half++) {
                 const __m128i columns = _mm_loadu_si128((const __m128i *) (from.qs + 16 * half));
                 _mm512_store_si512(to.values[t % 8][half], _mm512_broadcast_i32x4(columns));
             }
+#else
+            memcpy(to.values[t % 8], from.qs, sizeof(from.qs));
+#endif
             to.scales[t % 8] = _cvtsh_ss(from.data.data.d);
             to.sums[t % 8] = _cvtsh_ss(from.data.data.s);
         }
@@ -163,7 +209,11 @@ inline nibbles_prepared prepare_for_nibbles(const block_q8_1 * tokens, int64_t s
 struct q4_1 {
     using block = block_q4_1;
     using tokens = block_q8_1;
+#ifdef FEW_TOKENS_512
     static constexpr int ROWS = 4;         // at once
+#else
+    static constexpr int ROWS = 1;
+#endif
     static constexpr int ALONE = 1;        // two tokens take a row longer than memory does
     static constexpr int LARGE = 1 << 16;  // blocks of weights
 

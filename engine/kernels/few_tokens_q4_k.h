@@ -9,11 +9,6 @@
 namespace {
 namespace few_tokens {
 
-struct part {                    // 64 columns of eight rows
-    __m512i low[4], high[4];     // columns 0-31 and 32-63, eight bytes a row, each 0 to 15
-    __m512i scales, least;       // of both sub-blocks, in the order of `weigh`, and of two tokens' sums
-};
-
 // The scales of two sub-blocks (bytes 0 to 7 and 8 to 15), and what is to be taken off, likewise.
 inline void unpack_scales(const uint8_t * packed, __m128i & scales, __m128i & least) {
     uint64_t both[4];
@@ -31,6 +26,29 @@ inline void unpack_scales(const uint8_t * packed, __m128i & scales, __m128i & le
     scales = _mm_set_epi64x((int64_t) both[1], (int64_t) both[0]);
     least = _mm_set_epi64x((int64_t) both[3], (int64_t) both[2]);
 }
+
+// Sums of activations of the sub-blocks: for each part, tokens 0 0 1 1, then 2 2 3 3, each a pair of two sub-blocks.
+inline void activation_sums(const block_q8_Kx4 * block, int32_t * pairs) {
+    for (int i = 0; i < 4; i++) {
+        const __m256i sums =
+            _mm256_madd_epi16(_mm256_loadu_si256((const __m256i *) (block->bsums + 16 * i)), _mm256_set1_epi16(1));
+        _mm256_storeu_si256((__m256i *) (pairs + 8 * i), _mm256_shuffle_epi32(_mm256_packs_epi32(sums, sums), 0x50));
+    }
+}
+
+// The same of one token: for each part a pair.
+inline void activation_sums(const block_q8_K * block, int32_t * pairs) {
+    const __m256i sums = _mm256_madd_epi16(_mm256_loadu_si256((const __m256i *) block->bsums), _mm256_set1_epi16(1));
+    const __m128i packed = _mm_packs_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    _mm_storeu_si128((__m128i *) pairs, packed);
+}
+
+#ifdef FEW_TOKENS_512
+
+struct part {                    // 64 columns of eight rows
+    __m512i low[4], high[4];     // columns 0-31 and 32-63, eight bytes a row, each 0 to 15
+    __m512i scales, least;       // of both sub-blocks, in the order of `weigh`, and of two tokens' sums
+};
 
 inline part unpack(const block_q4_Kx8 * block, int index) {
     const __m512i half = _mm512_set1_epi8(0x0F);
@@ -69,22 +87,6 @@ inline __m512 in_order(const ggml_half * halves) {
     const __m512i order = _mm512_set_epi32(7, 6, 7, 6, 5, 4, 5, 4, 3, 2, 3, 2, 1, 0, 1, 0);
     const __m256 eight = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) halves));
     return _mm512_permutexvar_ps(order, _mm512_castps256_ps512(eight));
-}
-
-// Sums of activations of the sub-blocks: for each part, tokens 0 0 1 1, then 2 2 3 3, each a pair of two sub-blocks.
-inline void activation_sums(const block_q8_Kx4 * block, int32_t * pairs) {
-    for (int i = 0; i < 4; i++) {
-        const __m256i sums =
-            _mm256_madd_epi16(_mm256_loadu_si256((const __m256i *) (block->bsums + 16 * i)), _mm256_set1_epi16(1));
-        _mm256_storeu_si256((__m256i *) (pairs + 8 * i), _mm256_shuffle_epi32(_mm256_packs_epi32(sums, sums), 0x50));
-    }
-}
-
-// The same of one token: for each part a pair.
-inline void activation_sums(const block_q8_K * block, int32_t * pairs) {
-    const __m256i sums = _mm256_madd_epi16(_mm256_loadu_si256((const __m256i *) block->bsums), _mm256_set1_epi16(1));
-    const __m128i packed = _mm_packs_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    _mm_storeu_si128((__m128i *) pairs, packed);
 }
 
 // Eight rows with FOURS * 4 tokens. `tokens` and `pairs` hold `nb` superblocks of four tokens, then those of the next four.
@@ -176,6 +178,97 @@ inline int some(int nb, float * out, size_t stride, const block_q4_Kx8 * rows, c
     return first;
 }
 
+#else
+
+// Eight rows with TOKENS tokens, whose pieces of eight bytes lie `step` bytes apart, those of the next token 8 behind. `sums_of`
+// are the sums of activations of the four parts, `apart` from one token to the next.
+template <int TOKENS>
+struct block_sums {
+    __m256i whole[TOKENS][2];  // of rows 0 to 3 and 4 to 7, two sums each
+    __m256i off[TOKENS];       // what is to be taken off, of each row
+
+    inline block_sums(const block_q4_Kx8 * rows, const int8_t * tokens, int step, const int32_t * sums_of, int part_step) {
+        const __m256i half = _mm256_set1_epi8(0x0F);
+        for (int t = 0; t < TOKENS; t++) {
+            whole[t][0] = whole[t][1] = off[t] = _mm256_setzero_si256();
+        }
+        for (int p = 0; p < 4; p++) {
+            fetch((const char *) rows + 288 * p, 5);
+            __m128i scales, least;
+            unpack_scales(rows->scales + 24 * p, scales, least);
+#pragma GCC unroll 2
+            for (int sub = 0; sub < 2; sub++) {
+                __m256i sums[TOKENS][2];
+#pragma GCC unroll 4
+                for (int i = 0; i < 4; i++) {
+                    const __m256i * place = (const __m256i *) (rows->qs + 256 * p + 64 * i);
+                    const __m256i both[2] = {_mm256_loadu_si256(place), _mm256_loadu_si256(place + 1)};
+                    const __m256i first = _mm256_and_si256(sub ? _mm256_srli_epi16(both[0], 4) : both[0], half);
+                    const __m256i last = _mm256_and_si256(sub ? _mm256_srli_epi16(both[1], 4) : both[1], half);
+#pragma GCC unroll 4
+                    for (int t = 0; t < TOKENS; t++) {
+                        const __m256i eight = spread_256(tokens + step * (8 * p + 4 * sub + i) + 8 * t);
+                        sums[t][0] = i ? add_small(sums[t][0], first, eight) : small_products(first, eight);
+                        sums[t][1] = i ? add_small(sums[t][1], last, eight) : small_products(last, eight);
+                    }
+                }
+                const __m128i own = sub ? _mm_srli_si128(scales, 8) : scales;
+                const __m256i first = small_scales(own), last = small_scales(_mm_srli_si128(own, 4));
+#pragma GCC unroll 4
+                for (int t = 0; t < TOKENS; t++) {
+                    whole[t][0] = add_twos(whole[t][0], sums[t][0], first);  // at most 8 * 15 * 127 each
+                    whole[t][1] = add_twos(whole[t][1], sums[t][1], last);
+                }
+            }
+            const __m256i pairs = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(least, _mm_srli_si128(least, 8)));
+#pragma GCC unroll 4
+            for (int t = 0; t < TOKENS; t++) {
+                off[t] = add_twos(off[t], pairs, _mm256_set1_epi32(sums_of[part_step * p + 2 * t]));
+            }
+        }
+    }
+};
+
+inline __m256 floats(const ggml_half * halves) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) halves)); }
+
+// Eight rows with four tokens.
+inline void eight_rows(int nb, float * out, size_t stride, const block_q4_Kx8 * rows, const block_q8_Kx4 * tokens,
+                       const int32_t * pairs) {
+    __m256 sums[4], less[4];
+    for (int t = 0; t < 4; t++) {
+        sums[t] = less[t] = _mm256_setzero_ps();
+    }
+    for (int k = 0; k < nb; k++) {
+        const block_sums<4> block(rows + k, tokens[k].qs, 32, pairs + 32 * (size_t) k, 8);
+        const __m256 scale = floats(rows[k].d), least = floats(rows[k].dmin);
+#pragma GCC unroll 4
+        for (int t = 0; t < 4; t++) {
+            const __m256 token = _mm256_set1_ps(tokens[k].d[t]);
+            const __m256 all = _mm256_cvtepi32_ps(by_rows(block.whole[t][0], block.whole[t][1]));
+            sums[t] = _mm256_fmadd_ps(all, _mm256_mul_ps(scale, token), sums[t]);
+            less[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(block.off[t]), _mm256_mul_ps(least, token), less[t]);
+        }
+    }
+    for (int t = 0; t < 4; t++) {
+        _mm256_storeu_ps(out + (size_t) t * stride, _mm256_sub_ps(sums[t], less[t]));
+    }
+}
+
+// Eight rows with one token.
+inline __m256 eight_rows(int nb, const block_q4_Kx8 * rows, const block_q8_K * token, const int32_t * pairs) {
+    __m256 sums = _mm256_setzero_ps(), less = _mm256_setzero_ps();
+    for (int k = 0; k < nb; k++) {
+        const block_sums<1> block(rows + k, token[k].qs, 8, pairs + 4 * k, 1);
+        const __m256 scale = _mm256_set1_ps(token[k].d);
+        const __m256 all = _mm256_cvtepi32_ps(by_rows(block.whole[0][0], block.whole[0][1]));
+        sums = _mm256_fmadd_ps(all, _mm256_mul_ps(floats(rows[k].d), scale), sums);
+        less = _mm256_fmadd_ps(_mm256_cvtepi32_ps(block.off[0]), _mm256_mul_ps(floats(rows[k].dmin), scale), less);
+    }
+    return _mm256_sub_ps(sums, less);
+}
+
+#endif
+
 }  // namespace few_tokens
 }  // namespace
 
@@ -195,8 +288,15 @@ void ggml_gemm_q4_K_8x8_q8_K(int n, float * GGML_RESTRICT s, size_t bs, const vo
         for (int group = 0; group < nc / 8; group++) {
             const block_q4_Kx8 * rows = (const block_q4_Kx8 *) vx + (size_t) group * nb;
             float * out = s + (size_t) t * bs + group * 8;
+#ifdef FEW_TOKENS_512
             const int done = few_tokens::some<2>(nb, out, bs, rows, tokens, pairs, 0, count);
             few_tokens::some<1>(nb, out, bs, rows, tokens, pairs, done, count);
+#else
+            for (int first = 0; first < count; first += 4) {
+                const size_t skipped = (size_t) (first / 4) * nb;
+                few_tokens::eight_rows(nb, out + first * bs, bs, rows, tokens + skipped, pairs + 32 * skipped);
+            }
+#endif
         }
     }
 }

@@ -13,6 +13,25 @@ struct alignas(64) byte_activations {  // of one token, 32 columns
     int32_t surplus[8];  // -128 times the sums of four columns
 };
 
+// Weights as their product with a token wants them, and that product: whole numbers, the sums of four columns each.
+#ifdef FEW_TOKENS_VNNI
+inline __m256i byte_weights(const block_q8_0 & block) {
+    return _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) block.qs), _mm256_set1_epi8((char) 0x80));
+}
+
+inline __m256i byte_products(__m256i weights, const byte_activations & token) {
+    return add_fours(_mm256_load_si256((const __m256i *) token.surplus), weights,
+                     _mm256_load_si256((const __m256i *) token.values));
+}
+#else  // 128 more would be too much for AVX2's sums of two, so signs are carried over to the token
+inline __m256i byte_weights(const block_q8_0 & block) { return _mm256_loadu_si256((const __m256i *) block.qs); }
+
+inline __m256i byte_products(__m256i weights, const byte_activations & token) {
+    const __m256i values = _mm256_sign_epi8(_mm256_load_si256((const __m256i *) token.values), weights);
+    return add_fours(_mm256_setzero_si256(), _mm256_abs_epi8(weights), values);
+}
+#endif
+
 struct bytes_prepared {  // `nb` blocks of each of some tokens
     const byte_activations * tokens;
     const float * scales;  // of eight tokens for each block, and then of the next eight
@@ -22,7 +41,6 @@ struct bytes_prepared {  // `nb` blocks of each of some tokens
 template <int ROWS, int TOKENS>
 inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
                       const upcoming<block_q8_0> & next, const bytes_prepared & all) {
-    const __m256i more = _mm256_set1_epi8((char) 0x80);
     __m256 sums[ROWS][TOKENS];
     for (int r = 0; r < ROWS; r++) {
         for (int t = 0; t < TOKENS; t++) {
@@ -35,15 +53,12 @@ inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * 
         for (int r = 0; r < ROWS; r++) {
             next.fetch(rows + r * row_step, k);
             const block_q8_0 & block = rows[r * row_step + k];
-            const __m256i weights = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) block.qs), more);
+            const __m256i weights = byte_weights(block);
             alignas(32) float scales[8];
             _mm256_store_ps(scales, _mm256_mul_ps(_mm256_set1_ps(_cvtsh_ss(block.d)), token_scales));
 #pragma GCC unroll 8
             for (int t = 0; t < TOKENS; t++) {
-                const byte_activations & token = all.tokens[(int64_t) t * nb + k];
-                const __m256i whole =
-                    _mm256_dpbusd_epi32(_mm256_load_si256((const __m256i *) token.surplus), weights,
-                                        _mm256_load_si256((const __m256i *) token.values));
+                const __m256i whole = byte_products(weights, all.tokens[(int64_t) t * nb + k]);
                 sums[r][t] = _mm256_fmadd_ps(_mm256_set1_ps(scales[t]), _mm256_cvtepi32_ps(whole), sums[r][t]);
             }
         }
@@ -55,6 +70,7 @@ inline void byte_tile(int nb, float * out, int64_t out_step, const block_q8_0 * 
     }
 }
 
+#ifdef FEW_TOKENS_512
 // The same for pairs of rows, side by side.
 template <int PAIRS, int TOKENS>
 inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
@@ -118,14 +134,18 @@ inline void byte_pairs(int nb, float * out, int64_t out_step, const block_q8_0 *
     }
 }
 
+#endif
+
 template <int ROWS, int TOKENS>
 inline void byte_rows(int nb, float * out, int64_t out_step, const block_q8_0 * rows, int64_t row_step,
                       const upcoming<block_q8_0> & next, const bytes_prepared & all) {
+#ifdef FEW_TOKENS_512
     if constexpr (ROWS > 1 && TOKENS > 1) {
         byte_pairs<ROWS / 2, TOKENS>(nb, out, out_step, rows, row_step, next, all);
-    } else {
-        byte_tile<ROWS, TOKENS>(nb, out, out_step, rows, row_step, next, all);
+        return;
     }
+#endif
+    byte_tile<ROWS, TOKENS>(nb, out, out_step, rows, row_step, next, all);
 }
 
 template <int ROWS>
@@ -165,7 +185,7 @@ inline bytes_prepared prepare_bytes(const block_q8_0 * tokens, int64_t step, int
             const block_q8_0 & from = tokens[t * step + k];
             byte_activations & to = room[(size_t) t * nb + k];
             const __m256i values = _mm256_loadu_si256((const __m256i *) from.qs);
-            const __m256i sums = _mm256_dpbusd_epi32(_mm256_setzero_si256(), ones, values);
+            const __m256i sums = add_fours(_mm256_setzero_si256(), ones, values);
             _mm256_store_si256((__m256i *) to.values, values);
             _mm256_store_si256((__m256i *) to.surplus,
                                _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(sums, 7)));
@@ -178,7 +198,11 @@ inline bytes_prepared prepare_bytes(const block_q8_0 * tokens, int64_t step, int
 struct q8_0 {
     using block = block_q8_0;
     using tokens = block_q8_0;
+#ifdef FEW_TOKENS_512
     static constexpr int ROWS = 4;         // at once
+#else
+    static constexpr int ROWS = 1;
+#endif
     static constexpr int ALONE = 2;
     static constexpr int LARGE = 1 << 16;  // blocks of weights
 

@@ -17,8 +17,9 @@
 // (tests/engine/kernels/test_few_tokens_sgemm.py).
 #pragma once
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
-    defined(__AVX512VL__) && defined(__AVX512VNNI__) && defined(__BMI2__) && defined(__FMA__) && defined(__F16C__)
+#include "vectors.h"
+
+#if defined(FEW_TOKENS_512) || defined(FEW_TOKENS_256)
 
 #define GGML_COMMON_IMPL_CPP
 #define GGML_COMMON_DECL_CPP
@@ -54,6 +55,9 @@ struct alignas(32) eight {  // the same 256 columns of eight tokens, or of fewer
     __m256 scales_off;      // less than zero, as sums are taken off
 };
 
+#ifdef FEW_TOKENS_512
+inline __m512i no_sums() { return _mm512_setzero_si512(); }
+
 // Adds to `all` the products of 256 columns, unsigned and below 64, with one token; `scales` are of two `values` each.
 inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m512i * scales, const activations & token) {
     const __m512i both = _mm512_set_epi16(62, 30, 60, 28, 58, 26, 56, 24, 54, 22, 52, 20, 50, 18, 48, 16,
@@ -70,6 +74,26 @@ inline __m256i weigh_superblock(__m512i all, const __m512i * values, const __m51
     }
     return _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
 }
+#else
+inline __m256i no_sums() { return _mm256_setzero_si256(); }
+
+// Adds to `all` the products of 256 columns, unsigned and below 64, with one token; `scales` are of each pair of `values`.
+inline __m256i weigh_superblock(__m256i all, const __m256i * values, const __m256i * scales, const activations & token) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) {
+        const __m256i columns = _mm256_load_si256((const __m256i *) (token.values + 32 * i));
+        all = add_twos(all, _mm256_maddubs_epi16(values[i], columns), scales[i]);
+    }
+    return all;
+}
+
+// Of eight numbers of 16 bits, in both halves of `eight`, those at `one` and at `other` eight times each.
+inline __m256i two_of(__m256i eight, int one, int other) {
+    const __m128i low = _mm_set1_epi16((short) (2 * one | (2 * one + 1) << 8));
+    const __m128i high = _mm_set1_epi16((short) (2 * other | (2 * other + 1) << 8));
+    return _mm256_shuffle_epi8(eight, _mm256_set_m128i(high, low));
+}
+#endif
 
 // What of the weights is read some blocks later, where rows are taken `at_once`: the processor alone is late at the beginning
 // of each row. Beyond the last row fetching harms nothing. Few tokens get there sooner.
@@ -231,7 +255,11 @@ template <class W>
 struct of_superblocks {  // how W's products are made
     using block = typename W::block;
     using tokens = block_q8_K;
+#ifdef FEW_TOKENS_512
     static constexpr int ROWS = 2;   // at once
+#else
+    static constexpr int ROWS = 1;
+#endif
     static constexpr int ALONE = 2;  // up to so many tokens, rows are taken one by one: memory gives that sooner
     static constexpr int LARGE = 0;
 

@@ -6,8 +6,9 @@
 #pragma once
 
 // Without GGML_USE_LLAMAFILE nobody asks few_tokens_sgemm.h.
-#if defined(GGML_USE_LLAMAFILE) && defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
-    defined(__AVX512VL__) && defined(__AVX512VNNI__) && defined(__BMI2__) && defined(__FMA__) && defined(__F16C__)
+#include "vectors.h"
+
+#if defined(GGML_USE_LLAMAFILE) && (defined(FEW_TOKENS_512) || defined(FEW_TOKENS_256))
 
 #include "ggml.h"
 #include "ggml-cpu-impl.h"

@@ -86,6 +86,7 @@ class LlamaContext:
         self._memory = self._lib.llama_get_memory(self._handle)
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
+        self.n_ubatch = int(self._lib.llama_n_ubatch(self._handle))
         self._num_past = 0
         self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
         self.tap: RowTap | None = None

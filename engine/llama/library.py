@@ -32,7 +32,7 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
 
 from engine.errors import LibraryError
-from engine.kernels.build_options import NARROW, ORDERED, wanted_kernels
+from engine.kernels.build_options import wanted_kernels
 from engine.llama import gpu_verdict
 from engine.llama.backends import load_backends
 from engine.sentences import Sentence, said
@@ -301,7 +301,7 @@ def _missing_kernels() -> tuple[str, ...]:
 
     None in a frozen program, which its user cannot build anew, and none where a GPU computes.
     """
-    if getattr(sys, "frozen", False) or supports_gpu() or wanted_kernels("") not in (NARROW, ORDERED):
+    if getattr(sys, "frozen", False) or supports_gpu() or not wanted_kernels(""):
         return ()
     built = [library.kernels for library in loaded_libraries() if "ggml-cpu" in library.path.name]
     return tuple(name for name in KERNEL_MARKS if built and not any(name in kernels for kernels in built))

@@ -16,6 +16,7 @@ from engine.fit.estimate import estimate_memory
 from engine.fit.fit import CacheShape, Verdict, all_parts_bytes, check_fit, estimate
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import unused_parts
+from engine.gguf.model_parts import size_of_files
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -266,7 +267,7 @@ def _open_with(
         info = _describe(model, context, options)
         # Of tensors that all devices share, llama.cpp reports what the one has that has most.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
-        memory = reported_memory(reported, info.size_bytes, model.device_of_buffer) if is_reported else None
+        memory = reported_memory(reported, model.size_bytes, model.device_of_buffer) if is_reported else None
         memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
@@ -353,7 +354,7 @@ def _describe(model: LlamaModel, context: LlamaContext, options: LoadOptions) ->
         name=model.name,
         architecture=model.architecture,
         num_params=model.num_params,
-        size_bytes=model.size_bytes,
+        size_bytes=size_of_files(model.path),
         n_vocab=model.vocab.n_vocab,
         n_ctx=context.n_ctx,
         n_ctx_train=model.n_ctx_train,

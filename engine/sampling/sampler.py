@@ -22,6 +22,8 @@ from engine.errors import GrammarError
 from engine.interfaces import Candidates, Constraint
 from engine.records import SamplingParams
 from engine.sampling.distribution import Distribution, point_mass
+from engine.sampling.gumbel import GumbelNoise
+from engine.sampling.near_ties import Contest, Uncertain, greedy_contest, seeded_contest, uncertain_candidates
 from engine.sampling.top_k import MOST_NEAR, Row, candidates, near, not_finite_error
 
 History = NDArray[np.int32]  # [num_tokens] ids, oldest first
@@ -55,20 +57,25 @@ class Sampler:
     """The chain for one answer. Rows given to it may be written into."""
 
     def __init__(
-        self, params: SamplingParams, banned_ids: frozenset[int] = frozenset(), constraint: Constraint | None = None
+        self,
+        params: SamplingParams,
+        banned_ids: frozenset[int] = frozenset(),
+        constraint: Constraint | None = None,
+        random: Generator | None = None,
     ) -> None:
-        """``constraint`` is the answer's grammar, if it has one."""
+        """``constraint`` is the answer's grammar, if it has one; ``random`` what is drawn with where no seed is."""
         self.params = params
         self._constraint = constraint
         self._biased = np.array([token_id for token_id, _ in params.logit_bias], dtype=np.int64)
         self._biases = np.array([bias for _, bias in params.logit_bias], dtype=np.float32)
-        self._rng = Generator(PCG64(params.seed))
+        self._rng = random or Generator(PCG64())
         self._numbers: list[float] = []
         self._banned = np.array(sorted(banned_ids), dtype=np.int64)
         self._penalties = params.penalty_last_n > 0 and (
             params.repeat_penalty != 1.0 or params.frequency_penalty != 0.0 or params.presence_penalty != 0.0
         )
         self._greedy = params.greedy
+        self.noise = GumbelNoise(params.seed) if params.seed is not None and not params.greedy else None
         self._edits = self._penalties or len(self._banned) > 0 or len(self._biased) > 0
         self._decisive_margin, self._min_p_reach = _decisive_margin(params), _min_p_reach(params)
 
@@ -86,6 +93,35 @@ class Sampler:
         if not self._numbers:  # right after a pass the first call of the generator takes 20 microseconds
             self._numbers = self._rng.random(_NUMBERS)[::-1].tolist()
         return self._numbers.pop()
+
+    def draw(self, distribution: Distribution, place: int) -> int:
+        """A token of ``distribution``, which is that of ``place``, the index of the token in the sequence."""
+        return distribution.draw(self.uniform()) if self.noise is None else self.noise.draw(distribution, place)
+
+    def choose(self, row: Row, history: History, pending: list[int]) -> int:
+        """The token that follows ``history`` and ``pending``: the argmax at temperature 0, else drawn.
+
+        Raises:
+            DecodeError: the row holds no numbers (a damaged model).
+            GrammarError: no token may follow.
+        """
+        if self._greedy:
+            return self.argmax(row, history, pending)
+        return self.draw(self.distribution(row, history, pending), len(history) + len(pending))
+
+    def contest(self, row: Row, history: History, pending: list[int], bound: float) -> Contest:
+        """The same token, and whether it is a near tie where differences of two logits may be off by ``bound``."""
+        if self._greedy:
+            return greedy_contest(row, self.argmax(row, history, pending), bound)
+        assert self.noise is not None  # noqa: S101  (without a seed, nothing can be compared)
+        drawn = self.choose(row, history, pending)  # which edits the row
+        found = uncertain_candidates(row, self.params, bound)
+        if self._constraint is not None:
+            allowed = self._constraint.allows(history, pending, found.ids)
+            if allowed is not None:
+                found = Uncertain(found.ids[allowed], found.logits[allowed], found.is_certain[allowed])
+        exponentials = self.noise.exponentials(found.ids, len(history) + len(pending))
+        return seeded_contest(found, exponentials, drawn, row, self.params, bound)
 
     def argmax(self, row: Row, history: History, pending: list[int]) -> int:
         """The most likely token after penalties that the grammar allows; of equal ones the lowest id.

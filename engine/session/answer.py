@@ -10,7 +10,7 @@ import numpy as np
 from engine.decoding.detokenizer import Detokenizer, Piece
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
-from engine.decoding.tie_safe import TieBound, TieSafeVerifier
+from engine.decoding.tie_safe import TieBound, TieSafeVerifier, decides_ties
 from engine.drafters.base import Drafter
 from engine.errors import DecodeError, PromptError, PromptTooLongError
 from engine.grammar.constraint import GrammarConstraint
@@ -83,7 +83,7 @@ class Answer:
         self.on_first_look: Callable[[Distribution, Distribution], None] | None = None  # see `LoopConfig`
         self.on_trace: OnTrace | None = None
         self.tie_bound: TieBound | None = None  # where near ties are to be decided in the plain shape
-        self._canonical = request.tie_safe and request.sampling.greedy
+        self._canonical = decides_ties(request)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._pace.paced else self._pace.depth
         self.stats.decisions.append(self._pace.reason)
@@ -174,7 +174,7 @@ class Answer:
         if should_stop():
             return True
         try:
-            for done in self._target.prefill(prompt[cached:-1], canonical=self._canonical):
+            for done in self._target.prefill(prompt[cached:-1]):
                 yield PrefillProgress(self._request.request_id, cached + done, len(prompt))
                 if should_stop():
                     return True
@@ -224,8 +224,6 @@ class Answer:
         return LoopConfig(
             pacer=pacer,
             costs=self._pacer,
-            # A seed repeats an answer at a fixed depth: the sizes of its passes must not follow what was measured.
-            pads=pacer is not None or sampler.greedy or self._request.sampling.seed is None,
             tie_safe=None if bound is None else TieSafeVerifier(self._target, sampler, bound, self.stats),
             on_pass=self._on_pass,
             on_first_look=self.on_first_look,

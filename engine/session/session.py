@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.cache.states import StateCache
-from engine.decoding.tie_safe import TieBound
+from engine.decoding.tie_safe import TieBound, decides_ties
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
@@ -51,6 +51,7 @@ from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
 from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
+from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
@@ -64,7 +65,7 @@ from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
-from engine.tuning.target_attention import TargetAttention
+from engine.tuning.target_attention import with_attention
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class Session:
         with explained(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
-        options = TargetAttention(self._store).choose(request.target, options)
+        options = with_attention(request.target, options)
         options = with_room_for(request.draft, request, options)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
@@ -377,7 +378,7 @@ class Session:
 
     def _answer(self, request: ChatRequest, should_stop: Callable[[], bool], note: str = "") -> Iterator[Event]:
         target, prompt = self._loaded(), self._prompt_builder()
-        tie_safe = request.tie_safe and request.sampling.greedy
+        tie_safe = decides_ties(request)
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
@@ -387,10 +388,9 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=should_stop)
         pacer = costs.pacer if paced else None
-        # A seed repeats an answer only where the drafts are the same, so what was said elsewhere is left out then.
-        use_past = request.use_past and request.sampling.seed is None
-        sharpness = self._sharpness if paced or request.sampling.seed is None else None
-        index = self._past.index if self._past is not None and use_past else None
+        index = self._past.index if self._past is not None and request.use_past else None
+        # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
+        sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop)
         if model is not None:
             model.on_steps = costs.observe_draft_step
@@ -434,7 +434,8 @@ class Session:
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
 
-        In a pass of one token, as in plain decoding, without penalties. What the cache holds of it is not read again.
+        In a pass of one token, as in plain decoding, without penalties. Where a seed draws, its Gumbel numbers times
+        the temperature are added: the greater sum wins. What the cache holds of it is not read again.
 
         Raises:
             EngineError: no model is loaded, or a pass failed.
@@ -444,7 +445,11 @@ class Session:
         for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
             pass
         row = sequence.forward([int(ids[-1])], 1)[0]
-        return float(row[first] - row[second])
+        gap, sampling = float(row[first] - row[second]), request.sampling
+        if sampling.seed is not None and not sampling.greedy:
+            times = np.log(GumbelNoise(sampling.seed).exponentials(np.array([first, second]), len(ids)))
+            gap -= sampling.temperature * float(times[0] - times[1])
+        return gap
 
     def count_tokens(self, text: str) -> int | None:
         """How many tokens a text has for the loaded model; None where none is loaded."""
@@ -562,7 +567,7 @@ def _identity(loaded: LoadedModel) -> Callable[[], str]:
     """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
     info, context = loaded.info, loaded.context
     kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, *info.placement.facts)
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
     key = key_of(*facts, *library.machine_facts())
     return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 

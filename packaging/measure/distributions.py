@@ -17,6 +17,7 @@ from curves import InjectedCurve, random_curve
 from numpy.typing import NDArray
 from pair import Pair, open_pair
 from scipy import stats
+from scripted_pair import unseeded
 
 from engine.decoding.loop import LoopConfig, Speculation, StepOutput
 from engine.decoding.stats import StatsRecorder
@@ -79,7 +80,7 @@ class Answers:
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
         observe = self._sharpness.observe if self._sharpness is not None else None
         config = LoopConfig(pacer=self._pacer, on_first_look=observe)
-        speculation = Speculation(target, self._drafter, Sampler(sampling), recorder, prompt, config)
+        speculation = Speculation(target, self._drafter, unseeded(sampling), recorder, prompt, config)
         ids: list[int] = []
         while len(ids) < NUM_POSITIONS and speculation.room > 0:
             before, padded = recorder.proposed, self._curve.num_padded

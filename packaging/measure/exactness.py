@@ -1,15 +1,17 @@
-"""Measures exactness on real models: greedy identity of all modes, and the distribution of sampled tokens.
+"""Measures exactness on real models: that all modes give one answer, and the distribution of sampled tokens.
 
     python packaging/measure/exactness.py greedy --target T.gguf --draft D.gguf --prompts 500 --tie-safe
+    python packaging/measure/exactness.py seeded --target T.gguf --draft D.gguf --prompts 100 --tie-safe
     python packaging/measure/exactness.py sampling --target T.gguf --draft D.gguf --samples 20000
     python packaging/measure/exactness.py mutants --target T.gguf --draft D.gguf
 
 `greedy` compares every mode with plain decoding and lists each difference with the margin of the logits where it
-begins; with `--tie-safe` there must be none. `sampling` compares the first token with
-the exact p, and each of the first three positions with plain decoding, by chi-square over cells pooled to at least ten
-expected: at depth 3, and paced through all depths by cost curves that are made up; what is suspicious is looked at once
-more, with other seeds and four times the samples. `mutants` breaks the verification on purpose and shows that the same
-test notices.
+begins; with `--tie-safe` there must be none. `seeded` does so above temperature 0, each prompt with a seed of its own,
+under several sampling chains and a grammar in turn; the seed's numbers are part of the margin then. `sampling` compares
+the first token with the exact p, and each of the first three positions with plain decoding, by chi-square over cells
+pooled to at least ten expected: at depth 3, and paced through all depths by cost curves that are made up; what is
+suspicious is looked at once more, with other seeds and four times the samples. `mutants` breaks the verification on
+purpose and shows that the same test notices.
 """
 
 from __future__ import annotations
@@ -27,12 +29,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from distributions import mutants, sampling
-from pair import Pair, open_pair
+from pair import open_pair
 
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
-from engine.sampling.sampler import History
 from engine.session.session import Session
 
+# Of seeded answers; under the last one a grammar, too.
+CHAINS = {
+    "temperature 0.7": SamplingParams(0.7, top_k=0, top_p=1.0, min_p=0.0),
+    "temperature 1, usual truncation": SamplingParams(1.0),
+    "temperature 1, top-k 40": SamplingParams(1.0, top_k=40, top_p=1.0, min_p=0.0),
+    "temperature 1, min-p 0.05, penalties": SamplingParams(1.0, 0, 1.0, 0.05, repeat_penalty=1.1, presence_penalty=0.3),
+    "temperature 0.7, grammar": SamplingParams(0.7),
+}
+GRAMMAR = 'root ::= [A-Z] [a-z ]+ (", " [a-z ]+)* "." (" " root)?'
 WORDS = ("river", "stone", "lamp", "boat", "apple", "bell", "cloud", "garden", "needle", "pocket", "ribbon", "wagon")
 
 
@@ -57,6 +67,8 @@ class Found:
 
     num_answers: int = 0
     num_different: int = 0
+    accepted: int = 0
+    proposed: int = 0
     worst_margin: float = 0.0
     tie_checks: int = 0
     tie_tokens: int = 0
@@ -64,8 +76,8 @@ class Found:
     decode_s: float = 0.0
 
 
-def greedy(options: argparse.Namespace) -> int:
-    """Compare the greedy tokens of all modes with plain decoding's.
+def same_answers(options: argparse.Namespace) -> int:
+    """Compare the tokens of all modes with plain decoding's, greedy or seeded.
 
     Return 1 where one differs by more than 0.05 of margin, and with ``--tie-safe`` where any differs.
     """
@@ -75,17 +87,22 @@ def greedy(options: argparse.Namespace) -> int:
     runs = [(mode, depth) for mode in modes if mode is not Mode.OFF for depth in options.depths or [None]]
     found = {run: Found() for run in runs}
     is_chat = pair.target.model.chat_template is not None
-    for text in islice(greedy_prompts(options.prompts), options.skip, None):
+    for number, text in islice(enumerate(greedy_prompts(options.prompts)), options.skip, None):
+        chain, sampling = "greedy", SamplingParams(temperature=0.0)
+        if options.what == "seeded":
+            chain = list(CHAINS)[number // 5 % len(CHAINS)]  # prompts go round by five, too
+            sampling = replace(CHAINS[chain], seed=number)
         prompt = pair.ids(text)
         request = ChatRequest(
             messages=(Message("user", text),) if is_chat else (),
             raw_prompt=None if is_chat else f"{text} ",
-            sampling=SamplingParams(temperature=0.0),
+            sampling=sampling,
+            grammar=GRAMMAR if "grammar" in chain else "",
             max_tokens=min(options.tokens, session.ready().target.n_ctx - len(prompt)),
-            ignore_eos=True,
+            ignore_eos="grammar" not in chain,
             tie_safe=options.tie_safe,
         )
-        plain = list(answer(session, request).token_ids)
+        plain = answer(session, request).token_ids
         for (mode, depth), one in found.items():
             end = answer(session, replace(request, mode=mode, depth=depth))
             one.num_answers += 1
@@ -93,15 +110,18 @@ def greedy(options: argparse.Namespace) -> int:
             one.tie_tokens += end.stats.tie_tokens
             one.tie_s += end.stats.tie_s
             one.decode_s += end.stats.decode_s
-            if list(end.token_ids) != plain:
-                margin = margin_at_difference(pair, prompt, plain, list(end.token_ids))
+            one.accepted += end.stats.accepted
+            one.proposed += end.stats.proposed
+            if end.token_ids != plain:
+                margin = margin_at_difference(session, request, plain, end.token_ids)
                 one.num_different += 1
                 one.worst_margin = max(one.worst_margin, margin)
-                print(f"{mode.value} {depth}: differs, margin {margin:.5f}: {text}", flush=True)
+                print(f"{mode.value} {depth}: {chain}: differs, margin {margin:.5f}: {text}", flush=True)
     for (mode, depth), one in found.items():
         print(
             f"{mode.value} at depth {'paced' if depth is None else depth}: {one.num_different} of {one.num_answers} "
-            f"answers of {options.tokens} tokens differ, worst margin {one.worst_margin:.5f}; near ties decided again "
+            f"answers of {options.tokens} tokens differ, worst margin {one.worst_margin:.5f}; "
+            f"{one.accepted} of {one.proposed} kept; near ties decided again "
             f"{one.tie_checks}, tokens for that {one.tie_tokens}, {one.tie_s:.2f} s of {one.decode_s:.2f} s"
         )
     num_different = sum(one.num_different for one in found.values())
@@ -115,17 +135,12 @@ def answer(session: Session, request: ChatRequest) -> Finished:
     return end
 
 
-def margin_at_difference(pair: Pair, prompt: History, plain: list[int], other: list[int]) -> float:
-    """How far apart the logits of the two tokens are where the answers part, decoded one token at a time."""
-    at = next(i for i, (a, b) in enumerate(zip(plain, other, strict=True)) if a != b)
-    target = pair.target.sequence
-    target.clear()
-    for _ in target.prefill(prompt[:-1], canonical=True):
-        pass
-    row = target.forward(prompt[-1:], 1)[0]
-    for token_id in plain[:at]:
-        row = target.forward((token_id,), 1)[0]
-    return abs(float(row[plain[at]] - row[other[at]]))
+def margin_at_difference(
+    session: Session, request: ChatRequest, plain: tuple[int, ...], other: tuple[int, ...]
+) -> float:
+    """How far apart the two tokens are where the answers part; nothing says of penalties and cuts of the chain."""
+    at = next((i for i, (a, b) in enumerate(zip(plain, other, strict=False)) if a != b), None)
+    return np.inf if at is None else abs(session.logit_gap(request, plain[:at], plain[at], other[at]))
 
 
 def _depth(text: str) -> int | None:
@@ -135,7 +150,7 @@ def _depth(text: str) -> int | None:
 def main() -> int:
     """Run one of the three measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["greedy", "sampling", "mutants"])
+    parser.add_argument("what", choices=["greedy", "seeded", "sampling", "mutants"])
     parser.add_argument("--target", required=True)
     parser.add_argument("--draft", required=True)
     parser.add_argument("--tokens", type=int, default=128)
@@ -147,7 +162,9 @@ def main() -> int:
     parser.add_argument("--modes", nargs="+", help="default: all")
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.8, 1.0])
     options = parser.parse_args()
-    return {"greedy": greedy, "sampling": sampling, "mutants": mutants}[options.what](options)
+    return {"greedy": same_answers, "seeded": same_answers, "sampling": sampling, "mutants": mutants}[options.what](
+        options
+    )
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from scripted_pair import (
     chi_square_p,
     likely_path,
     plain_distribution,
+    unseeded,
 )
 
 import engine.pacing.drafter
@@ -48,7 +49,6 @@ from engine.pacing.constants import MAX_DEPTH
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
-from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 
 POSITIONS = 3
@@ -107,7 +107,7 @@ class Deep:
         stats_of = StatsRecorder(Mode.AUTO, 256)
         drafter = self.drafters[mode]
         config = LoopConfig(pacer=self.pacer)
-        speculation = Speculation(self.target, drafter, Sampler(sampling), stats_of, ids, config)
+        speculation = Speculation(self.target, drafter, unseeded(sampling), stats_of, ids, config)
         given: list[int] = []
         while len(given) < LENGTH:
             before = stats_of.proposed

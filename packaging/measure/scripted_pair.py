@@ -5,15 +5,25 @@ Used by `scripted.py` and by the tests, to prove that answers are distributed as
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from engine.interfaces import Candidates, Rows, TokenIds
+from engine.interfaces import Candidates, Constraint, Rows, TokenIds
+from engine.records import SamplingParams
+from engine.sampling.sampler import Sampler
 
 N_VOCAB = 10
 P_LOGITS = np.random.default_rng(1).normal(0, 1.2, (N_VOCAB, N_VOCAB)).astype(np.float32)
 Q_LOGITS = (P_LOGITS + np.random.default_rng(2).normal(0, 0.8, P_LOGITS.shape)).astype(np.float32)
+
+
+def unseeded(params: SamplingParams, constraint: Constraint | None = None) -> Sampler:
+    """One that draws as without a seed, but the same numbers each time: ``params.seed`` says which."""
+    random = np.random.default_rng(params.seed)
+    return Sampler(replace(params, seed=None), constraint=constraint, random=random)
 
 
 class MarkovModel:
@@ -27,6 +37,7 @@ class MarkovModel:
         self.num_candidates = 0
         self.n_vocab = int(logits.shape[1])
         self.n_ctx = n_ctx
+        self.n_ubatch = 64
         self.num_forwards = 0
 
     @property

@@ -28,7 +28,7 @@ from progress import CompileProgress
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine.kernels.build_options import TILES, stamped, wanted_kernels, with_kernels
+from engine.kernels.build_options import stamped, wanted_kernels, with_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"
@@ -232,9 +232,7 @@ def install(
     meanwhile()
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
-        if new.kernels.startswith(TILES):
-            say("llama.cpp is compiled with one instruction mended, which some compilers get wrong on this processor.")
-        elif new.kernels:
+        if new.kernels:
             say("llama.cpp is compiled with kernels for a few tokens at a time that suit this processor better.")
         past_cache = ["--no-cache-dir", "--force-reinstall", "--no-deps", "--no-binary", LLAMA]
         run_pip(folder, [*past_cache, new.llama], env)

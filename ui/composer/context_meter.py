@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QRadioButton,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,9 +24,10 @@ from ui.text.formatting import count, hover, percent
 from ui.text.language import mark, translate
 from ui.theme.palette import Palette
 from ui.theme.theme import Theme
+from ui.widgets.icon_button import ShrinkingButton
 from ui.widgets.popups import Popup
 
-BAR = QSize(56, 10)
+BAR, SHORT_BAR = QSize(56, 10), QSize(24, 10)
 SWATCH = QSize(14, 10)
 PANEL_PX = 320
 BORDERS_PX = 2  # of the panel, both sides
@@ -99,8 +99,8 @@ def paint_part(painter: QPainter, area: QRectF, part: int, palette: Palette) -> 
         painter.fillRect(area, QBrush(QColor(palette.caution), Qt.BrushStyle.DiagCrossPattern))
 
 
-class ContextMeter(QToolButton):
-    """A small bar with a percentage.
+class ContextMeter(ShrinkingButton):
+    """A small bar with a percentage; where there is little room a shorter one alone, until it is nearly full.
 
     Signals:
         policy_chosen(str): what is to happen when the context is full: "drop", "summarise" or "stop".
@@ -113,7 +113,10 @@ class ContextMeter(QToolButton):
         self._theme = theme
         self._parts = ContextParts()
         self._policy = "drop"
+        self.usual_words = (percent(1.0),)
         self.setObjectName("contextMeter")
+        self._bar_size = BAR
+        self._wants_compact = False
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(BAR)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -146,6 +149,27 @@ class ContextMeter(QToolButton):
         """What is shown."""
         return self._parts
 
+    def set_compact(self, compact: bool) -> None:
+        """A short bar, unless it has to say more."""
+        self._wants_compact = compact
+        compact = compact and not self._speaks_up
+        super().set_compact(compact)
+        size = SHORT_BAR if compact else BAR
+        if size != self._bar_size:
+            self._bar_size = size
+            self.setIconSize(size)
+            self._show(settled=False)
+
+    def width_px(self, *, compact: bool) -> int:
+        """With the bar that it would have then."""
+        shown = SHORT_BAR if compact and not self._speaks_up else BAR
+        width = super().width_px(compact=compact and not self._speaks_up)
+        return width + shown.width() - self._bar_size.width()
+
+    @property
+    def _speaks_up(self) -> bool:
+        return self._parts.nearly_full or self._parts.refused > 0
+
     def open_panel(self) -> None:
         """Show the parts, and the choice."""
         panel = self.panel = ContextPanel(self._theme, self._parts, self._policy, self)
@@ -163,7 +187,7 @@ class ContextMeter(QToolButton):
     def _show(self, *, settled: bool = True) -> None:
         parts = self._parts
         self.setVisible(parts.size > 0)
-        drawn = (self._theme.tokens, self.devicePixelRatioF(), *self._edges())
+        drawn = (self._theme.tokens, self.devicePixelRatioF(), self._bar_size, *self._edges())
         if drawn != self._drawn:
             self._drawn = drawn
             self.setIcon(QIcon(self._bar()))
@@ -171,6 +195,7 @@ class ContextMeter(QToolButton):
         stays = text == self.text()
         if not stays:  # Qt would arrange the whole header for the same words, too
             self.setText(text)
+            self.set_compact(self._wants_compact)
         if settled or not stays or self.underMouse() or QAccessible.isActive():
             self._update_description()
 
@@ -195,12 +220,12 @@ class ContextMeter(QToolButton):
     def _lengths(self) -> list[tuple[int, float]]:
         """The parts of the bar from the left with their lengths in pixels."""
         parts = self._parts
-        left, width = 1.0, BAR.width() - 2.0
+        left, width = 1.0, self._bar_size.width() - 2.0
         held = ((SYSTEM, parts.system), (CONVERSATION, parts.conversation), (LAST, parts.last_answer))
         found = []
         for part, tokens in ((REFUSED, parts.size),) if parts.refused else held:
             share = min(tokens / parts.size if parts.size else 0.0, 1.0)
-            length = min(width * share, BAR.width() - 1.0 - left)
+            length = min(width * share, self._bar_size.width() - 1.0 - left)
             found.append((part, length))
             left += length
         return found
@@ -217,16 +242,16 @@ class ContextMeter(QToolButton):
 
     def _bar(self) -> QPixmap:
         parts, palette, ratio = self._parts, self._theme.tokens, self.devicePixelRatioF()
-        pixmap = QPixmap(BAR * ratio)
+        pixmap = QPixmap(self._bar_size * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(QColor(palette.page))
         painter = QPainter(pixmap)
         left = 1.0
         for part, length in self._lengths():
-            paint_part(painter, QRectF(left, 1.0, length, BAR.height() - 2.0), part, palette)
+            paint_part(painter, QRectF(left, 1.0, length, self._bar_size.height() - 2.0), part, palette)
             left += length
         painter.setPen(QColor(palette.caution if parts.nearly_full or parts.refused else palette.border_strong))
-        painter.drawRect(QRectF(0.5, 0.5, BAR.width() - 1.0, BAR.height() - 1.0))
+        painter.drawRect(QRectF(0.5, 0.5, self._bar_size.width() - 1.0, self._bar_size.height() - 1.0))
         painter.end()
         return pixmap
 

@@ -36,6 +36,7 @@ class ThinkingButton(QToolButton):
         self._wanted = ""
         self.setAccessibleName(translate("ThinkingButton", "How the model thinks"))
         make_menu_button(self)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron at the right, as of the modes
         self.clicked.connect(self.open_menu)
         theme.changed.connect(self._recolor)
         self._recolor()
@@ -106,7 +107,7 @@ class ThinkingButton(QToolButton):
         self.menu_of_options.fit_rows()
 
     def _recolor(self) -> None:
-        self.setIcon(self._theme.icon("lightbulb", size=14))
+        self.setIcon(self._theme.icon("chevron-down", size=14))
         if self._menu is not None:  # text may have another size
             self._menu.deleteLater()
             self._menu = None

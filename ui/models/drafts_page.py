@@ -29,7 +29,7 @@ def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
     groups = (
         (translate("DraftsPage", "Matching"), (Match.YES,)),
         (translate("DraftsPage", "With another vocabulary"), (Match.TRANSLATED,)),
-        (translate("DraftsPage", "Not checked"), (Match.UNCHECKED, Match.CHECKING)),
+        (translate("DraftsPage", "Could not be checked"), (Match.UNCHECKED, Match.CHECKING)),
         (translate("DraftsPage", "Not suitable"), (Match.NO,)),
     )
     return grouped((heading, [_choice(row) for row in rows if row.match in matches]) for heading, matches in groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.domain.engines import (
@@ -18,7 +19,7 @@ from app.domain.engines import (
 from engine.records import Problem
 from ui.models.parts import StatusMark, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
-from ui.text.formatting import count
+from ui.text.formatting import as_written, count
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
@@ -29,7 +30,7 @@ INTRO = mark(
     "EnginesPage",
     "A model that is too large for this computer can answer from another one: any server that speaks OpenAI's API, "
     "such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you "
-    "attach, leave this machine.",
+    "attach, leave this machine, unless the engine runs on it.",
 )
 KEPT = mark("EnginesPage", "The key is stored in the system's keyring and sent only to this address.")
 TRUST = mark("EnginesPage", "Send unencrypted: I trust the network between here and there")
@@ -119,7 +120,15 @@ class EngineForm(QFrame):
 class EngineCard(QFrame):
     """One engine that was added."""
 
-    def __init__(self, requests: ModelsRequests, record: EngineRecord, begin_key: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        requests: ModelsRequests,
+        record: EngineRecord,
+        begin_key: Callable[[str], None],
+        *,
+        silent: bool,
+    ) -> None:
         super().__init__()
         self.url = record.url
         self.setObjectName("card")
@@ -128,10 +137,14 @@ class EngineCard(QFrame):
         column.setSpacing(8)
         self.title = label(record.host, "strong")
         self.about = label(_about(record), "caption", wrap=True)
+        self.silence = StatusMark(theme)
+        self.silence.show_mark("triangle-alert", translate("EnginesPage", "It did not answer when last asked"), "warn")
+        self.silence.setVisible(silent)
         self.models = NoWheelComboBox()
         self.models.setAccessibleName(translate("EnginesPage", "Model on {host}").format(host=record.host))
         for model in record.facts.models:
             self.models.addItem(_with_size(model, record), model.name)
+            self.models.setItemData(self.models.count() - 1, as_written(model.name), Qt.ItemDataRole.ToolTipRole)
         self.chat_button = button(
             translate("EnginesPage", "Chat"),
             lambda: requests.engine_chat_requested.emit(remote_path(record.url, self.models.currentData())),
@@ -160,6 +173,7 @@ class EngineCard(QFrame):
             row.addWidget(each)
         column.addWidget(self.title)
         column.addWidget(self.about)
+        column.addWidget(self.silence)
         column.addLayout(row)
 
     def _ask(self, requests: ModelsRequests) -> None:
@@ -178,14 +192,15 @@ class EngineCard(QFrame):
 def _with_size(model: RemoteModel, record: EngineRecord) -> str:
     """A model's name, with its context where the engine's models have several."""
     if not model.n_ctx or len({each.n_ctx for each in record.facts.models}) < 2:
-        return model.name
+        return model.title
     size = translate("EnginesPage", "context of {number} tokens").format(number=count(model.n_ctx))
-    return f"{model.name} · {size}"
+    return f"{model.title} · {size}"
 
 
 def _about(record: EngineRecord) -> str:
     facts = record.facts
-    parts = [facts.title, translate("EnginesPage", "%n models", None, len(facts.models))]
+    here = [translate("EnginesPage", "on this computer")] if record.is_here else []
+    parts = [facts.title, *here, translate("EnginesPage", "%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
         parts.append(translate("EnginesPage", "drafts, and does not tell how"))
     elif facts.drafting:
@@ -205,7 +220,7 @@ class EnginesPage(QWidget):
 
     def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._requests = requests
+        self._theme, self._requests = theme, requests
         self.form = EngineForm(theme, requests)
         self.cards: list[EngineCard] = []
         self._used: dict[str, str] = {}
@@ -233,11 +248,14 @@ class EnginesPage(QWidget):
         """The page is shown: the address is what is typed first."""
         self.form.address.setFocus()
 
-    def set_engines(self, records: Sequence[EngineRecord]) -> None:
-        """The engines that were added; what was chosen on a card stays chosen."""
+    def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
+        """The engines that were added, ``silent`` those that did not answer; what was chosen on a card stays chosen."""
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
-        self.cards = [EngineCard(self._requests, record, self.form.begin_key) for record in records]
+        self.cards = [
+            EngineCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
+            for record in records
+        ]
         for each in self.cards:
             each.choose(self._used.get(each.url) or chosen.get(each.url, ""))
             self._list.addWidget(each)

@@ -5,24 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.models import LibraryRow, ModelRef, OfferRow
-from ui.models.parts import EmptyPagePlaceholder, StatusMark, button, empty_layout, label, scrolled
+from ui.models.parts import EmptyPagePlaceholder, StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
 from ui.models.ways import ScanLine, WaysToModels
 from ui.models.words import used
 from ui.settings.rows import ask_model_file
 from ui.text import clock
 from ui.text.formatting import as_written, size
-from ui.text.language import translate
+from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.icon_button import IconButton
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.popups import Menu
 
 WIDTH_PX = 860
+# In which order the models stand, and how their rows are compared; those without a date are the last.
+ORDERS = {
+    "used": mark("LibraryPage", "Last used first"),
+    "name": mark("LibraryPage", "By name"),
+    "size": mark("LibraryPage", "Largest first"),
+}
+
+
+def sorted_rows(rows: Sequence[LibraryRow], order: str) -> list[LibraryRow]:
+    """In this order of `ORDERS`; what is equal in it stays as it is."""
+    if order == "name":
+        return sorted(rows, key=lambda row: row.name.casefold())
+    if order == "size":
+        return sorted(rows, key=lambda row: -row.size_bytes)
+    return sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
+
+
+def _has_words(typed: str, *texts: str) -> bool:
+    """Whether all words that were typed are in these texts."""
+    return all(word in " ".join(texts).casefold() for word in typed.casefold().split())
 
 
 def facts(row: LibraryRow) -> str:
@@ -172,7 +193,10 @@ class LibraryPage(QWidget):
         super().__init__(parent)
         self._theme, self._requests = theme, requests
         self.lines: list[LibraryLine] = []
-        self.offer_buttons: list[QWidget] = []
+        self.offer_buttons: list[QPushButton] = []
+        self._offers: tuple[OfferRow, ...] = ()  # what can be added
+        self._seen_offers: list[OfferRow] = []  # with those added since the page is seen: nothing moves under a click
+        self._rows: tuple[LibraryRow, ...] = ()
         self._shown: tuple[tuple[LibraryRow, ...], tuple[OfferRow, ...], tuple[str, ...]] | None = None
         self.words = label("", "caption", wrap=True)
         self.add_button = button(
@@ -186,6 +210,10 @@ class LibraryPage(QWidget):
             tip=translate("LibraryPage", "Looks for models in other apps' folders."),
         )
         self.ways = WaysToModels(requests)
+        self.filter, self.order = QLineEdit(), NoWheelComboBox()
+        self._make_narrowing()
+        self.nothing = label("", "muted", wrap=True)
+        self.add_all_button = button("", self._add_all, name=translate("LibraryPage", "Add all that was found"))
         self.scan = ScanLine(requests)
         self.skipped = label("", "caption", wrap=True)
         self.skipped.hide()
@@ -194,6 +222,9 @@ class LibraryPage(QWidget):
         self.offers = QVBoxLayout()
         self.offers.setSpacing(8)
         self.offers_heading = label(translate("LibraryPage", "Found on this computer"), "section")
+        self.models_heading = label(translate("LibraryPage", "In the library"), "section")
+        for heading in (self.offers_heading, self.models_heading):
+            heading.setContentsMargins(0, 8, 0, 0)
         self.empty = EmptyPagePlaceholder(theme, "library")
         self.empty.setMinimumHeight(280)
         pairs = button(
@@ -215,32 +246,53 @@ class LibraryPage(QWidget):
         self._arrange()
         self.add_button.hide()
 
+    def _make_narrowing(self) -> None:
+        """What leaves some models out, and sorts them."""
+        self.filter.setPlaceholderText(translate("LibraryPage", "Filter"))
+        self.filter.setAccessibleName(translate("LibraryPage", "Filter the models"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._fill)
+        self.order.setAccessibleName(translate("LibraryPage", "Order of the models"))
+        for name, words in ORDERS.items():
+            self.order.addItem(translate("LibraryPage", words), name)
+        self.order.currentIndexChanged.connect(self._fill)
+
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
         names = QVBoxLayout()
         names.setSpacing(2)
         names.addWidget(label(translate("LibraryPage", "Library"), "heading"))
         names.addWidget(self.words)
-        head.addLayout(names, 1)
-        head.addWidget(self.look_button)
-        head.addWidget(self.add_button)
+        actions = WrappingRow()
+        for each in (self.add_button, self.ways.folder_button, self.ways.link_button, self.look_button):
+            actions.add(each)
+        actions.add_gap()
+        self.narrowing = QWidget()
+        narrow = QHBoxLayout(self.narrowing)
+        narrow.setContentsMargins(0, 0, 0, 0)
+        narrow.setSpacing(8)
+        narrow.addWidget(self.filter, 1)
+        narrow.addWidget(self.order)
+        found = QHBoxLayout()
+        found.addWidget(self.offers_heading, 1)
+        found.addWidget(self.add_all_button)
         content = QWidget()
         holder = QWidget()
         holder.setMaximumWidth(WIDTH_PX)
         column = QVBoxLayout(holder)
         column.setContentsMargins(24, 20, 24, 24)
         column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.ways)
+        column.addLayout(names)
+        column.addWidget(actions)
         column.addWidget(self.scan)
         column.addSpacing(8)
-        column.addWidget(self.empty)
-        column.addLayout(self.models)
-        column.addSpacing(12)
-        column.addWidget(self.offers_heading)
+        column.addWidget(self.narrowing)
+        column.addLayout(found)  # above the models: what is added below moves nothing here
         column.addLayout(self.offers)
         column.addWidget(self.skipped)
+        column.addWidget(self.models_heading)
+        column.addWidget(self.empty)
+        column.addLayout(self.models)
+        column.addWidget(self.nothing)
         column.addStretch(1)
         outer = QHBoxLayout(content)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -252,6 +304,8 @@ class LibraryPage(QWidget):
 
     def start(self) -> None:
         """The page is seen."""
+        self._seen_offers = []
+        self._fill()
         first = next((line.chat for line in self.lines if line.chat.isEnabled()), self._own_file)
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -266,37 +320,79 @@ class LibraryPage(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
+        self._rows, self._offers = shown[0], shown[1]
+        self.empty.setVisible(not rows)
+        self.add_button.setVisible(bool(rows))  # the invitation has its own
+        self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
+        self.skipped.setVisible(bool(skipped))
+        self.words.setText(_kept_words(rows))
+        self._fill()
+
+    def _fill(self) -> None:
+        """Show what the filter leaves, in the order that is wanted."""
+        here = {row.path for row in self._rows}
+        kept = [offer for offer in self._seen_offers if offer in self._offers or offer.path in here]
+        self._seen_offers = [*kept, *(offer for offer in self._offers if offer not in kept)]
+        typed = self.filter.text()
+        rows = [row for row in self._rows if _has_words(typed, row.name, facts(row))]
+        offers = [offer for offer in self._seen_offers if _has_words(typed, offer.name, offer.owner)]
         focus = self.focusWidget()
-        had_focus = focus is not None and focus.hasFocus()
+        had_focus = focus is not None and focus.hasFocus() and focus not in (self.filter, self.order)
         key = next((line.row.key for line in self.lines if line.isAncestorOf(focus)), "") if focus else ""
+        number = next((number for number, add in enumerate(self.offer_buttons) if add is focus), -1)
         empty_layout(self.models)
         empty_layout(self.offers)
-        self.lines = [LibraryLine(self._theme, self._requests, row) for row in rows]
+        self.lines = [LibraryLine(self._theme, self._requests, row) for row in sorted_rows(rows, self._order)]
         for line in self.lines:
             self.models.addWidget(line)
         self.offer_buttons = []
         for offer in offers:
-            self.offers.addWidget(self._offer(offer))
-        self.empty.setVisible(not rows)
-        self.words.setVisible(bool(rows))  # without them the heading stands beside the middle of the buttons
-        self.add_button.setVisible(bool(rows))  # the invitation has its own
-        self.offers_heading.setVisible(bool(offers or skipped))
-        self.skipped.setText("\n".join((translate("LibraryPage", "Cannot be used:"), *skipped)))
-        self.skipped.setVisible(bool(skipped))
-        total = size(sum(row.size_bytes for row in rows if not row.in_place and not row.missing))
+            self.offers.addWidget(self._offer(offer, is_here=offer not in self._offers))
+        self._show_headings(len(offers))
         if had_focus:  # what had it is gone; who walks by keys stays where he was
-            same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
-            if same is not None:
-                same.show()  # what is not shown yet cannot take the focus
-            (same.chat if same else self._own_file).setFocus()
-        number = len(rows)
-        self.words.setText(
-            translate("LibraryPage", "%n models · {total} in the models folder", None, number).format(total=total)
-            if rows
-            else ""
-        )
+            self._focus_again(key, number)
 
-    def _offer(self, offer: OfferRow) -> QFrame:
+    @property
+    def _order(self) -> str:
+        return str(self.order.currentData())
+
+    def _show_headings(self, num_offers: int) -> None:
+        left = [offer for offer in self._offers if _has_words(self.filter.text(), offer.name, offer.owner)]
+        self.offers_heading.setVisible(bool(num_offers) or not self.skipped.isHidden())
+        self.add_all_button.setText(
+            translate("LibraryPage", "Add all %n", None, len(left)) if left else translate("LibraryPage", "All added")
+        )
+        self.add_all_button.setVisible(num_offers > 1)
+        self.add_all_button.setEnabled(bool(left))
+        self.models_heading.setVisible(bool(num_offers) and bool(self.lines))
+        self.narrowing.setVisible(len(self._rows) + len(self._seen_offers) > 1)
+        self.order.setVisible(len(self._rows) > 1)
+        is_found = bool(self.lines) or num_offers > 0 or not self._rows
+        self.nothing.setText(
+            translate("LibraryPage", "No model here has “{words}” in its name or facts.").format(
+                words=self.filter.text().strip()
+            )
+        )
+        self.nothing.setVisible(not is_found)
+
+    def _focus_again(self, key: str, number: int) -> None:
+        """The same model's button, the next that can be added, or what adds a file."""
+        same = next((line for line in self.lines if line.row.key == key and line.chat.isEnabled()), None)
+        adds = [add for add in self.offer_buttons[number:] if add.isEnabled()] if number >= 0 else []
+        chosen = same.chat if same else adds[0] if adds else self._own_file
+        holder = chosen.parentWidget()
+        if holder is not None and (same or adds):
+            holder.show()  # what is not shown yet cannot take the focus
+        chosen.setFocus()
+
+    def _add_all(self) -> None:
+        """Add what was found, as far as the filter shows it."""
+        typed = self.filter.text()
+        for offer in self._offers:
+            if _has_words(typed, offer.name, offer.owner):
+                self._requests.offer_taken.emit(offer.path)
+
+    def _offer(self, offer: OfferRow, *, is_here: bool) -> QFrame:
         frame = QFrame()
         frame.setObjectName("card")
         name = ElidedLabel(offer.name)
@@ -308,10 +404,11 @@ class LibraryPage(QWidget):
         words.addWidget(name)
         words.addWidget(place)
         add = button(
-            translate("LibraryPage", "Add"),
+            translate("LibraryPage", "Added") if is_here else translate("LibraryPage", "Add"),
             lambda: self._requests.offer_taken.emit(offer.path),
             name=translate("LibraryPage", "Add {name}").format(name=offer.name),
         )
+        add.setEnabled(not is_here)
         self.offer_buttons.append(add)
         row = QHBoxLayout(frame)
         row.setContentsMargins(16, 10, 10, 10)
@@ -325,6 +422,15 @@ class LibraryPage(QWidget):
 
     def _ask_file(self) -> None:
         ask_model_file(self.window(), translate("LibraryPage", "Model"), self._requests.add_requested.emit)
+
+
+def _kept_words(rows: Sequence[LibraryRow]) -> str:
+    """How many there are, and what those take that were downloaded."""
+    number, kept = len(rows), sum(row.size_bytes for row in rows if not row.in_place and not row.missing)
+    if not kept:
+        return translate("LibraryPage", "%n models", None, number)
+    words = translate("LibraryPage", "%n models · {total} in the models folder", None, number)
+    return words.format(total=size(kept))
 
 
 def _use_words(role: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.domain.models import CatalogRow, FitLevel, PairView
+from app.domain.models import CatalogRow, FitLevel, PairView, Suits
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
@@ -24,22 +24,22 @@ _TOP = Qt.AlignmentFlag.AlignTop
 
 
 def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """Pairs that fit first, then the rest; of each the smallest first."""
-    rows = sorted(rows, key=_num_bytes)
+    """What runs well here first, as it is offered elsewhere; then the rest by fit, of each the smallest first."""
+    well = sorted((row for row in rows if row.suits >= Suits.WELL), key=lambda row: row.preference, reverse=True)
+    rest = sorted((row for row in rows if row.suits < Suits.WELL), key=_num_bytes)
+    fits = translate("RecommendedPage", "Slow here, or little memory left") if well else ""
     groups = (
-        (translate("RecommendedPage", "Fit this computer"), FitLevel.FITS),
-        (translate("RecommendedPage", "A tight fit"), FitLevel.TIGHT),
-        (translate("RecommendedPage", "Not checked yet"), FitLevel.UNKNOWN),
-        (translate("RecommendedPage", "Too large for this computer"), FitLevel.TOO_LARGE),
+        (translate("RecommendedPage", "Run well on this computer"), well),
+        (fits or translate("RecommendedPage", "Fit this computer"), _of(rest, FitLevel.FITS)),
+        (translate("RecommendedPage", "A tight fit"), _of(rest, FitLevel.TIGHT)),
+        (translate("RecommendedPage", "Not checked yet"), _of(rest, FitLevel.UNKNOWN)),
+        (translate("RecommendedPage", "Too large for this computer"), _of(rest, FitLevel.TOO_LARGE)),
     )
-    return grouped((heading, [_choice(row) for row in rows if row.fit is level]) for heading, level in groups)
+    return grouped((heading, [_choice(row) for row in found]) for heading, found in groups)
 
 
-def best_key(rows: Sequence[CatalogRow]) -> str:
-    """The pair to look at first: the largest that fits and is fast enough here, else the smallest that fits."""
-    fitting = sorted((row for row in rows if row.fit is FitLevel.FITS), key=_num_bytes)
-    quick = [row for row in fitting if row.plain is not None and row.plain.is_fast_enough]
-    return quick[-1].key if quick else fitting[0].key if fitting else ""
+def _of(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
+    return [row for row in rows if row.fit is level]
 
 
 def _num_bytes(row: CatalogRow) -> int:
@@ -51,7 +51,7 @@ def _choice(row: CatalogRow) -> Choice:
     return Choice(
         key=row.key,
         title=row.name,
-        lines=(row.good_for,),
+        lines=(row.good_for, _speed(row)) if row.plain is not None else (row.good_for,),
         side=bytes_or_unknown(row.pair.missing_bytes)
         if not row.pair.is_here
         else translate("RecommendedPage", "downloaded"),
@@ -60,6 +60,18 @@ def _choice(row: CatalogRow) -> Choice:
         spoken=translate("Words", FIT_WORDS[row.fit]),
         wraps=True,
     )
+
+
+def _speed(row: CatalogRow) -> str:
+    plain = row.plain
+    if plain is None:
+        return ""
+    words = (
+        translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
+        if row.thinks
+        else translate("RecommendedPage", "{low}–{high} tokens per second")
+    )
+    return words.format(low=f"{plain.low:.0f}", high=f"{plain.high:.0f}")
 
 
 class RecommendedPage(QWidget):
@@ -116,7 +128,7 @@ class RecommendedPage(QWidget):
         if current is not None and self.right.currentIndex() == 1:
             self._show(current)
         if current is None:
-            self.list.choose(best_key(rows))
+            self.list.choose_first()
         if not rows:
             search = button(
                 translate("RecommendedPage", "Search models"),

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow
+from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow, Suits
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -166,8 +166,8 @@ def _weight_words(row: CatalogRow) -> str:
 
 
 def is_quick(row: CatalogRow) -> bool:
-    """Whether a pair is known to be fast enough here to be the first choice."""
-    return row.pair.is_here or (row.plain is not None and row.plain.is_fast_enough)
+    """Whether a pair is known to run well enough here to be the first choice."""
+    return row.pair.is_here or row.suits >= Suits.WELL
 
 
 class WelcomePage(QWidget):

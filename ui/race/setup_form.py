@@ -372,7 +372,7 @@ class SetupForm(QFrame):
         self._temperature = temperature
         greedy = self.temperature.currentIndex() <= 0
         self.temperature.clear()
-        self.temperature.addItem(translate("Race", "0, to compare the answers"), True)
+        self.temperature.addItem(number_text(0.0), True)
         if temperature > 0.0:
             words = translate("Race", "{number}, as in the settings").format(number=number_text(temperature))
             self.temperature.addItem(words, False)

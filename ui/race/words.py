@@ -95,11 +95,6 @@ def answers_sentence(verdict: LaneVerdict) -> str:
 
 def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
     place = _place(parting, verdict.num_rounds)
-    if verdict.temperature > 0.0:
-        return translate(
-            "Race",
-            "{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.",
-        ).format(place=place)
     if parting.margin is None:
         return translate("Race", "{place}.").format(place=place)
     margin = locale().toString(parting.margin, "f", 3)
@@ -107,9 +102,14 @@ def _parting_sentence(verdict: LaneVerdict, parting: Parting) -> str:
         return translate("Race", "{place}: a near tie, {margin} apart in the target's logits.").format(
             place=place, margin=margin
         )
-    return translate("Race", "{place}: the two tokens are {margin} apart in the target's logits, no near tie.").format(
-        place=place, margin=margin
-    )
+    words = translate("Race", "{place}: the two tokens are {margin} apart in the target's logits, no near tie.")
+    if verdict.temperature > 0.0:
+        words = translate(
+            "Race",
+            "{place}: the two tokens are {margin} apart in the target's logits, no near tie, unless one is at the edge "
+            "of what top-k, top-p or min-p leave.",
+        )
+    return words.format(place=place, margin=margin)
 
 
 def _place(parting: Parting, num_rounds: int) -> str:

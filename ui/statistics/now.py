@@ -90,7 +90,6 @@ class NowPage(StatsPage):
         self._is_silent = False
         self._of_memory: list[QWidget] = []
         self.empty = _sentence()
-        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self.not_drafted = _sentence()
         self.find_draft_button = QPushButton(translate("Composer", "Find a draft"))
         self._lacks_draft = False
@@ -101,7 +100,8 @@ class NowPage(StatsPage):
         self._of_details: list[QWidget] = []  # out of sight while they are folded
         self._shown_parts: tuple[object, ...] | None = None  # whether there is an answer, with drafts, with details
         self._offered: frozenset[Source] = frozenset()  # where its tokens may come from
-        self._has_memory = False
+        self._has_memory = self._is_away = False
+        self._of_engine_here: list[QWidget] = []  # what no engine of others tells
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
@@ -150,9 +150,10 @@ class NowPage(StatsPage):
         accepted = [self.acceptance.rate, self.acceptance.by_depth]
         self.add(accepted)
         self._of_drafts += accepted
-        self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        sources = self._add_of_answer(name_of("source"), [self.origin, *self.sources.values(), self.refused])
+        self._of_engine_here = [self.acceptance.by_depth, *sources]
         self._add_of_answer(translate("StatsPanel", "Context"), [self.context_bar, self.context])
-        self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
+        self._of_engine_here += self._add_of_answer(translate("StatsPanel", "Why"), [self.why])
         self._arrange_details()
         self.column.addStretch(1)
 
@@ -169,8 +170,10 @@ class NowPage(StatsPage):
         memory = self.add_section(translate("StatsPanel", "Memory"), list(self.memory.values()))
         self._of_memory = [memory, *self.memory.values()]
 
-    def _add_of_answer(self, title: str, widgets: list[QWidget]) -> None:
-        self._of_answer += [self.add_section(title, widgets), *widgets]
+    def _add_of_answer(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
+        added = [self.add_section(title, widgets), *widgets]
+        self._of_answer += added
+        return added
 
     def _add_details(self, title: str, widgets: list[QWidget]) -> list[QWidget]:
         added = [self.add_section(title, widgets), *widgets]
@@ -183,6 +186,7 @@ class NowPage(StatsPage):
     def clear(self) -> None:
         """Nothing is known."""
         self._begin(translate("StatsPanel", "no answer yet"), live=False)
+        self.empty.setText(translate("StatsPanel", "No answer yet. Its statistics will appear here."))
         self._show_parts(has_answer=False)
 
     def begin(self) -> None:
@@ -227,8 +231,12 @@ class NowPage(StatsPage):
     def end(self, stats: RunStats | None) -> None:
         """The answer ended with these counters."""
         self._live = False
-        self.show_stats(stats or self.stats)
+        stats = stats or self.stats
+        self.show_stats(stats)
         self._set_state(translate("StatsPanel", "last answer"))
+        if stats == RunStats():  # it failed before its first word
+            self.empty.setText(translate("StatsPanel", "The last answer did not begin, so it has no figures."))
+            self._show_parts(has_answer=False)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -249,6 +257,7 @@ class NowPage(StatsPage):
         self._has_memory = bool(uses)
         self._lacks_draft = view.lacks_draft
         self._offered = view.sources
+        self._is_away = view.target is not None and bool(view.target.engine_url)
         self._show_parts(has_answer=self.empty.isHidden())
         source = translate("StatsPanel", MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
@@ -292,7 +301,8 @@ class NowPage(StatsPage):
         is_open = self.details.isChecked()
         is_compared = self._live or not stats.passes or self.speed.is_known
         sources = self._offered | stats.sources
-        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources)
+        is_told = not self._is_away if self._live else bool(stats.provenance or stats.decisions or not stats.passes)
+        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources, is_told)
         if shown == self._shown_parts:
             return
         self._shown_parts = shown
@@ -300,6 +310,7 @@ class NowPage(StatsPage):
         hidden = set() if is_open else set(self._of_details)
         hidden |= set() if has_drafts else set(self._of_drafts)
         hidden |= {row for source, row in self.sources.items() if source not in sources}
+        hidden |= set() if is_told else set(self._of_engine_here)
         for widget in {*self._of_answer, *self._of_drafts}:
             widget.setVisible(has_answer and widget not in hidden)
         for bar in self.speed.bars:

@@ -1,18 +1,61 @@
-"""A small button with a bundled icon that follows the palette, and may stay out of sight until hover or focus."""
+"""A small button with a bundled icon that follows the palette, and may stay out of sight until hover or focus.
+
+Where there is little room, its words go; and with their changes it neither grows nor shrinks.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QToolButton, QWidget
 
 from ui.text.formatting import as_written
 from ui.theme.theme import Theme
 
 CONFIRM_MS = 1_500
+WORDS_GAP_PX = 6  # between an icon and its words
 
 
-class IconButton(QToolButton):
+class ShrinkingButton(QToolButton):
+    """A picture with words that go where there is little room: the hover has them all."""
+
+    usual_words: tuple[str, ...] = ()  # what it says in turn: it is as wide as the widest of them, whichever it says
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._compact = False
+
+    def set_compact(self, compact: bool) -> None:
+        """Show the picture alone, or the words as well."""
+        if compact != self._compact:
+            self._compact = compact
+            beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+            self.setToolButtonStyle(alone if compact else beside)
+
+    def width_px(self, *, compact: bool) -> int:
+        """How wide it would be so, whatever it is now and says now."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        inside = QSize(self.iconSize())
+        if not compact:
+            words = (self.text(), *(f" {words}" for words in self.usual_words))
+            inside.setWidth(inside.width() + WORDS_GAP_PX + max(map(self.fontMetrics().horizontalAdvance, words)))
+        kind = QStyle.ContentsType.CT_ToolButton
+        return self.style().sizeFromContents(kind, option, inside, self).width()
+
+    def sizeHint(self) -> QSize:
+        """One width for all its usual words."""
+        hint = super().sizeHint()
+        if not self.usual_words:
+            return hint
+        return QSize(self.width_px(compact=self._compact), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """No less."""
+        return self.sizeHint() if self.usual_words else super().minimumSizeHint()
+
+
+class IconButton(ShrinkingButton):
     """An icon with an accessible name; ``text`` beside it is optional."""
 
     def __init__(self, theme: Theme, icon: str, name: str, *, text: str = "", parent: QWidget | None = None) -> None:

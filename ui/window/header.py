@@ -8,10 +8,10 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from app.domain.engine_view import EngineState, EngineView
-from app.domain.engines import EngineRecord, host_in
+from app.domain.engines import EngineRecord, host_in, stays_here
 from app.domain.model_name import shown_name
 from app.domain.models import PickerView
 from engine.records import DeviceUse, Mode, ModelInfo
@@ -20,14 +20,16 @@ from ui.text.formatting import as_written, count, hover, on_button, parameters, 
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.elided_label import ElidedLabel
-from ui.widgets.icon_button import IconButton
+from ui.widgets.icon_button import IconButton, ShrinkingButton
 from ui.widgets.pyside_wrappers import invalidate_item
 from ui.widgets.tab_order import set_tab_order
 from ui.window.model_picker import ModelPicker
 
 HEIGHT_PX, AROUND_TEXT_PX = 48, 30  # at the least; margins, and a button around its words
+PROGRESS_PX = 4
 CHROME_PX = 40  # of the button of the models, around its words
 MODELS_SHARE = 0.6  # of the room that title and models share, where it is not enough for both
+LEAST_NAME = 8  # widths of a letter for a target's name beside a draft's: with less, the draft's goes
 # Where a chat template comes from, as the engine names it.
 TEMPLATES = (mark("Header", "from the model"), mark("Header", "fallback"))
 
@@ -38,7 +40,11 @@ UNUSED_WORDS = {"pictures": mark("Header", "pictures"), "tools": mark("Header", 
 def describe(model: ModelInfo) -> str:
     """A model in a few lines, for the hover."""
     if model.engine_url:
-        words = translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+        words = (
+            translate("Header", "{name}\nOn {host} ({engine}), another program on this computer.")
+            if stays_here(model.engine_url)
+            else translate("Header", "{name}\nOn {host} ({engine}); what you write leaves this machine.")
+        )
         return words.format(name=model.name, host=host_in(model.engine_url), engine=model.architecture)
     words = translate(
         "Header",
@@ -85,6 +91,17 @@ def _layers_on(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
+def _apart(target: str, draft: str) -> tuple[str, str]:
+    """Both names without the words that they share: the ends of both, and how the draft's begins; never nothing."""
+    first, second = target.split(), draft.split()
+    while min(len(first), len(second)) > 1 and first[-1] == second[-1]:
+        del first[-1], second[-1]
+    shared = 0
+    while shared < min(len(first), len(second) - 1) and first[shared] == second[shared]:
+        shared += 1
+    return " ".join(first), " ".join(second[shared:])
+
+
 class Header(QFrame):
     """Values in by methods.
 
@@ -120,7 +137,10 @@ class Header(QFrame):
         self._making_demo = self._demo_active = False
         self._models = PickerView()
         self._engines: tuple[EngineRecord, ...] = ()
+        self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
+        self._indicators: list[ShrinkingButton] = []
+        self._compact = False  # whether the indicators are
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", translate("Header", "Show the sidebar (Ctrl+B)"))
         self.stats_button = IconButton(
@@ -129,7 +149,7 @@ class Header(QFrame):
         self.title = ElidedLabel(translate("Header", "New chat"))
         self.title.setProperty("kind", "strong")
         self.model_button = QToolButton()
-        self.progress = QProgressBar()
+        self.progress = QProgressBar(self)  # along the lower edge: it moves nothing when it comes
         self._make()
         self._arrange()
         theme.changed.connect(self._show)
@@ -144,7 +164,6 @@ class Header(QFrame):
         self.model_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.model_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.progress.setTextVisible(False)
-        self.progress.setFixedWidth(96)
         self.progress.setAccessibleName(translate("Header", "Loading the model"))
         self.model_button.clicked.connect(self.open_models)
         self._make_actions()
@@ -209,15 +228,15 @@ class Header(QFrame):
             if self._picker is not None and self._picker.isVisible():
                 self._fill_picker()
 
-    def set_engines(self, records: Sequence[EngineRecord]) -> None:
-        """The engines of others, whose models can be chosen, too."""
-        self._engines = tuple(records)
+    def set_engines(self, records: Sequence[EngineRecord], silent: frozenset[str] = frozenset()) -> None:
+        """The engines of others, whose models can be chosen, too; the ``silent``, by address, did not answer."""
+        self._engines, self._silent = tuple(records), silent
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
 
     def _fill_picker(self) -> None:
         builtin = self.demo_action if self._demo_active else self.builtin_action if self._note else None
-        self.picker.show_models(self._view, self._models, builtin, self._engines)
+        self.picker.show_models(self._view, self._models, builtin, self._engines, self._silent)
 
     def _on_draft(self, path: str) -> None:
         if path:
@@ -231,9 +250,6 @@ class Header(QFrame):
         row.setSpacing(8)
         row.addWidget(self.sidebar_button)
         row.addWidget(self.title, 1)
-        loading = QVBoxLayout()
-        loading.addWidget(self.progress)
-        row.addLayout(loading)
         row.addWidget(self.model_button)
         row.addWidget(self.stats_button)
         self._fit_text()
@@ -242,8 +258,11 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + AROUND_TEXT_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Put a sign of something under way beside the models."""
+        """Put a sign of something under way beside the models; one that can loses its words before they lose theirs."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
+        if isinstance(indicator, ShrinkingButton):
+            self._indicators.append(indicator)
+            indicator.set_compact(self._compact)
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
@@ -299,34 +318,61 @@ class Header(QFrame):
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
     def _fit_models(self) -> None:
-        """The title needs its room, too; the whole names are in the hover."""
+        """The title needs its room, too: first the indicators lose their words, then names are cut; hovers have all."""
+        if self._view.state is not EngineState.LOADING:  # what is said meanwhile is short, and soon gone
+            wanted = self.model_button.fontMetrics().horizontalAdvance(self._summary()) + self._title_px()
+            self._compact = wanted > self._room_px(compact=False)
+            for indicator in self._indicators:
+                indicator.set_compact(self._compact)
         text = on_button(self._fitting())
         if text != self.model_button.text():
             self.model_button.setText(text)
 
     def _fitting(self) -> str:
-        """As much of the names as there is room for: both, the target's alone, or a part of that."""
+        """As much of the names as there is room for: of the draft's what differs, and at last the target's alone."""
         metrics, room = self.model_button.fontMetrics(), self._models_px()
-        short = shown_name(self._view.target) if self._view.state is not EngineState.LOADING else ""
-        candidates = (self._summary(), short)
-        fits = next((text for text in candidates if text and metrics.horizontalAdvance(text) <= room), "")
-        return fits or metrics.elidedText(short or self._summary(), Qt.TextElideMode.ElideMiddle, room)
+        view = self._view
+        target = shown_name(view.target) if view.state is not EngineState.LOADING else ""
+        summary = self._summary()
+        if not target or metrics.horizontalAdvance(summary) <= room:
+            return metrics.elidedText(summary, Qt.TextElideMode.ElideMiddle, room)
+        draft = ""
+        if view.draft:
+            target, other = _apart(target, shown_name(view.draft))
+            draft = f" · {other} ✓"
+        left = room - metrics.horizontalAdvance(draft)
+        if left < min(metrics.horizontalAdvance(target), LEAST_NAME * metrics.averageCharWidth()):
+            target, left, draft = shown_name(view.target), room, ""
+        return metrics.elidedText(target, Qt.TextElideMode.ElideMiddle, left) + draft
 
     def _models_px(self) -> int:
+        """What the names of the models have: more than half where there is not enough, but some of the title stays."""
+        room, title = self._room_px(compact=self._compact), self._title_px()
+        least = min(title, self._title_px(translate("Header", "New chat")))
+        return max(room - title, min(round(room * MODELS_SHARE), room - least))
+
+    def _title_px(self, title: str = "") -> int:
+        return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
+
+    def _room_px(self, *, compact: bool) -> int:
+        """What title and names share."""
         margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
         taken = margins.left() + margins.right() + spacing + CHROME_PX
         for at in range(self.bar.count()):
             part = self.bar.itemAt(at)
-            if part is not None and not part.isEmpty() and part.widget() not in (self.title, self.model_button):
-                taken += part.sizeHint().width() + spacing
+            widget = part.widget() if part is not None else None
+            if part is not None and not part.isEmpty() and widget not in (self.title, self.model_button):
+                if isinstance(widget, ShrinkingButton) and widget in self._indicators:
+                    taken += spacing + widget.width_px(compact=compact)
+                else:
+                    taken += spacing + part.sizeHint().width()
             invalidate_item(part)
-        room = self.width() - taken
-        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
-        return max(room - title, round(room * MODELS_SHARE))
+        return self.width() - taken
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The names of the models give way to the title where there is little room."""
         super().resizeEvent(event)
+        self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
         if event.size().width() != event.oldSize().width():
             self._fit_models()
 

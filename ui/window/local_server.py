@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
 from app.domain.local_server import ServerState, ServerView
 from engine.records import Problem
 from ui.text.formatting import count, hover
-from ui.text.language import translate
+from ui.text.language import mark, translate
 from ui.text.problem_words import explanation
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ui.window.main_window import MainWindow
 
 CALM_MS = 1_000  # the sign does not flicker between two requests
+BUSY_WORDS = mark("LocalServer", "Server answering")
 
 
 def state_words(view: ServerView) -> str:
@@ -68,6 +69,9 @@ class ServerButton(IconButton):
         name = translate("LocalServer", "Local server")
         super().__init__(theme, "server", name, text=name)
         self._view = ServerView()
+        self.usual_words = tuple(
+            translate("LocalServer", words) for words in (mark("LocalServer", "Server on"), BUSY_WORDS)
+        )
         self._calms_down = QTimer(self, singleShot=True, interval=CALM_MS)
         self._calms_down.timeout.connect(self._show)
         self._make_menu()
@@ -148,12 +152,10 @@ class ServerButton(IconButton):
         if failed:
             text = translate("LocalServer", "Server off")
         elif busy:
-            text = translate("LocalServer", "Server answering")
-            if view.activity.num_waiting:
-                text = f"{text}, {_waiting_words(view.activity.num_waiting)}"
+            text = translate("LocalServer", BUSY_WORDS)
         else:
             text = translate("LocalServer", "Server on")
-        self.set_icon_name("triangle-alert" if failed else "server")
+        self.set_icon_name("triangle-alert" if failed else "refresh-cw" if busy else "server")
         self.set_marked(busy)
         if self.text().strip() != text:
             self._text = f" {text}"
@@ -162,6 +164,8 @@ class ServerButton(IconButton):
         if view.state is ServerState.ON:
             words = f"{view.address}/v1\n{count_words(view)}\n{words}"
         self.setToolTip(hover(words))
+        if busy and view.activity.num_waiting:
+            text = f"{text}, {_waiting_words(view.activity.num_waiting)}"
         self.setAccessibleName(translate("LocalServer", "Local server: {state}").format(state=text))
         self.setAccessibleDescription(words)
 

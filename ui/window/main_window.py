@@ -311,6 +311,11 @@ class MainWindow(QMainWindow):
         if self.problem_banner.problem == problem:
             self.problem_banner.hide()
 
+    def correct_problem(self, problem: Problem, now: Problem) -> None:
+        """Say how it stands by now, where it is still what is said and nobody has dismissed it."""
+        if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
+            self.problem_banner.show_problem(now)
+
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done."""
         self.notice_banner.show_notice(text)

@@ -32,11 +32,15 @@ def target_choice(row: LibraryRow, used: str) -> Choice:
     return _choice(TARGET + row.path, row, line or row.architecture, is_used=row.path == used)
 
 
-def engine_choice(record: EngineRecord, model: RemoteModel, used: str) -> Choice:
-    """A model that an engine of others has: what is written to it leaves this machine."""
+def engine_choice(record: EngineRecord, model: RemoteModel, used: str, *, silent: bool = False) -> Choice:
+    """A model that an engine of others has, and whether that did not answer: it can be chosen all the same."""
     path = remote_path(record.url, model.name)
+    if silent:
+        line = " · ".join((record.host, translate("ModelPicker", "does not answer")))
+        return Choice(TARGET + path, model.title, (line,), icon="triangle-alert", tone="warn")
     line = f"{record.host} · {record.facts.title}"
-    return _ticked(Choice(TARGET + path, model.name, (line,), icon="upload"), is_used=path == used)
+    icon = "server" if record.is_here else "upload"
+    return _ticked(Choice(TARGET + path, model.title, (line,), icon=icon), is_used=path == used)
 
 
 def draft_choice(row: LibraryRow, used: str) -> Choice:
@@ -77,9 +81,17 @@ class ModelPicker(ChoicePopup):
         self.setFixedWidth(round(WIDTH_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
 
     def show_models(
-        self, view: EngineView, models: PickerView, builtin: QAction | None, engines: Sequence[EngineRecord] = ()
+        self,
+        view: EngineView,
+        models: PickerView,
+        builtin: QAction | None,
+        engines: Sequence[EngineRecord] = (),
+        silent: frozenset[str] = frozenset(),
     ) -> None:
-        """Fill the list; ``builtin`` is what leads to the models in use where they came with the app."""
+        """Fill the list; ``builtin`` is what leads to the models in use where they came with the app.
+
+        Of the ``engines`` those at the ``silent`` addresses do not answer.
+        """
         target, draft = view.target, view.draft
         used = target.path if target else ""
         targets = list(models.targets)
@@ -97,13 +109,22 @@ class ModelPicker(ChoicePopup):
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
             rows.append(_ticked(none, is_used=draft is None))
         heading = translate("ModelPicker", "Draft for {name}").format(name=shown_name(target)) if target else ""
+        others = [
+            (record, engine_choice(record, model, used, silent=record.url in silent))
+            for record in engines
+            for model in record.facts.models[:MOST_EACH]
+        ]
         actions = [self._action_choice(number, builtin) for number in range(len(self._actions))]
         groups = (
             (translate("ModelPicker", "Models on this computer"), [target_choice(row, used) for row in targets]),
             (heading, rows),
             (
+                translate("ModelPicker", "Other programs on this computer"),
+                [choice for record, choice in others if record.is_here],
+            ),
+            (
                 translate("ModelPicker", "On other engines (leaves this machine)"),
-                [engine_choice(record, model, used) for record in engines for model in record.facts.models[:MOST_EACH]],
+                [choice for record, choice in others if not record.is_here],
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
         )

@@ -28,6 +28,7 @@ class DownloadIndicator(IconButton):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "download", translate("DownloadIndicator", "Downloads"), text="-", parent=parent)
+        self.usual_words = (percent(1.0),)
         self.hide()
 
     def set_rows(self, rows: Sequence[DownloadRow]) -> None:

@@ -239,7 +239,7 @@ def _shared(load: LoadRequest, ready: EngineReady) -> list[str]:
     return [
         *("--model", target.path, "--host", HOST, "--ctx-size", str(target.n_ctx), "--parallel", "1"),
         *("--threads", str(target.threads), "--threads-batch", str(target.threads)),
-        *("--n-gpu-layers", str(target.gpu_layers), "--flash-attn", load.flash_attention.value),
+        *("--n-gpu-layers", str(target.gpu_layers), "--flash-attn", target.flash_attention.value),
         *("--cache-type-k", load.cache_type.value, "--cache-type-v", load.cache_type.value, "--cache-ram", "0"),
         *_placed(target.placement),
     ]

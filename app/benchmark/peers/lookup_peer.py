@@ -187,7 +187,7 @@ def _command(load: LoadRequest, ready: EngineReady, lookup: int) -> list[str]:
         "threads": ready.target.threads,
         "gpu_layers": ready.target.gpu_layers,
         "cache_type": load.cache_type.value,
-        "flash_attention": load.flash_attention.value,
+        "flash_attention": ready.target.flash_attention.value,
         "lookup": lookup,
     }
     # -P: a stray file in the current folder must not be imported.

@@ -62,11 +62,14 @@ def _print_search(search: DraftSearch) -> None:
         words = "" if candidate.speaks is None else f". {speaks_words(candidate.speaks)}"
         words = f". It is a head made for such a model ({candidate.head})." if candidate.head else words
         print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
-    if search.matching and search.rejected:
+    others = search.unchecked or search.rejected
+    if search.matching and others:
         print()
+    for candidate in search.unchecked:
+        print(f"not checked: {candidate.name} ({_where(candidate)}): {candidate.reason}")
     for candidate in search.rejected:
         print(f"not {candidate.name} ({_where(candidate)}): {candidate.reason}")
-    if search.matching or search.rejected:
+    if search.matching or others:
         print()
     print(search.words)
 
@@ -105,6 +108,7 @@ def _as_dict(target: KnownModel, search: DraftSearch) -> dict[str, Any]:
         "target": str(target.path),
         "matching": [_candidate(candidate) for candidate in search.matching],
         "rejected": [_candidate(candidate) for candidate in search.rejected],
+        "unchecked": [_candidate(candidate) for candidate in search.unchecked],
         "words": search.words,
     }
 

@@ -35,6 +35,7 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
+from engine.sentences import joined
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
@@ -92,6 +93,7 @@ class _StreamingAnswer:
     temperature: float = 0.0
     thinks: str = ""  # how, as it was asked to
     full: str = ""  # what to say where the context is full at its end
+    target: str = ""  # whose answer it is, also where it brings no word
 
 
 class AnswerController:
@@ -242,6 +244,7 @@ class AnswerController:
     def _ask(self, streaming: _StreamingAnswer, turn: Turn, mode: Mode) -> None:
         self._streaming = streaming
         streaming.mode = mode
+        self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
         depth = self._conversations.depth
         request = chat_request(self._conversations.settings, turn.history, mode, depth, streaming.request_id)
@@ -263,7 +266,7 @@ class AnswerController:
         text, spans = event.text, event.spans
         if not streaming.has_text:
             streaming.has_text = True
-            self._store.note_models(streaming.answer_id, *self._models_in(streaming.mode))
+            self._note_models(streaming)
             tag = self._models.opened_tag_of(streaming.thinks)
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
@@ -288,18 +291,21 @@ class AnswerController:
     def _end(self, streaming: _StreamingAnswer, ending: Ending) -> None:
         view = self._store.finish_answer(streaming.answer_id, self._counted(streaming, ending))
         if self._is_shown(streaming):
-            self._window.finish_answer(view)
+            self._window.finish_answer(replace(view, target=view.target or streaming.target))
         if AT in self._models.names[0]:
             self._conversations.refresh()  # the list marks chats that have left this machine
         self.on_ended(streaming.conversation_id)
 
     def _fail(self, streaming: _StreamingAnswer, event: EngineFailed) -> None:
         problem, state = event.problem, MessageState.INTERRUPTED if event.engine_ended else MessageState.FAILED
+        is_told = event.engine_ended  # whoever has the models loaded again says what can be done
         if streaming.has_text or (streaming.instead_of is None and streaming.before is None):
-            self._end(streaming, Ending(state, streaming.stats, in_language(problem.message)))
+            words = problem.message if is_told else joined([problem.message, problem.advice])
+            is_told = is_told or self._is_shown(streaming)
+            self._end(streaming, Ending(state, streaming.stats, in_language(words)))
         else:
             self._restore(streaming)
-        if not event.engine_ended:  # else whoever has the models loaded again has said so
+        if not is_told:
             self._window.show_problem(problem, of_chat=True)
 
     def _restore(self, streaming: _StreamingAnswer) -> None:
@@ -329,6 +335,17 @@ class AnswerController:
             return
         speed = answer_speed(run.stats, temperature, time.time())
         self._store.run_on_writer_thread(lambda: self._speeds.add_answer(run.target, run.draft, speed))
+
+    def _note_models(self, streaming: _StreamingAnswer) -> None:
+        """Whose answer it is: noted when it is asked for, and again when it begins, as others may be loaded meanwhile.
+
+        One that goes on stays whose it is until it does.
+        """
+        if streaming.before is not None and not streaming.has_text:
+            streaming.target = streaming.before.target
+            return
+        streaming.target, draft = self._models_in(streaming.mode)
+        self._store.note_models(streaming.answer_id, streaming.target, draft)
 
     def _models_in(self, mode: Mode) -> tuple[str, str]:
         target, draft = self._models.names

@@ -167,5 +167,9 @@ class HubDownloadsController(QObject):
 
 
 def _arrival_notice(rows: Sequence[DownloadRow]) -> str:
-    names = ", ".join(row.name for row in rows)
-    return translate("HubController", "Downloaded and checked: {names}.").format(names=names)
+    checked, others = (", ".join(row.name for row in rows if row.has_checksum is wanted) for wanted in (True, False))
+    words = [translate("HubController", "Downloaded and checked: {names}.").format(names=checked)] if checked else []
+    if others:
+        unchecked = translate("HubController", "Downloaded, without a checksum to check it by: {names}.")
+        words.append(unchecked.format(names=others))
+    return " ".join(words)

@@ -33,17 +33,19 @@ class EnginesController(QObject):
         self._window, self._engines, self._use = parts.window, parts.engines, use
         self._panel: ModelsPanel | None = None
         self._closed = False
+        self._silent: frozenset[str] = frozenset()  # addresses of those that did not answer when last asked
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self._jobs = JobRunner(self.posted.emit)
         parts.window.models.panel_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
+        parts.window.header.models_wanted.connect(self._look)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
 
     def targets(self) -> list[tuple[str, str]]:
         """Path and name of every model of every engine."""
         return [
-            (remote_path(record.url, model.name), f"{model.name} ({record.host})")
+            (remote_path(record.url, model.name), f"{model.title} ({record.host})")
             for record in self._engines.all
             for model in record.facts.models
         ]
@@ -69,10 +71,28 @@ class EnginesController(QObject):
 
     def _show(self) -> None:
         records = self._engines.all
-        self._window.header.set_engines(records)
+        self._window.header.set_engines(records, self._silent)
         if self._panel is not None:
             self._panel.engines.set_used(self._used())
-            self._panel.engines.set_engines(records)
+            self._panel.engines.set_engines(records, self._silent)
+
+    def _look(self) -> None:
+        """See which engines answer, while their models are offered."""
+        for record in self._engines.all:
+            self._ask_quietly(record.url)
+
+    def _ask_quietly(self, url: str) -> None:
+        def known(silent: frozenset[str]) -> None:
+            if silent != self._silent:
+                self._silent = silent
+                self._show()
+
+        self._jobs.run(
+            f"look {url}",
+            lambda _stop: self._engines.ask_again(url),
+            lambda _record: known(self._silent - {url}),
+            lambda _problem: known(self._silent | {url}),
+        )
 
     def _report(self, problem: Problem) -> None:
         self._show()
@@ -97,12 +117,17 @@ class EnginesController(QObject):
 
     def _ask(self, url: str) -> None:
         def asked(record: EngineRecord) -> None:
+            self._silent -= {url}
             self._show()
             words = translate("EnginesController", "{host} answers: %n models.", None, len(record.facts.models))
             if self._panel is not None:
                 self._panel.show_notice(words.format(host=record.host))
 
-        self._jobs.run(f"ask {url}", lambda _stop: self._engines.ask_again(url), asked, self._report)
+        def failed(problem: Problem) -> None:
+            self._silent |= {url}
+            self._report(problem)
+
+        self._jobs.run(f"ask {url}", lambda _stop: self._engines.ask_again(url), asked, failed)
 
     def _remove(self, url: str) -> None:
         self._jobs.run(

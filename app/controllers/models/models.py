@@ -36,6 +36,7 @@ NO_BUILTIN = Problem(
 
 
 LOADED_AGAIN = mark("Problems", "Your text is safe; the model is being loaded again.")
+IS_LOADED_AGAIN = mark("Problems", "Your text is safe; the model is loaded again.")
 ENDED_TWICE = mark("Problems", "Your text is safe. It ended twice with this model, so the model is not loaded again.")
 NOTHING_LOADED = mark("Problems", "Your text is safe. Choose a model to go on.")
 
@@ -254,6 +255,7 @@ class ModelController:
         if any(each.request for each in self._pending):
             return  # another one follows, and what there is to say will be said of that
         if pending.is_again:
+            self._say_it_is_back()
             return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
@@ -335,6 +337,13 @@ class ModelController:
             "The engine ended unexpectedly ({reason}) while it loaded {name}.", reason=self._ended, name=Path(path).name
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
+
+    def _say_it_is_back(self) -> None:
+        """What was said to be under way is done."""
+        said_before = self._shown_problem
+        if said_before is not None and said_before.advice == LOADED_AGAIN:
+            self._shown_problem = replace(said_before, advice=IS_LOADED_AGAIN)
+            self._window.correct_problem(said_before, self._shown_problem)
 
     def _say(self, problem: Problem) -> None:
         """Say what went wrong with a model; the next one that is in use takes it back."""

@@ -372,7 +372,7 @@ def _promise(pair: PairView) -> float:
 
 
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:
-    rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.rejected))
+    rows = tuple(_draft_row(candidate) for candidate in (*search.matching, *search.unchecked, *search.rejected))
     return DraftList(target, rows, busy=busy, words=in_language(search.words))
 
 
@@ -389,7 +389,7 @@ def _draft_row(candidate: Candidate) -> DraftRow:
     return DraftRow(
         side,
         translate("HubPairs", candidate.place.value),
-        _match(candidate.matches, candidate.speaks),
+        Match.UNCHECKED if candidate.is_unchecked else _match(candidate.matches, candidate.speaks),
         translate("HubPairs", BELONGS) if candidate.matches and candidate.head else in_language(words),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
-from app.controllers.models.views import guess_fit
+from app.controllers.models.views import guess_fit, leaves_room
 from app.domain.errors import AppError
 from app.domain.models import CatalogRow, Drafting, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
 from app.domain.speed.outlook import Outlook
@@ -36,7 +36,6 @@ from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
 
 NUM_SUGGESTED = 3
-LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
 HEAD_LATER = mark("HubRecommendations", "What its head adds is told once the header was read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
@@ -73,9 +72,10 @@ class Recommendations:
         return tuple(self._row(pair, hardware) for pair in self.pairs())
 
     def suggested(self) -> tuple[CatalogRow, ...]:
-        """Up to three that fit and are fast enough to chat with: the largest first, of different families if possible.
+        """Up to three that fit and are fast enough to chat with, of different families if possible.
 
-        Where nothing here could tell how fast, what fits is suggested; where nothing is fast enough, the quickest.
+        First comes what runs well here, with memory left (`CatalogRow.preference`). Where nothing here could tell how
+        fast, what fits and is meant for such a machine is suggested; where nothing is fast enough, the quickest.
 
         Raises:
             BrokenCatalogError: the list cannot be read.
@@ -85,11 +85,12 @@ class Recommendations:
         fitting = [
             (pair, row)
             for pair in self.pairs()
-            if (row := self._row(pair, hardware)).fit is FitLevel.FITS and (pair.machine in usual or row.pair.is_here)
+            if (row := self._row(pair, hardware)).fit is FitLevel.FITS
+            and (row.plain is not None or pair.machine in usual or row.pair.is_here)
         ]
         quick = [found for found in fitting if found[1].plain is None or found[1].plain.is_fast_enough]
         if quick:
-            fitting = sorted(quick, key=_worth, reverse=True)
+            fitting = sorted(quick, key=lambda found: found[1].preference, reverse=True)
         else:
             fitting.sort(key=lambda found: found[0].target.size_bytes)
         chosen: list[tuple[CatalogPair, CatalogRow]] = []
@@ -157,6 +158,8 @@ class Recommendations:
             fit=_fit(view, pair.size_bytes, hardware),
             plain=outlook.plain if outlook else None,
             expected=_expected(outlook, pair.drafting),
+            leaves_room=leaves_room(pair.size_bytes, _free_bytes(hardware)),
+            thinks=pair.thinks,
         )
 
     def _side(self, model: CatalogModel, *, is_head: bool = False) -> PairSide:
@@ -182,21 +185,16 @@ def _expected(outlook: Outlook | None, drafting: Drafting) -> str:
     return words
 
 
-def _worth(found: tuple[CatalogPair, CatalogRow]) -> tuple[bool, int]:
-    """What to suggest first: what can gain much, by heads or a small draft, and of these the largest."""
-    pair = found[0]
-    if pair.draft is None:
-        return pair.drafting is Drafting.HEADS_INSIDE, pair.size_bytes
-    return pair.draft.size_bytes <= LARGEST_DRAFT_SHARE * pair.target.size_bytes, pair.size_bytes
-
-
 def _fit(pair: PairView, weights_bytes: int, hardware: Hardware) -> FitLevel:
     """By the listed sizes: the memory for the weights, and the disk for what is still to be downloaded."""
     missing, free_disk = pair.missing_bytes, hardware.free_disk_bytes
     if missing and free_disk is not None and missing + RESERVE_BYTES > free_disk:
         return FitLevel.TOO_LARGE
-    free = hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
-    return guess_fit(weights_bytes, free)
+    return guess_fit(weights_bytes, _free_bytes(hardware))
+
+
+def _free_bytes(hardware: Hardware) -> int:
+    return hardware.free_memory_bytes + sum(gpu.free_bytes or 0 for gpu in hardware.gpus)
 
 
 def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | None]:

@@ -99,6 +99,11 @@ def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     return FitLevel.TIGHT if needed > _TIGHT_SHARE * free_bytes else FitLevel.FITS
 
 
+def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
+    """Whether half of what is free stays so beside a model with weights of this size."""
+    return weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES <= free_bytes / 2
+
+
 def repo_row(summary: RepoSummary, free_bytes: int) -> RepoRow:
     """A result of a search."""
     author, _, name = summary.repo_id.partition("/")
@@ -188,6 +193,7 @@ def download_row(state: DownloadState, paths: Mapping[str, str]) -> DownloadRow:
         left_s=state.seconds_left,
         error=in_language(joined([state.message, state.advice])) if state.status is not DownloadStatus.DONE else "",
         path=paths.get(f"{request.repo_id}/{first}", "") if state.status is DownloadStatus.DONE else "",
+        has_checksum=not request.url,
     )
 
 

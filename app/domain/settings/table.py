@@ -96,7 +96,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Tie-safe",
         FieldKind.SWITCH,
         False,
-        "At temperature 0, decides near ties as plain decoding would; the time this takes is shown.",
+        "At temperature 0 or with a seed, decides near ties as plain decoding would; the time this takes is shown.",
     ),
     SettingField(
         "temperature",
@@ -181,7 +181,7 @@ FIELDS: tuple[SettingField, ...] = (
         "Seed",
         FieldKind.INTEGER,
         None,
-        "The same seed gives the same answer at a fixed mode and draft length.",
+        "The same seed gives the same answer to the same messages, whatever drafts.",
         minimum=0,
         maximum=2**31 - 1,
         step=1,

@@ -33,6 +33,20 @@ class SpeedRange:
         """Whether an answer comes about as fast as it is read."""
         return self.middle >= FAST_ENOUGH
 
+    @property
+    def is_never_waited_for(self) -> bool:
+        """Whether even the least that is to be expected is as fast as people read."""
+        return self.low >= FAST_ENOUGH
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether answers come twice as fast as they are read."""
+        return self.is_never_waited_for and self.middle >= 2 * FAST_ENOUGH
+
+    def halved(self) -> SpeedRange:
+        """What is left of it for the answer of a model that thinks first, and writes as much again for that."""
+        return SpeedRange(self.low / 2, self.high / 2)
+
 
 @dataclass(frozen=True, slots=True)
 class GainRange:

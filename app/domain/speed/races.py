@@ -39,8 +39,8 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 class RaceSetup:
     """What is to be raced. ``before`` goes before the question: a system prompt, earlier messages.
 
-    ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0, where answers can be
-    compared token by token; else with the sampling that the settings have.
+    ``rounds`` None: until every ratio is known to `SURE_PERCENT`. ``greedy``: at temperature 0; else with
+    the sampling that the settings have.
     """
 
     question: str

@@ -61,7 +61,7 @@ class Speedup:
 class CatalogPair:
     """One recommended target with what drafts for it; ``draft`` is None where that needs no second file.
 
-    ``family`` is how the names of its targets begin.
+    ``family`` is how the names of its targets begin; one that ``thinks`` does so before it answers, unless told not to.
     """
 
     key: str
@@ -74,6 +74,7 @@ class CatalogPair:
     drafting: Drafting = Drafting.DRAFT_MODEL
     speedup: Speedup | None = None
     verified: bool = False
+    thinks: bool = False
 
     @property
     def models(self) -> tuple[CatalogModel, ...]:
@@ -240,6 +241,7 @@ def _pair(entry: dict[str, Any]) -> CatalogPair:
         drafting=drafting,
         speedup=_speedup(speedup) if speedup is not None else None,
         verified=_flag(entry, "verified"),
+        thinks=_flag({"thinks": False, **entry}, "thinks"),
     )
 
 

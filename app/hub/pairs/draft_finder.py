@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from app.domain.models import Drafting
-from app.hub.errors import HubError
+from app.hub.errors import HubError, HubNotFoundError
 from app.hub.pairs.assessment import check_draft, check_vocabularies
 from app.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
 from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
@@ -73,15 +73,20 @@ class Candidate:
     cost_share: float | None = None
     speaks: float | None = None
     head: str = ""  # the method, of a head in a file of its own: "MTP" or "EAGLE-3"
+    is_unchecked: bool = False  # what it is could not be seen: its file, or the hub, could not be reached
 
 
 @dataclass(frozen=True, slots=True)
 class DraftSearch:
-    """What was found so far: drafts that match, in order; the others; and a sentence or more, never empty."""
+    """What was found so far: drafts that match, in order; those that cannot draft; and a sentence or more, never empty.
+
+    Of the ``unchecked`` nobody knows: each has the reason why it could not be looked at.
+    """
 
     matching: tuple[Candidate, ...]
     rejected: tuple[Candidate, ...]
     words: str
+    unchecked: tuple[Candidate, ...] = ()
 
 
 class Hub(RangeClient, Protocol):
@@ -114,6 +119,14 @@ class _Findings:
 
     def reject(self, candidate: Candidate, reason: str) -> None:
         self.judged.append(replace(candidate, reason=reason))
+
+    def leave(self, candidate: Candidate, reason: str) -> None:
+        """It could not be looked at: that says nothing against it."""
+        self.judged.append(replace(candidate, reason=reason, is_unchecked=True))
+
+    def refuse(self, candidate: Candidate, error: HubError) -> None:
+        """The hub did not give it: there is no such thing, or it could not be asked."""
+        (self.reject if isinstance(error, HubNotFoundError) else self.leave)(candidate, error.message)
 
 
 Progress = Callable[[DraftSearch], None]
@@ -170,7 +183,7 @@ def _look_here(
             size_bytes=model.size_bytes,
         )
         if model.missing:
-            found.reject(candidate, said("Its file has been moved or deleted."))
+            found.leave(candidate, said("Its file has been moved or deleted."))
         elif model.kind in _KINDS:
             found.reject(candidate, said("It is {kind}.", kind=_KINDS[model.kind]))
         else:
@@ -198,7 +211,7 @@ def _look_at_catalog(target: KnownModel, sources: Sources, found: _Findings, sho
             kinds = HEADS if drafting is Drafting.SIDE_FILE else ALONE
             model = pick(hub.details(draft.repo), draft.file, kinds) if hub else None
         except HubError as error:
-            found.reject(candidate, error.message)
+            found.refuse(candidate, error)
             continue
         if model is None:
             found.reject(candidate, said("The hub no longer has {file} in {repo}.", file=draft.file, repo=draft.repo))
@@ -224,6 +237,8 @@ def _search_hub(target: KnownModel, hub: Hub, found: _Findings, should_stop: Cal
         reason = _why_not(target, summary)
         if reason:
             found.reject(candidate, reason)
+        elif summary.gated is not Gated.NO:
+            found.leave(candidate, said("It is gated: accept the terms on its hub page."))
         elif asked < MAX_ASKED:
             asked += 1
             _choose(target, hub, candidate, known, found, should_stop)
@@ -246,8 +261,6 @@ def _looked_at(family: str, number: int, asked: int) -> str:
 
 def _why_not(target: KnownModel, summary: RepoSummary) -> str:
     """Why a repository need not be read, from what the search says of it; empty where it may serve."""
-    if summary.gated is not Gated.NO:
-        return said("It is gated: accept the terms on its hub page.")
     if summary.architecture not in ("", EAGLE3_ARCHITECTURE, target.header.architecture):
         return said(
             "Its architecture is {own}, the target's is {other}.",
@@ -276,7 +289,7 @@ def _choose(
     try:
         details = hub.details(candidate.repo_id)
     except HubError as error:
-        found.reject(candidate, error.message)
+        found.refuse(candidate, error)
         return
     models = [model for model in details.models if model.kind not in _KINDS and not model.missing_shards]
     small = [model for model in models if (model.size_bytes or 0) <= LARGEST_HUB_SHARE * 2 * target.size_bytes]
@@ -308,7 +321,9 @@ def _read(
     try:
         header = read_remote_header(hub, candidate.repo_id, model, should_stop=should_stop, may_be_head=True)
         known.append((candidate, header))
-    except (EngineError, HubError) as error:
+    except HubError as error:
+        found.refuse(candidate, error)
+    except EngineError as error:
         found.reject(candidate, error.message)
 
 
@@ -364,24 +379,30 @@ def _result(target: KnownModel, found: _Findings, more: str = "") -> DraftSearch
         (one for one in found.judged if one.matches),
         key=lambda one: (one.speaks is not None, order.index(one.place), one.cost_share or 0.0),
     )
-    rejected = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    others = sorted((one for one in found.judged if not one.matches), key=lambda one: order.index(one.place))
+    rejected = [one for one in others if not one.is_unchecked]
+    unchecked = [one for one in others if one.is_unchecked]
     if matching:
         head = [
             said(
                 "{number} of {all} can draft for {target}.",
                 number=len(matching),
-                all=len(found.judged),
+                all=len(matching) + len(rejected),
                 target=target.name,
             )
         ]
     elif rejected:
         none = _none_of(len(rejected), target.name)
         head = [none, _NO_DRAFT_NEEDED]
+    elif unchecked:
+        head = [said("Nothing that could be checked can draft for {target}.", target=target.name), _NO_DRAFT_NEEDED]
     else:
         none = said("There is no other model on this computer that could draft for {target}.", target=target.name)
         head = [none, _NO_DRAFT_NEEDED]
     own = [own_heads_sentence(target.header, target.name)] if num_next_token_layers(target.header) else []
-    return DraftSearch(tuple(matching), tuple(rejected), joined([*own, *head, *found.notes, more]))
+    left = [_unchecked_words(len(unchecked))] if unchecked else []
+    words = joined([*own, *head, *left, *found.notes, more])
+    return DraftSearch(tuple(matching), tuple(rejected), words, tuple(unchecked))
 
 
 def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
@@ -397,6 +418,12 @@ def _num_params(target: KnownModel) -> float:
         return float(target.size_bytes)
     per_byte = target.header.num_params / target.header.weights_bytes
     return per_byte * target.bytes_per_token
+
+
+def _unchecked_words(number: int) -> Sentence:
+    if number == 1:
+        return said("1 could not be checked; see the reason.")
+    return said("{number} could not be checked; see the reason for each.", number=number)
 
 
 def _none_of(number: int, target: str) -> Sentence:

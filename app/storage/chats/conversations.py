@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.domain.conversations import ConversationRow
+from app.domain.engines import AT, stays_here
 from app.storage.chats import attachments, index
 from engine.records import Mode
 
@@ -21,7 +22,7 @@ _LISTED = """
     SELECT id, title, updated_at, pinned, archived, folder_id, place
     FROM conversations WHERE deleted_at IS NULL
 """
-_ELSEWHERE = "SELECT DISTINCT conversation_id FROM messages WHERE instr(target, ' @ ') > 0"
+_ELSEWHERE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
 _WITH_A_PLACE_OR_NEW = """
     AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
         SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
@@ -97,9 +98,11 @@ def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tup
 
 
 def _answered_elsewhere(db: sqlite3.Connection) -> frozenset[int]:
-    """Conversations with an answer of another engine; none where the messages are damaged: the list is shown anyway."""
+    """Conversations with an answer of another machine; none where messages are damaged: the list is shown anyway."""
     try:
-        return frozenset(row[0] for row in db.execute(_ELSEWHERE))
+        return frozenset(
+            number for number, target in db.execute(_ELSEWHERE) if not stays_here(f"http://{target.rpartition(AT)[2]}")
+        )
     except sqlite3.DatabaseError:
         log.warning("which conversations were answered elsewhere cannot be read: the file is damaged")
         return frozenset()

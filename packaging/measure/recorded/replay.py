@@ -91,7 +91,7 @@ class Scripted:
     """A `LanguageModel` that says what a script says, and takes as long as it is told."""
 
     num_snapshots, num_candidates, state_bytes = None, 0, 0
-    n_vocab, n_ctx = N_VOCAB, N_CTX
+    n_vocab, n_ctx, n_ubatch = N_VOCAB, N_CTX, 64
 
     def __init__(self, clock: Clock, cost_ms: Callable[[int], float], *, is_draft: bool) -> None:
         self._clock, self._cost_ms, self._is_draft = clock, cost_ms, is_draft

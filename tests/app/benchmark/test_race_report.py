@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.benchmark.race_report import DRAWN, aligned, find_difference, judge, lane_rows, make_race_report
+from app.benchmark.race_report import aligned, find_difference, judge, lane_rows, make_race_report
 from app.benchmark.ratios import ratio_of
 from app.benchmark.runs import AUTO, PLAIN, Run
 from engine.records import EngineReady, ModelInfo
@@ -68,18 +68,21 @@ def test_a_ratio_that_may_be_1_is_said_to_be_so() -> None:
 def test_different_answers_are_reported_with_place_and_margin(margin: float | None, words: str) -> None:
     asked = []
 
-    def gap(before: Sequence[int], first: int, second: int) -> float | None:
-        asked.append((tuple(before), first, second))
+    def gap(round_number: int, before: Sequence[int], first: int, second: int) -> float | None:
+        asked.append((round_number, tuple(before), first, second))
         return margin
 
     (verdict,) = judge(rounds(SAME, (1, 9, 3)), gap)
     assert verdict.sentence.endswith(f"; {words}")
-    assert asked == [((1,), 2, 9)]
+    assert asked == [(1, (1,), 2, 9)]
 
 
-def test_above_temperature_0_answers_may_differ_and_why_is_said() -> None:
-    (verdict,) = judge(rounds((4, 5), (4, 5), temperature=0.8))
-    assert verdict.sentence.endswith(f"; differs at token 1: {DRAWN}")
+def test_above_temperature_0_answers_are_compared_as_well() -> None:
+    (verdict,) = judge(rounds((4, 5), (4, 5), temperature=0.8), lambda *_asked: 1.5)
+    assert verdict.sentence.endswith(
+        "; differs at token 1: the two tokens are 1.500 apart, which is no near tie, unless one is at the edge of what "
+        "top-k, top-p or min-p leave"
+    )
 
 
 def test_a_round_that_was_cut_is_compared_as_far_as_it_came() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.output import INTERRUPTED
-from app.cli.parser import READER_GONE, main, make_parser
+from app.cli.parser import EXAMPLES, READER_GONE, main, make_parser
+from app.cli.terminal_stream import TerminalStream
 from engine.records import Mode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -162,3 +166,33 @@ def test_values_of_a_measurement_are_lists() -> None:
     options = make_parser().parse_args(["bench", *words])
     assert options.modes == [Mode.OFF, Mode.DRAFT]
     assert (options.depths, options.temperature) == ([None, 3], [0.0, 0.7])
+
+
+def test_every_example_of_the_help_is_understood() -> None:
+    assert {"paceline", "paceline run", "paceline serve", "paceline models"} <= set(EXAMPLES)
+    for prog, lines in EXAMPLES.items():
+        for line in lines:
+            words = shlex.split(line.rpartition(" | ")[2].split("  ")[0])
+            assert words[0] == "paceline"
+            assert " ".join(words).startswith(prog)
+            if "COMMAND" not in words:
+                make_parser().parse_args(words[1:])
+
+
+def test_the_help_has_examples_and_colours_only_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["run", "--help"])
+    plain = capsys.readouterr().out
+    assert "\nexamples:\n  paceline run --model" in plain
+    assert "\x1b" not in plain
+    seen = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", TerminalStream(seen))
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["run", "--help"])
+    assert "\x1b[1mexamples:\x1b[0m" in seen.getvalue()
+    assert "  \x1b[36m-h, --help\x1b[0m" in seen.getvalue()
+    assert re.sub(r"\x1b\[[0-9;]*m", "", seen.getvalue()) == plain

@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO, cast
 
 import pytest
 
-from app.cli.terminal_stream import TerminalStream, harmless
+from app.cli.terminal_stream import Style, TerminalStream, harmless, write_styled
 from tests.shared_files import shared_model
 
 pty = pytest.importorskip("pty", reason="no terminals of this kind there")
@@ -64,3 +65,31 @@ def test_a_file_name_cannot_steer_the_terminal(tmp_path: Path, on_terminal: bool
     assert child.returncode == 1
     assert (TITLE.encode() in told) is not on_terminal
     assert ("␛]0;x␇.gguf".encode() in told) is on_terminal
+
+
+@pytest.mark.parametrize(
+    ("variables", "written"),
+    [
+        ({}, "\x1b[1;31mpaceline:\x1b[0m"),
+        ({"NO_COLOR": "1"}, "paceline:"),
+        ({"NO_COLOR": ""}, "\x1b[1;31mpaceline:\x1b[0m"),
+        ({"TERM": "dumb"}, "paceline:"),
+    ],
+)
+def test_colours_are_for_terminals_that_have_them_and_nobody_who_wants_none(
+    variables: dict[str, str], written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    terminal, file = io.StringIO(), io.StringIO()
+    write_styled(cast(TextIO, TerminalStream(terminal)), "paceline:", Style.BAD)
+    write_styled(file, "paceline:", Style.BAD)
+    assert (terminal.getvalue(), file.getvalue()) == (written, "paceline:")
+
+
+def test_what_stands_out_steers_no_terminal() -> None:
+    terminal = io.StringIO()
+    TerminalStream(terminal).write_styled("\x1b[2Jowned", Style.BAD)
+    assert "\x1b[2J" not in terminal.getvalue()

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.domain.engines import EngineKind
+from app.hub.errors import TokenStoreError
+from app.hub.tokens import TokenStore
 from app.remote.engines import Engines
 from app.remote.errors import (
     EngineAddressError,
@@ -98,4 +100,18 @@ def test_a_key_stays_while_another_engine_of_its_host_is_in_the_list(tmp_path: P
         engines.remove(server.url)
         assert list(memory.kept.values()) == [KEY]
         engines.remove(server.url + "/two")
+    assert memory.kept == {}
+
+
+def test_where_there_is_no_keyring_nobody_is_sent_to_the_hubs_variable(
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_store: TokenStore, _token: str) -> None:
+        raise TokenStoreError("This system has no keyring that Paceline could use.")
+
+    monkeypatch.setattr(TokenStore, "save", refuse)
+    with serving(key=KEY) as server, pytest.raises(TokenStoreError) as refused:
+        Engines(tmp_path / "engines.toml").add(server.url, KEY)
+    assert refused.value.problem.message == "This system has no keyring that Paceline could use."
+    assert "HF_TOKEN" not in refused.value.problem.advice
     assert memory.kept == {}

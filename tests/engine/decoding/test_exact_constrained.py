@@ -26,6 +26,7 @@ from tests.engine.decoding.test_exact_pass import DEPTH, N_VOCAB, OPEN, P_LOGITS
 from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
 from tests.engine.pacing.test_drafter import STAIRCASE
 from tests.fake_model import MarkovModel
+from tests.scripted_pair import unseeded
 
 PROMPT = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
 STATES, LENGTH = 40, 60
@@ -115,7 +116,7 @@ def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
         speculation = Speculation(
             target,
             GrammarDrafter(inner, constraint, ForcedTable()),
-            Sampler(sampling, constraint=constraint),
+            unseeded(sampling, constraint=constraint),
             StatsRecorder(Mode.AUTO, 256),
             PROMPT,
             LoopConfig(pacer=pacer),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -32,6 +33,7 @@ from engine.sampling.sampler import History, Sampler
 from engine.sequence import CachedSequence
 from tests.engine.pacing.test_drafter import FLAT, STAIRCASE, Clock
 from tests.fake_model import MarkovModel
+from tests.scripted_pair import unseeded
 
 N_VOCAB = 3
 DEPTH = 4
@@ -203,7 +205,7 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
         target.reuse(prompt)
         for _ in target.prefill(prompt[target.num_past : -1]):
             pass
-        sampler = Sampler(SamplingParams(OPEN.temperature, OPEN.top_k, OPEN.top_p, OPEN.min_p, seed=seed))
+        sampler = unseeded(replace(OPEN, seed=seed))
         speculation = Speculation(
             target, drafter, sampler, StatsRecorder(Mode.AUTO, 256), prompt, LoopConfig(pacer=pacer)
         )

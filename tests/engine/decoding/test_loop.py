@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.decoding.loop import LoopConfig, Speculation
@@ -25,6 +27,7 @@ from tests.scripted_pair import (
     chi_square_p,
     likely_path,
     plain_distribution,
+    unseeded,
 )
 
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
@@ -60,13 +63,14 @@ class Run:
         prompt: list[int],
         n_ctx: int = 256,
         config: LoopConfig | None = None,
+        make_sampler: Callable[[SamplingParams], Sampler] = unseeded,
     ) -> None:
         self.model = MarkovModel(P_LOGITS, n_ctx)
         self.target = CachedSequence(self.model)
         self.stats = StatsRecorder(Mode.OFF, n_ctx)
         self.prompt = np.array(prompt, dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
-        self.speculation = Speculation(self.target, drafter, Sampler(sampling), self.stats, self.prompt, config)
+        self.speculation = Speculation(self.target, drafter, make_sampler(sampling), self.stats, self.prompt, config)
 
     def tokens(self, count: int, depth: int) -> list[int]:
         ids: list[int] = []
@@ -126,17 +130,44 @@ def test_a_memory_that_cannot_forget_is_one_sentence() -> None:
         run.tokens(30, 4)
 
 
+@pytest.mark.parametrize("make_sampler", [unseeded, Sampler], ids=["unseeded", "seeded"])
 @pytest.mark.parametrize("name", ["ngram", "draft", "narrow draft"])
-def test_the_first_three_positions_are_distributed_as_plain_decoding(name: str) -> None:
+def test_the_first_three_positions_are_distributed_as_plain_decoding(
+    name: str, make_sampler: Callable[[SamplingParams], Sampler]
+) -> None:
     prompt = likely_path(12)
     counts = np.zeros((3, N_VOCAB), dtype=np.int64)
     drafter = DRAFTERS[name]()
     totals = np.zeros(2, dtype=np.int64)
     for seed in range(6000):
-        run = Run(drafter, SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed), prompt)
+        sampling = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        run = Run(drafter, sampling, prompt, make_sampler=make_sampler)
         for position, token_id in enumerate(run.tokens(3, 2)):
             counts[position, token_id] += 1
         totals += (run.stats.accepted, run.stats.rolled_back)
     assert min(totals) > 1000
     for position in range(3):
         assert chi_square_p(counts[position], plain_distribution(prompt[-1], position)) > 0.001
+
+
+@settings(deadline=None)
+@given(
+    name=st.sampled_from([name for name in DRAFTERS if name != "off"]),
+    depth=st.integers(0, 9),
+    sampling=st.builds(
+        SamplingParams,
+        temperature=st.sampled_from([0.3, 0.8, 1.5]),
+        top_k=st.sampled_from([0, 3]),
+        top_p=st.sampled_from([1.0, 0.8]),
+        min_p=st.sampled_from([0.0, 0.2]),
+        repeat_penalty=st.sampled_from([1.0, 1.3]),
+        seed=st.integers(0, 2**63 - 1),
+    ),
+)
+def test_with_a_seed_every_drafter_and_depth_gives_the_tokens_of_plain_decoding(
+    name: str, depth: int, sampling: SamplingParams
+) -> None:
+    prompt = likely_path(12)
+    plain = Run(NoDrafter(), sampling, prompt, make_sampler=Sampler)
+    wanted = list(plain.speculation.run_plain(40, 60.0, lambda _history: False).ids)
+    assert Run(DRAFTERS[name](), sampling, prompt, make_sampler=Sampler).tokens(40, depth) == wanted

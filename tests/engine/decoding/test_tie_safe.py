@@ -16,7 +16,7 @@ from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.sampling.sampler import Sampler
-from engine.sequence import CANONICAL_CHUNK, CachedSequence
+from engine.sequence import CachedSequence
 from engine.session.session import Session
 from tests.fake_model import MarkovModel, RecurrentModel
 from tests.shared_files import shared_model
@@ -165,7 +165,7 @@ def test_a_memory_that_cannot_go_back_is_one_sentence() -> None:
         speculation.step(0, 5)
 
 
-def test_canonical_chunks_do_not_depend_on_what_was_cached() -> None:
+def test_chunks_depend_neither_on_the_clock_nor_on_what_was_cached() -> None:
     chunks: list[tuple[int, int]] = []
 
     class Listening(MarkovModel):
@@ -179,8 +179,8 @@ def test_canonical_chunks_do_not_depend_on_what_was_cached() -> None:
     def read(ids: NDArray[np.int32]) -> list[tuple[int, int]]:
         chunks.clear()
         begin = sequence.reuse(ids, canonical=True)
-        assert begin % CANONICAL_CHUNK == 0
-        list(sequence.prefill(ids[begin:-1], canonical=True))
+        assert begin % sequence.n_ubatch == 0
+        list(sequence.prefill(ids[begin:-1]))
         return list(chunks)
 
     assert read(prompt) == [(0, 64), (64, 64), (128, 64), (192, 7)]

@@ -17,6 +17,7 @@ from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 from tests.engine.sampling.test_constrained import Allowed
 from tests.fake_model import MarkovModel, RecurrentModel
+from tests.scripted_pair import unseeded
 
 N_VOCAB = 10
 LOGITS = np.random.default_rng(5).normal(0, 2, (N_VOCAB, N_VOCAB)).astype(np.float32)
@@ -166,7 +167,7 @@ def test_of_candidates_it_proposes_the_argmax_path_too(count: int) -> None:
 def test_of_candidates_q_is_what_tokens_are_drawn_from() -> None:
     history = np.array([3], dtype=np.int32)
     drafter = drafter_of(narrow(4))
-    drafter.begin(history, Sampler(SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=2)))
+    drafter.begin(history, unseeded(SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=2)))
     counts = np.zeros(N_VOCAB)
     for _ in range(4000):
         draft = drafter.propose(history, 1)

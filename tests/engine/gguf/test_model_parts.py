@@ -12,6 +12,8 @@ import pytest
 
 import engine.sandbox.probe
 from engine.errors import ModelFileError
+from engine.gguf.model_parts import size_of_files
+from engine.loading.loading import LoadOptions, open_model
 from engine.sandbox import probe_child
 from engine.sandbox.probe import probe
 from engine.storage.cost_store import file_facts
@@ -103,3 +105,13 @@ def test_a_projector_is_called_so_and_not_damaged(tmp_path: Path, entry: str) ->
     )
     with pytest.raises(ModelFileError, match=r"p\.gguf is a projector, the image or sound part of another model"):
         probe(path)
+
+
+def test_a_model_has_one_size_that_of_its_files(tmp_path: Path) -> None:
+    path = split(tmp_path, 3)
+    assert size_of_files(path) == sum((tmp_path / name).stat().st_size for name in NAMES)
+    loaded = open_model(path, LoadOptions(n_ctx=64))
+    try:
+        assert loaded.info.size_bytes == size_of_files(path) > loaded.model.size_bytes
+    finally:
+        loaded.close()

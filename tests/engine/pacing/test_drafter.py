@@ -28,7 +28,7 @@ from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel, RecurrentModel
-from tests.scripted_pair import Clock
+from tests.scripted_pair import Clock, unseeded
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 FLAT = {1: 1.0, 2: 1.02, 4: 1.03, 8: 1.04, 16: 1.05, 32: 1.1}
@@ -79,7 +79,7 @@ class Answering:
             pass
         stats = StatsRecorder(Mode.AUTO, 256)
         speculation = Speculation(
-            self.target, self.drafters[name], Sampler(sampling), stats, ids, LoopConfig(pacer=self.pacer)
+            self.target, self.drafters[name], unseeded(sampling), stats, ids, LoopConfig(pacer=self.pacer)
         )
         given: list[int] = []
         while len(given) < count:

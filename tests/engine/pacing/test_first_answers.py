@@ -20,9 +20,9 @@ from engine.pacing.drafter import PacedDrafter
 from engine.pacing.measuring import measure
 from engine.pacing.pacer import Pacer
 from engine.records import Mode, SamplingParams
-from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 from tests.engine.pacing.scripted import Clock, Timed
+from tests.scripted_pair import unseeded
 
 N_VOCAB = 24
 OPEN = SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, seed=4)
@@ -79,7 +79,7 @@ class Home:
         self.target.sizes.clear()
         drafter = self.drafter(mode)
         stats = StatsRecorder(mode, 2048)
-        speculation = Speculation(target, drafter, Sampler(self.sampling), stats, ids, LoopConfig(pacer=self.pacer))
+        speculation = Speculation(target, drafter, unseeded(self.sampling), stats, ids, LoopConfig(pacer=self.pacer))
         started, given = self.clock.now, 0
         while given < num_tokens:
             if rest := drafter.pause_length(speculation.history):

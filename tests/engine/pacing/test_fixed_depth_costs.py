@@ -17,11 +17,11 @@ from engine.interfaces import Rows, TokenIds
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Pacer
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
-from engine.sampling.sampler import Sampler
 from engine.sequence import CachedSequence
 from engine.session.session import Session
 from tests.engine.decoding.test_loop import OPEN, P_LOGITS, draft_model
 from tests.fake_model import MarkovModel
+from tests.scripted_pair import unseeded
 
 STAIRCASE = {1: 1.0, 2: 1.6, 3: 2.2, 4: 1.5, 5: 2.2, 6: 2.8, 7: 2.8, 8: 2.6, 16: 3.7, 32: 8.0}
 GREEDY = SamplingParams(temperature=0.0)
@@ -51,8 +51,8 @@ class Fixed:
         target.forward(PROMPT[:-1], 0)
         self.model.sizes.clear()
         stats = StatsRecorder(Mode.DRAFT, 256)
-        config = LoopConfig(costs=self.costs, pads=pads)
-        self.speculation = Speculation(target, drafter, Sampler(sampling), stats, PROMPT, config)
+        config = LoopConfig(costs=self.costs if pads else None)
+        self.speculation = Speculation(target, drafter, unseeded(sampling), stats, PROMPT, config)
 
     def tokens(self, wanted: int, depth: int) -> list[int]:
         ids: list[int] = []
@@ -145,11 +145,11 @@ def session_sizes(depth: int | None, mode: Mode, sampling: SamplingParams, monke
     return set(found)
 
 
-def test_an_answer_at_a_fixed_depth_is_padded_unless_a_seed_must_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    sampled = SamplingParams(temperature=0.1, seed=1)
-    assert 4 in session_sizes(2, Mode.NGRAM, GREEDY, monkeypatch)
-    assert 3 not in session_sizes(2, Mode.NGRAM, GREEDY, monkeypatch)
-    assert 3 in session_sizes(2, Mode.NGRAM, sampled, monkeypatch)
+@pytest.mark.parametrize("sampling", [GREEDY, SamplingParams(temperature=0.1, seed=1)], ids=["greedy", "seeded"])
+def test_an_answer_at_a_fixed_depth_is_padded(monkeypatch: pytest.MonkeyPatch, sampling: SamplingParams) -> None:
+    sizes = session_sizes(2, Mode.NGRAM, sampling, monkeypatch)
+    assert 4 in sizes
+    assert 3 not in sizes
 
 
 def test_plain_decoding_is_told_what_its_passes_take(monkeypatch: pytest.MonkeyPatch) -> None:

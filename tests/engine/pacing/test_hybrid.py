@@ -20,6 +20,7 @@ from engine.sequence import CachedSequence
 from tests.engine.decoding.test_loop import N_VOCAB, P_LOGITS, Q_LOGITS, Run, likely_path, plain_distribution
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel
+from tests.scripted_pair import unseeded
 
 RULES = SuffixRules(min_match=1, tail_match=1)
 BEFORE = [1, 2, 3, 6, 8, 9, 0, 1, 3]  # long enough to be trusted where it comes again
@@ -37,7 +38,7 @@ def open_sampling(seed: int) -> SamplingParams:
 def test_a_match_is_proposed_and_the_model_fills_the_depth() -> None:
     drafter = hybrid(rules=SuffixRules(tokens_per_match=1.0))
     history = np.array([7, *BEFORE, 4, 5, 6, *BEFORE], dtype=np.int32)
-    drafter.begin(history, Sampler(open_sampling(1)))
+    drafter.begin(history, unseeded(open_sampling(1)))
     draft = drafter.propose(history, 12)
     assert draft.ids[:9] == [4, 5, 6, *BEFORE[:6]]
     assert draft.provenance[:10] == [Source.NGRAM] * 9 + [Source.DRAFT]
@@ -49,7 +50,7 @@ def test_a_match_is_proposed_and_the_model_fills_the_depth() -> None:
 def test_the_model_drafts_where_a_match_is_too_short_to_be_trusted() -> None:
     drafter = hybrid()
     history = np.array([7, 1, 2, 3, 4, 5, 6, 1, 2], dtype=np.int32)
-    drafter.begin(history, Sampler(open_sampling(1)))
+    drafter.begin(history, unseeded(open_sampling(1)))
     assert drafter.propose(history, 1).provenance == [Source.DRAFT]
 
 
@@ -97,7 +98,7 @@ def test_the_draft_models_cache_always_holds_a_prefix_of_the_history(
     model = MarkovModel(Q_LOGITS)
     drafter = hybrid(model)
     ids = [1, 2, 1, 2]
-    drafter.begin(np.array(ids, dtype=np.int32), Sampler(open_sampling(seed)))
+    drafter.begin(np.array(ids, dtype=np.int32), unseeded(open_sampling(seed)))
     for limit, wanted, recovered in turns:
         draft = drafter.propose(np.array(ids, dtype=np.int32), limit)
         assert len(draft.ids) == len(draft.provenance) == limit

@@ -15,11 +15,11 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.records import Mode, SamplingParams
 from engine.sampling import sharpness as sharpness_module
 from engine.sampling.distribution import Distribution, excess, point_mass
-from engine.sampling.sampler import Sampler
 from engine.sampling.sharpness import EXPONENTS, Sharpened, Sharpness
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_verifier import chi_square_p
 from tests.fake_model import MarkovModel
+from tests.scripted_pair import unseeded
 
 N = 12
 FIRST = Sharpness().exponent
@@ -159,7 +159,7 @@ def tokens(drafter: Drafter, sharpness: Sharpness, params: SamplingParams, promp
     target = CachedSequence(MarkovModel(P_LOGITS))
     target.forward(prompt[:-1], 0)
     config = LoopConfig(on_first_look=sharpness.observe)
-    speculation = Speculation(target, drafter, Sampler(params), StatsRecorder(Mode.DRAFT, 256), prompt, config)
+    speculation = Speculation(target, drafter, unseeded(params), StatsRecorder(Mode.DRAFT, 256), prompt, config)
     ids: list[int] = []
     while len(ids) < 3:
         ids += speculation.step(2, 3 - len(ids)).ids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -217,23 +217,44 @@ class Chain:
         """The chance that a token drawn by the head is kept, by the token before."""
         return np.asarray(np.minimum(self.p, self.q).sum(axis=1))
 
+    @property
+    def agreed(self) -> NDArray[np.float64]:
+        """The chance that both draw one token with the same Gumbel numbers, by the token before.
 
+        Token x is the first in both races with probability 1 / sum_y max(p_y / p_x, q_y / q_x).
+        """
+        found = np.zeros(N_VOCAB)
+        for last, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
+            both = np.flatnonzero((p > 0.0) & (q > 0.0))
+            found[last] = sum(1.0 / np.maximum(p / p[x], q / q[x]).sum() for x in both)
+        return found
+
+
+@pytest.fixture
+def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have answers without a seed draw the same numbers in every run."""
+    numbers = count()
+    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
+
+
+@pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(("noise", "temperature"), [(0.2, 1.0), (0.6, 0.8)])
 def test_noise_is_accepted_as_often_as_arithmetic_says_and_the_output_is_the_targets(
-    tmp_path: Path, noise: float, temperature: float
+    tmp_path: Path, noise: float, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = load(tmp_path, markov_qwen35(noise), n_ctx=1024)
     chain = Chain(session, temperature)
+    kept = chain.agreed if seeded else chain.kept
     after, passes, chances = Counter[tuple[int, int]](), list[TracedPass](), list[float]()
     session.on_trace = passes.append
     num_kept = 0
     for seed in range(4):
         passes.clear()
-        sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
         ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
         after.update(pairwise(ids))
         drafted = [one for one in passes if one.proposed and one.token > 0]
-        chances += [float(chain.kept[ids[one.token - 1]]) for one in drafted]
+        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
         num_kept += sum(one.accepted for one in drafted)
     assert len(chances) > 500
     expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
@@ -265,17 +286,18 @@ def chi_square_p(after: Counter[tuple[int, int]], p: NDArray[np.float64]) -> flo
     return float(stats.chi2.sf(statistic, freedom))
 
 
+@pytest.mark.parametrize("seeded", [False, True])
 @pytest.mark.parametrize(
     ("mode", "depth", "temperature"),
     [(Mode.HEAD, 4, 0.8), (Mode.HEAD, None, 1.0), (Mode.HYBRID, 4, 1.0), (Mode.AUTO, None, 0.8)],
 )
 def test_the_output_of_longer_drafts_is_the_targets(
-    tmp_path: Path, mode: Mode, depth: int | None, temperature: float
+    tmp_path: Path, mode: Mode, depth: int | None, temperature: float, seeded: bool, repeatable: None
 ) -> None:
     session, _ready = load(tmp_path, markov_qwen35(0.5), n_ctx=1024)
     chain, after, num_proposed = Chain(session, temperature), Counter[tuple[int, int]](), 0
     for seed in range(4):
-        sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed)
+        sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
         end = answer(session, mode, depth=depth, sampling=sampling, max_tokens=300)
         after.update(pairwise(end.token_ids))
         num_proposed += end.stats.proposed

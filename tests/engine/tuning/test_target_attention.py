@@ -1,76 +1,51 @@
-"""How a target on the processor attends: by what was asked, by room, by scripted times, and measured for real."""
+"""How a target on the processor attends: by what was asked, by room, and by its heads; never by the clock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.paths import builtin_draft, builtin_target
-from engine.errors import ModelLoadError
 from engine.fit.fit import Verdict
+from engine.gguf.header import read_header
 from engine.loading import loading
 from engine.loading.loading import LoadOptions
 from engine.records import CacheType, ChatRequest, Finished, FlashAttention, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
-from engine.storage.cost_store import CostStore
 from engine.tuning import target_attention
-from engine.tuning.attention_stand_in import AttentionShape
-from engine.tuning.target_attention import FILLS, PASSES, TargetAttention, Times, measured, pays
+from engine.tuning.target_attention import AttentionShape, shape_of, suits_separate_steps, with_attention
+from tests.engine.gguf_factory import Kind, tiny_llama
 
 PATH = str(builtin_target())
 USUAL = LoadOptions(2048, threads=1)
-SHAPE = AttentionShape(1, 4, 2, 32)
-
-
-def same(milliseconds: float) -> Times:
-    """So many at every point."""
-    return {fill: dict.fromkeys(PASSES, milliseconds) for fill in FILLS}
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Times, Times], list[AttentionShape]]:
-    """Have both take what is said, whatever the model's size; gives the list of the shapes that were measured."""
-
-    def take(fused: Times, separate: Times) -> list[AttentionShape]:
-        shapes: list[AttentionShape] = []
-
-        def times(shape: AttentionShape, _threads: int) -> tuple[Times, Times]:
-            shapes.append(shape)
-            return fused, separate
-
-        monkeypatch.setattr(target_attention, "LEAST_HEADS", 1)
-        monkeypatch.setattr(target_attention, "measured", times)
-        return shapes
-
-    return take
+def suited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the heads of the built-in target, 24 of 64 figures, suit separate steps."""
+    monkeypatch.setattr(target_attention, "LEAST_HEADS", 24)
+    monkeypatch.setattr(target_attention, "_FITS_FUSED", 0)
 
 
-Scripted = Callable[[Times, Times], list[AttentionShape]]
+@pytest.mark.parametrize(
+    ("shape", "suits"),
+    [
+        (AttentionShape(28, 12, 128), True),  # Qwen2.5 1.5B
+        (AttentionShape(30, 9, 64), False),  # SmolLM2 135M
+        (AttentionShape(32, 40, 80), True),
+        (AttentionShape(4, 16, 128), False),
+    ],
+)
+def test_heads_decide(shape: AttentionShape, suits: bool) -> None:
+    assert suits_separate_steps(shape, 4096) is suits
 
 
-def test_separate_steps_are_used_where_they_are_faster_and_measured_once(tmp_path: Path, scripted: Scripted) -> None:
-    shapes = scripted(same(1.0), same(0.5))
+def test_a_model_that_suits_separate_steps_gets_them_every_time(suited: None) -> None:
     for _start in range(2):
-        settled = TargetAttention(CostStore(tmp_path)).choose(PATH, USUAL)
+        settled = with_attention(PATH, USUAL)
         assert settled.flash_attention is FlashAttention.OFF
         assert settled.n_ctx == USUAL.n_ctx
-    assert shapes == [AttentionShape(6, 4, 4, 64)]
-
-
-def test_attention_stays_fused_where_that_is_as_fast(scripted: Scripted) -> None:
-    scripted(same(1.0), same(0.95))
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
-
-
-def test_it_pays_only_where_no_conversation_loses() -> None:
-    assert pays(same(1.0), same(0.8))
-    short_loses = same(0.5) | {min(FILLS): dict.fromkeys(PASSES, 1.1)}
-    assert not pays(same(1.0), short_loses)
-    plain_gains_nothing = same(0.5) | {max(FILLS): {1: 1.0, 8: 0.1}}
-    assert not pays(same(1.0), plain_gains_nothing)
-    assert not pays({}, {})
 
 
 @pytest.mark.parametrize(
@@ -82,37 +57,31 @@ def test_it_pays_only_where_no_conversation_loses() -> None:
         LoadOptions(2048, key_type=CacheType.Q8_0),
     ],
 )
-def test_what_somebody_asked_for_is_left_as_it_is(scripted: Scripted, asked: LoadOptions) -> None:
-    shapes = scripted(same(1.0), same(0.5))
-    assert TargetAttention(CostStore()).choose(PATH, asked) == asked
-    assert shapes == []
+def test_what_somebody_asked_for_is_left_as_it_is(suited: None, asked: LoadOptions) -> None:
+    assert with_attention(PATH, asked) == asked
 
 
-def test_on_a_gpu_nothing_is_tried(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
-    shapes = scripted(same(1.0), same(0.5))
+def test_on_a_gpu_attention_stays_fused(suited: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.llama.library.supports_gpu", lambda: True)
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
-    assert shapes == []
+    assert with_attention(PATH, USUAL) == USUAL
     on_processor = LoadOptions(2048, threads=1, gpu_layers=0)
-    assert TargetAttention(CostStore()).choose(PATH, on_processor).flash_attention is FlashAttention.OFF
+    assert with_attention(PATH, on_processor).flash_attention is FlashAttention.OFF
 
 
-def test_a_small_model_and_scores_without_room_stay_fused(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(same(1.0), same(0.5))
-    monkeypatch.setattr(target_attention, "LEAST_HEADS", 25)  # the built-in target has 6 layers of 4
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
+def test_a_small_model_and_scores_without_room_stay_fused(suited: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_attention, "LEAST_HEADS", 25)
+    assert with_attention(PATH, USUAL) == USUAL
     monkeypatch.setattr(target_attention, "LEAST_HEADS", 24)
     monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4 - 1)
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
+    assert with_attention(PATH, USUAL) == USUAL
     monkeypatch.setattr(target_attention, "MOST_SCORES_BYTES", 4 * 2048 * 128 * 4)
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) != USUAL
+    assert with_attention(PATH, USUAL) != USUAL
 
 
 @pytest.mark.parametrize("verdict", [Verdict.TIGHT, Verdict.TOO_LARGE])
 def test_where_memory_is_short_attention_stays_fused(
-    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
+    suited: None, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
 ) -> None:
-    scripted(same(1.0), same(0.5))
     estimate = loading.estimate
     share = {Verdict.TIGHT: 1.01, Verdict.TOO_LARGE: 0.9}[verdict]
 
@@ -121,28 +90,49 @@ def test_where_memory_is_short_attention_stays_fused(
         return estimate(*args, available_bytes=int(needed * share), **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loading, "estimate", of_little)
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
+    assert with_attention(PATH, USUAL) == USUAL
 
 
-@pytest.mark.parametrize("error", [ModelLoadError("refused"), OSError("disk full")])
-def test_what_cannot_be_measured_stays_as_it_was(
-    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    scripted(same(1.0), same(0.5))
-
-    def fail(_shape: AttentionShape, _threads: int) -> tuple[Times, Times]:
-        raise error
-
-    monkeypatch.setattr(target_attention, "measured", fail)
-    assert TargetAttention(CostStore()).choose(PATH, USUAL) == USUAL
+def shape_with(folder: Path, **entries: int) -> AttentionShape | None:
+    """The shape of a tiny model whose header has these entries besides."""
+    path = folder / "model.gguf"
+    more = {f"llama__{key}": (Kind.UINT32, value) for key, value in entries.items()}
+    path.write_bytes(tiny_llama().with_metadata(**more).to_bytes())
+    return shape_of(read_header(path))
 
 
-def test_a_real_measurement_knows_every_point() -> None:
-    for times in measured(SHAPE, 1):
-        assert sorted(times) == sorted(FILLS)
-        for points in times.values():
-            assert sorted(points) == sorted(PASSES)
-            assert all(0.0 < milliseconds < 1000.0 for milliseconds in points.values())
+def test_the_shape_of_the_built_in_target() -> None:
+    assert shape_of(read_header(builtin_target())) == AttentionShape(6, 4, 64)
+
+
+def test_heads_may_be_longer_than_the_width_says(tmp_path: Path) -> None:
+    assert shape_with(tmp_path) == AttentionShape(2, 4, 16)
+    assert shape_with(tmp_path, attention__key_length=48, attention__value_length=48) == AttentionShape(2, 4, 48)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"attention__sliding_window": 512},
+        {"attention__kv_lora_rank": 64},
+        {"ssm__state_size": 16},
+        {"attention__head_count": 0},
+        {"attention__head_count_kv": 3},
+        {"block_count": 0},
+        {"attention__key_length": 0, "attention__value_length": 0},
+        {"attention__key_length": 48},
+    ],
+)
+def test_other_kinds_of_attention_have_no_shape(tmp_path: Path, entries: dict[str, int]) -> None:
+    assert shape_with(tmp_path, **entries) is None
+
+
+def test_a_window_of_nothing_is_none(tmp_path: Path) -> None:
+    assert shape_with(tmp_path, attention__sliding_window=0) is not None
+
+
+def test_scores_grow_with_heads_context_and_pass() -> None:
+    assert AttentionShape(28, 16, 128).scores_bytes(4096, 128) == 16 * 4096 * 128 * 4
 
 
 def answer_of(session: Session, mode: Mode) -> tuple[str, int]:
@@ -154,8 +144,7 @@ def answer_of(session: Session, mode: Mode) -> tuple[str, int]:
     return text, next(event.stats.accepted for event in events if isinstance(event, Finished))
 
 
-def test_a_session_answers_with_it_and_keeps_its_caches_and_costs_apart(scripted: Scripted, tmp_path: Path) -> None:
-    scripted(same(1.0), same(0.5))
+def test_a_session_answers_with_it_and_keeps_its_caches_and_costs_apart(suited: None, tmp_path: Path) -> None:
     texts, identities, keys = [], [], []
     for asked in (FlashAttention.AUTO, FlashAttention.ON):
         session = Session(cost_folder=tmp_path)

@@ -36,6 +36,11 @@ def test_it_is_there_only_where_there_is_a_choice(window: MainWindow) -> None:
     assert window.composer.thinking.isVisible()
     assert window.composer.thinking.text() == "Thinking: Medium"
     assert window.composer.thinking.accessibleName() == "Thinking: Medium"
+    signs = [
+        (each.icon().pixmap(14, 14).toImage(), each.layoutDirection())
+        for each in (window.composer.thinking, window.composer.modes)
+    ]
+    assert signs[0] == signs[1], "that it opens a menu, as the modes have it"
 
 
 @pytest.mark.parametrize(

@@ -326,17 +326,25 @@ def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBo
     assert wanted == [(r.TARGET_REF,)]
 
 
-def test_the_best_pair_that_is_quick_here_is_looked_at_first(place: ModelsPanel) -> None:
+def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: ModelsPanel) -> None:
     place.open("recommended")
     opened = asked(place.requests.catalog_requested)
     quick, slow = SpeedRange(9.0, 14.0), SpeedRange(1.0, 2.0)
-    rows = [replace(row, plain=quick if row.key == "q3" else slow) for row in r.catalog()]
-    place.recommended.set_rows(rows[::-1])
-    assert opened == [("q3",)]
-    assert place.recommended.list.current_key() == "q3"
-    assert place.recommended.title.text() == "Qwen2.5 3B + 0.5B"
-    titles = [row.title for row in place.recommended.list.rows.rows if row.key]
-    assert titles == [row.name for row in r.catalog()], "by size"
+    rows = [replace(row, plain=quick if row.key in ("q7", "q14") else slow, leaves_room=True) for row in r.catalog()]
+    full = replace(rows[1], key="full", name="Fills the memory", leaves_room=False)
+    place.recommended.set_rows([*rows[::-1], full])
+    listing = place.recommended.list
+    assert opened == [("q7",)], "neither a tight fit, nor what fills the memory"
+    assert listing.current_key() == "q7"
+    assert place.recommended.title.text() == "Qwen2.5 7B + 0.5B"
+    assert [row.title for row in listing.rows.rows[:4]] == [
+        "Run well on this computer",
+        "Qwen2.5 7B + 0.5B",
+        "Slow here, or little memory left",
+        "Qwen2.5 3B + 0.5B",
+    ]
+    assert listing.rows.rows[1].lines == ("Questions and code on a good laptop", "9–14 tokens per second")
+    assert listing.verticalScrollBar().value() == 0
     place.recommended.list.choose("l8")
     place.recommended.set_rows(rows)
     assert place.recommended.list.current_key() == "l8", "what somebody chose stays"

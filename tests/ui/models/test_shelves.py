@@ -5,17 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.domain.models import DownloadState, Drafting, FitLevel, Match, ModelRef, PairView, Presence, SearchQuery
+from app.domain.models import (
+    DownloadState,
+    Drafting,
+    FitLevel,
+    Match,
+    ModelRef,
+    OfferRow,
+    PairView,
+    Presence,
+    SearchQuery,
+)
 from app.domain.speed.outlook import SpeedRange
 from engine.records import Problem
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
+from tests.ui.models.records import GB
 from tests.ui.window.test_accessibility import nameless
 from ui.models.downloads_page import progress_words
+from ui.models.library_page import sorted_rows
 from ui.models.panel import ModelsPanel
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
@@ -97,20 +109,77 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: ModelsPanel, qtb
     assert drafts == [(ref,)]
     assert reveals == [("/models/small.gguf",)]
     assert taken == [("/hf/smol.gguf",)]
-    assert not place.library.lines[3].chat.isEnabled()
+    assert [line.row.key for line in place.library.lines if not line.chat.isEnabled()] == ["gone"]
 
 
-def test_the_heading_of_an_empty_library_stands_beside_the_middle_of_its_button(
-    place: ModelsPanel, qtbot: QtBot
-) -> None:
+def test_the_buttons_of_the_library_stand_in_one_row(place: ModelsPanel) -> None:
     place.open("library")
     page = place.library
-    heading = next(one for one in page.findChildren(QLabel) if one.text() == "Library")
-    page.set_library([], [])
-    assert page.look_button.isVisible()
-    qtbot.waitUntil(lambda: abs(heading.geometry().center().y() - page.look_button.geometry().center().y()) <= 1)
     page.set_library(r.library(), [])
-    assert page.words.isVisible()
+    QApplication.processEvents()
+    buttons = (page.add_button, page.ways.folder_button, page.ways.link_button, page.look_button)
+    assert all(each.isVisible() for each in buttons)
+    assert len({each.mapTo(page, QPoint()).y() for each in buttons}) == 1
+
+
+def test_all_that_was_found_is_added_at_once_and_nothing_moves(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("library")
+    page, taken = place.library, asked(place.requests.offer_taken)
+    offers = [OfferRow(f"/found/{name}.gguf", name, GB, "LM Studio") for name in ("a", "b", "c")]
+    page.set_library(r.library(), offers)
+    QApplication.processEvents()
+    assert page.add_all_button.text() == "Add all 3"
+    place_of_b = page.offer_buttons[1].mapTo(page, QPoint())
+    page.offer_buttons[0].setFocus()
+    qtbot.mouseClick(page.offer_buttons[0], LEFT)
+    assert taken == [("/found/a.gguf",)]
+    added = replace(r.library()[0], key="a", path="/found/a.gguf", name="a")
+    page.set_library([added, *r.library()], offers[1:])
+    QApplication.processEvents()
+    assert [(add.text(), add.isEnabled()) for add in page.offer_buttons] == [
+        ("Added", False),
+        ("Add", True),
+        ("Add", True),
+    ]
+    assert page.offer_buttons[1].mapTo(page, QPoint()) == place_of_b
+    assert page.offer_buttons[1].hasFocus()
+    qtbot.mouseClick(page.add_all_button, LEFT)
+    assert taken[1:] == [("/found/b.gguf",), ("/found/c.gguf",)]
+    place.open("welcome")
+    place.open("library")
+    assert len(page.offer_buttons) == 2, "what was added is no news any more"
+
+
+def test_the_library_is_filtered_and_sorted(place: ModelsPanel, qtbot: QtBot) -> None:
+    place.open("library")
+    page = place.library
+    page.set_library(r.library(), r.OFFERS)
+
+    def names() -> list[str]:
+        return [line.row.name for line in page.lines]
+
+    usual = names()
+    assert usual == [row.name for row in sorted_rows(r.library(), "used")]
+    page.order.setCurrentIndex(page.order.findData("size"))
+    assert [line.row.size_bytes for line in page.lines] == sorted((row.size_bytes for row in r.library()), reverse=True)
+    page.order.setCurrentIndex(page.order.findData("used"))
+    used = [line.row.last_used for line in page.lines]
+    dates = [day for day in used if day]
+    assert used == [*sorted(dates, reverse=True), *[None] * (len(used) - len(dates))]
+    page.order.setCurrentIndex(page.order.findData("name"))
+    assert names() == sorted(usual, key=str.casefold)
+    page.order.setCurrentIndex(0)
+    page.filter.setFocus()
+    qtbot.keyClicks(page.filter, usual[0].lower())
+    assert names() == usual[:1]
+    assert page.offer_buttons == []
+    assert page.filter.hasFocus()
+    qtbot.keyClicks(page.filter, " nowhere")
+    assert names() == []
+    assert page.nothing.isVisible()
+    page.filter.clear()
+    assert names() == usual
+    assert page.nothing.isHidden()
 
 
 def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPanel) -> None:
@@ -137,7 +206,7 @@ def test_removing_asks_first_and_says_what_it_frees(place: ModelsPanel, qtbot: Q
     assert removed == []
     question = place.library.lines[line].ask_remove()
     qtbot.mouseClick(question.accept_button, LEFT)
-    assert removed == [(r.library()[line].key,)]
+    assert removed == [(sorted_rows(r.library(), "used")[line].key,)]
 
 
 def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -219,7 +288,8 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
     place.open("welcome")
     welcome.set_first_model(r.FIRST)
     assert welcome.first.action_button.hasFocus()
-    row = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), expected="about 9.00–14.0 tokens per second here")
+    words = "about 9.00–14.0 tokens per second here"
+    row = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), leaves_room=True, expected=words)
     welcome.set_pairs([row, r.catalog()[0]])
     best, other = welcome.cards
     offered = (best.action_button, other.action_button, welcome.first.action_button, welcome.builtin_button)
@@ -232,6 +302,9 @@ def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel
     assert [card.action_button.property("kind") for card in welcome.cards] == [""]
     assert welcome.first.action_button.property("kind") == "primary"
     assert welcome.first.action_button.hasFocus()
+    for worse in (replace(row, leaves_room=False), replace(row, thinks=True), replace(row, fit=FitLevel.TIGHT)):
+        welcome.set_pairs([worse])
+        assert [card.action_button.property("kind") for card in welcome.cards] == [""]
 
 
 @pytest.mark.parametrize("width", [1080, 600])

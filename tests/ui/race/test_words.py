@@ -57,9 +57,13 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
         ),
         ({"parting": Parting(93, 2)}, "The answers differ at token 93 in 2 of 4 rounds."),
         (
-            {"parting": Parting(1200, 4), "temperature": 0.8},
-            "The answers differ at token 1,200: above temperature 0, each mode draws its tokens in its own way from "
-            "the same distribution.",
+            {"parting": Parting(1200, 4, 0.01), "temperature": 0.8},
+            "The answers differ at token 1,200: a near tie, 0.010 apart in the target's logits.",
+        ),
+        (
+            {"parting": Parting(1200, 4, 2.5), "temperature": 0.8},
+            "The answers differ at token 1,200: the two tokens are 2.500 apart in the target's logits, no near tie, "
+            "unless one is at the edge of what top-k, top-p or min-p leave.",
         ),
     ],
 )

@@ -541,3 +541,35 @@ def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtb
     shown.show_page(CHAT)
     shown.end(replace(STATS, tokens=7))
     assert shown.now.rows["tokens"].value == "7"
+
+
+def test_an_answer_that_did_not_begin_has_no_panel_of_hyphens(panel: StatsPanel) -> None:
+    page = panel.now
+    panel.begin()
+    panel.end(None)
+    assert "did not begin" in page.empty.text()
+    assert page.empty.isVisibleTo(page)
+    assert not page.per_pass.isVisibleTo(page)
+    panel.begin()
+    assert page.per_pass.isVisibleTo(page)
+    panel.end(STATS)
+    assert not page.empty.isVisibleTo(page)
+    panel.clear()
+    assert page.empty.text().startswith("No answer yet")
+
+
+def test_what_an_engine_of_others_does_not_tell_has_no_rows(panel: StatsPanel) -> None:
+    page = panel.now
+    target = replace(READY.target, engine_url="http://192.168.1.5:8000", memory=None)  # type: ignore[type-var]
+    panel.set_engine(replace(READY, target=target, draft=None))
+    panel.begin()
+    panel.end(RunStats(tokens=10, passes=8, decode_s=1.0))
+    assert page.per_pass.isVisibleTo(page)
+    assert not page.origin.isVisibleTo(page)
+    assert not page.why.isVisibleTo(page)
+    panel.set_engine(READY)
+    assert not page.origin.isVisibleTo(page), "the answer is the engine's all the same"
+    panel.begin()
+    assert page.origin.isVisibleTo(page)
+    panel.end(STATS)
+    assert page.origin.isVisibleTo(page)

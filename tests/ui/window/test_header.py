@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.domain.context import ContextParts
+from app.domain.engine_view import EngineState
+from app.domain.local_server import Activity, ServerState, ServerView
 from app.domain.model_name import model_name
 from engine.records import DeviceUse, MemoryUse, Placement
 from tests.ui.conftest import ASSETS, READY
+from ui.composer.context_meter import ContextMeter
 from ui.theme.theme import Theme
 from ui.window.header import UNUSED_WORDS, Header, describe
+from ui.window.local_server import ServerButton
 
 
 def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: QtBot) -> None:
@@ -67,3 +73,79 @@ def test_the_hover_says_what_of_a_model_chats_do_not_use(qtbot: QtBot) -> None:
     left_out = ", ".join(UNUSED_WORDS.values())
     told = " ".join(header.model_button.toolTip().split())  # its lines are broken
     assert f"Not used in chats, which are text only: {left_out}" in told
+
+
+assert READY.target is not None
+assert READY.draft is not None
+LONG = replace(
+    READY,
+    target=replace(READY.target, path="/m/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", name="Qwen2.5 Coder 1.5B Instruct"),
+    draft=replace(READY.draft, path="/m/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf", name="Qwen2.5 Coder 0.5B Instruct"),
+)
+
+
+def header_with_signs(qtbot: QtBot, title: str) -> tuple[Header, ContextMeter, ServerButton]:
+    theme = Theme(ASSETS / "icons")
+    header, meter, server = Header(theme), ContextMeter(theme), ServerButton(theme)
+    qtbot.addWidget(header)
+    for sign in (meter, server):
+        header.add_indicator(sign)
+    meter.set_parts(ContextParts(20, 100, 30, 8192))
+    server.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity()))
+    header.set_engine(LONG)
+    header.set_title(title)
+    header.show()
+    return header, meter, server
+
+
+def shown_at(header: Header, width: int, qtbot: QtBot) -> str:
+    header.resize(width, header.height())
+    qtbot.wait(1)
+    return header.model_button.text()
+
+
+def test_signs_lose_their_words_before_title_model_and_draft_do(qtbot: QtBot) -> None:
+    header, meter, server = header_with_signs(qtbot, "New chat")
+    both = "Qwen2.5 Coder 1.5B Instruct · Qwen2.5 Coder 0.5B Instruct ✓"
+    icon_only = Qt.ToolButtonStyle.ToolButtonIconOnly
+    assert shown_at(header, 1200, qtbot) == both
+    assert icon_only not in (meter.toolButtonStyle(), server.toolButtonStyle())
+    wide = server.width()
+    cut = next(width for width in range(1200, 300, -20) if shown_at(header, width, qtbot) != both)
+    assert (meter.toolButtonStyle(), server.toolButtonStyle()) == (icon_only, icon_only)
+    assert server.width() < wide
+    assert header.model_button.text() == "Qwen2.5 Coder 1.5B · 0.5B ✓", "without what they share"
+    assert not header.title.is_elided()
+    small = shown_at(header, cut - 180, qtbot)
+    assert small.endswith("1.5B · 0.5B ✓")
+    assert "…" in small
+    assert not header.title.is_elided()
+    header.set_title("A title that is longer than everything else in this line of the window")
+    qtbot.wait(1)
+    assert header.title.width() >= header.title.fontMetrics().horizontalAdvance("New chat")
+
+
+def test_what_changes_its_state_moves_nothing(qtbot: QtBot) -> None:
+    header, meter, server = header_with_signs(qtbot, "New chat")
+    shown_at(header, 1200, qtbot)
+
+    def places() -> list[tuple[int, int]]:
+        qtbot.wait(1)
+        return [(one.x(), one.width()) for one in (header.title, meter, server, header.model_button)]
+
+    before = places()
+    server.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(28, 2, 1)))
+    meter.set_parts(ContextParts(20, 5000, 30, 8192))
+    assert places() == before
+    header.set_engine(replace(LONG, state=EngineState.LOADING, progress=0.4))
+    assert header.progress.isVisible()
+    assert [x for x, _ in places()[:1]] == [before[0][0]]
+    assert header.progress.width() == header.width()
+
+
+def test_a_context_that_is_nearly_full_keeps_its_words(qtbot: QtBot) -> None:
+    header, meter, server = header_with_signs(qtbot, "New chat")
+    shown_at(header, 600, qtbot)
+    assert server.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    meter.set_parts(ContextParts(20, 8000, 30, 8192))
+    assert meter.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon

@@ -20,7 +20,7 @@ FAILED = ServerView(ServerState.FAILED, problem=Problem("It could not start", "P
     ("view", "text", "words"),
     [
         (ON, "Server on", ("http://127.0.0.1:8080/v1", "0 requests answered", "The server is ready.")),
-        (BUSY, "Server answering, 2 waiting", ("1,028 requests answered, 2 waiting", "is being answered.")),
+        (BUSY, "Server answering", ("1,028 requests answered, 2 waiting", "is being answered.")),
         (FAILED, "Server off", ("Port 8080 is taken. Choose another.",)),
         (ServerView(ServerState.STARTING), "Server on", ("The server is starting.",)),
     ],
@@ -31,6 +31,7 @@ def test_the_sign_says_what_it_does(window: MainWindow, view: ServerView, text: 
     window.local_server.set_view(view)
     assert button.isVisible()
     assert button.text().strip() == text
+    assert ("2 waiting" in button.accessibleName()) is (view is BUSY)
     assert all(part in button.accessibleDescription() for part in words)
     assert text in button.accessibleName()
     window.local_server.set_view(ServerView())

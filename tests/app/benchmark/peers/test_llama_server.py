@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from app.domain.errors import PeerError
 from app.paths import builtin_draft, builtin_target
 from engine.records import (
     EngineReady,
+    FlashAttention,
     LoadRequest,
     Message,
     ModelInfo,
@@ -175,6 +178,13 @@ def test_a_target_without_a_draft_is_measured_without_one(program: str) -> None:
         assert not [word for word in arguments if str(word).startswith("--spec-draft")]
     finally:
         alone.close()
+
+
+def test_it_attends_as_we_do(program: str) -> None:
+    separate = replace(model("works"), flash_attention=FlashAttention.OFF)
+    with closing(LlamaServerPeer(program, LOAD, EngineReady(separate), ["ngram-mod"])) as peer:
+        words = [str(word) for word in peer._servers["ngram-mod"]._process.process.args]  # type: ignore[union-attr]
+        assert words[words.index("--flash-attn") + 1] == "off"
 
 
 def test_an_answer_of_one_token_has_no_speed() -> None:

@@ -115,16 +115,19 @@ def test_a_failed_answer_is_marked_and_reported(harness: AppHarness, qtbot: QtBo
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(harness.window.finished))
     view = harness.messages()[-1]
-    assert (view.text, view.state, view.notice) == ("Half", MessageState.FAILED, BROKEN.message)
-    assert harness.window.problems == [BROKEN]
+    words = f"{BROKEN.message} {BROKEN.advice}"
+    assert (view.text, view.state, view.notice) == ("Half", MessageState.FAILED, words)
+    assert harness.window.problems == [], "it is told once, where the answer would be"
     assert harness.window.engine.state is EngineState.READY
 
 
 def test_the_problem_of_an_answer_goes_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
     window, banner = harness.window, harness.window.problem_banner
-    window.message_submitted.emit("Hello")
+    answer(harness, qtbot, "Hello", "An answer")
+    window.regenerate_requested.emit(harness.messages()[-1].id)
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
     qtbot.waitUntil(lambda: bool(window.problems))
+    assert harness.messages()[-1].text == "An answer", "as before: there is no other place to tell it"
     assert not banner.isHidden()
     qtbot.mouseClick(window.sidebar.new_button, Qt.MouseButton.LeftButton)
     assert banner.isHidden()
@@ -250,3 +253,11 @@ class TestRegenerate:
         harness.engine.finish(FinishReason.CANCELLED)
         qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
         assert [view.text for view in harness.messages()] == ["question", "old"]
+
+
+def test_an_answer_without_a_word_is_whose_it_would_have_been(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.message_submitted.emit("Hello")
+    harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
+    assert harness.messages()[-1].target == "target", "in the file, not the app's name on the card"
+    assert harness.window.finished[-1].target == "target"

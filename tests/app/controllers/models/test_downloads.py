@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.downloads import HubDownloadsController
+from app.controllers.models.downloads import HubDownloadsController, _arrival_notice
 from app.controllers.models.jobs import JobRunner
 from app.domain.errors import AppError
 from app.domain.models import DownloadRow, DownloadState, ModelRef
@@ -141,3 +141,11 @@ def test_the_chat_begins_when_all_of_it_is_here(bench: Bench, qtbot: QtBot) -> N
     bench.made.show()
     bench.settle(qtbot)
     assert bench.news == ["came", "came", "chat /models/one.gguf /models/two.gguf"]
+
+
+def test_what_has_no_checksum_is_not_said_to_be_checked() -> None:
+    hub_row = DownloadRow("a", "Large", "org/large", DownloadState.DONE)
+    linked = DownloadRow("b", "Linked", "", DownloadState.DONE, has_checksum=False)
+    assert _arrival_notice([hub_row]) == "Downloaded and checked: Large."
+    assert _arrival_notice([linked]) == "Downloaded, without a checksum to check it by: Linked."
+    assert _arrival_notice([linked, hub_row]).startswith("Downloaded and checked: Large. Downloaded, without")

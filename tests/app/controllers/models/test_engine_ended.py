@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -55,8 +56,14 @@ def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(harness:
     (problem,) = harness.window.problems[problems:]
     assert (problem.title, problem.message, problem.advice) == (PROBLEM.title, f"Its process ended ({REASON}).", AGAIN)
     assert harness.window.engine.state is EngineState.LOADING
-    ask(harness, "the next one")  # waits behind the load
+    card = harness.window.transcript.last_answer()
+    assert card is not None
+    assert card.author.text() == Path(TARGET).stem, "not the app"
     harness.engine.ready()
+    banner = harness.window.problem_banner
+    qtbot.waitUntil(lambda: "the model is loaded again." in banner.message.text())
+    assert "being loaded" not in banner.message.text()
+    ask(harness, "the next one")
     harness.engine.say("whole")
     harness.engine.finish()
     qtbot.waitUntil(lambda: harness.messages()[-1].state is MessageState.COMPLETE)

@@ -21,6 +21,7 @@ from tests.app.hub.test_tokens import Memory, memory
 from tests.app.remote.scripted_server import ScriptedServer, serving
 from tests.app.remote.test_thinking import SWITCH
 from ui.models.engines_page import EnginesPage
+from ui.widgets.choice_list import Choice
 
 __all__ = ["memory"]  # a fixture
 
@@ -87,7 +88,7 @@ def test_added_chatted_with_marked_and_removed(
     assert (answer.stats.proposed, answer.stats.accepted, answer.stats.tokens) == (4, 2, 4)
     assert answer.target == f"org/model @ {server.url.removeprefix('http://')}"
     assert harness.engine.requests == []  # the engine here had nothing to do
-    assert [row.left_machine for row in harness.store.conversations()] == [True]
+    assert [row.left_machine for row in harness.store.conversations()] == [False], "the engine runs on this machine"
     ask(harness, "And now?")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(window.finished) == 2, timeout=WAIT_MS)
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hi", "Hello, world!", "And now?"]
@@ -110,6 +111,34 @@ def test_its_models_are_in_the_headers_list_and_one_is_taken(
         lambda: bool(harness.window.engine.target and harness.window.engine.target.path == path), timeout=WAIT_MS
     )
     assert not harness.window.header.draft_action.isEnabled()
+    assert memory.kept
+
+
+def test_an_engine_that_does_not_answer_is_marked_where_it_is_offered(
+    harness: AppHarness, server: ScriptedServer, memory: Memory, qtbot: QtBot
+) -> None:
+    page = add(harness, server.url, KEY)
+    qtbot.waitUntil(lambda: len(page.cards) == 1, timeout=WAIT_MS)
+    harness.window.models.leave()
+
+    def offered() -> Choice:
+        return next(row for row in harness.window.header.picker.list.rows.rows if "org/model" in row.key)
+
+    harness.window.header.open_models()
+    place = [row.key for row in harness.window.header.picker.list.rows.rows].index(offered().key)
+    assert offered().icon == "server"
+    server.script.key = "another"
+    harness.window.header.picker.close()
+    harness.window.header.open_models()
+    qtbot.waitUntil(lambda: offered().icon == "triangle-alert", timeout=WAIT_MS)
+    assert "does not answer" in offered().lines[0]
+    assert harness.window.header.picker.list.rows.rows[place] == offered(), "it moves nothing"
+    assert page_of(harness).cards[0].silence.isVisible()
+    server.script.key = KEY
+    harness.window.models.leave()
+    harness.window.header.picker.close()
+    harness.window.header.open_models()
+    qtbot.waitUntil(lambda: offered().icon == "server", timeout=WAIT_MS)
     assert memory.kept
 
 
@@ -149,11 +178,12 @@ def test_a_break_keeps_what_came_and_says_why(
     qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert (answer.text, answer.state, answer.can_continue) == ("Hello, ", MessageState.FAILED, True)
-    assert harness.window.problems[-1].title == "The answer was cut off"
+    assert "Continue" in answer.notice, "with what can be done"
     server.script.cut_after, server.script.key = None, "another"
     ask(harness, "Again")
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
-    assert harness.window.problems[-1].title == "The engine refused the key"
+    assert "does not accept the key" in harness.messages()[-1].notice
+    assert harness.window.problems == [], "it is told once, where the answer would be"
     assert memory.kept
 
 
@@ -184,9 +214,9 @@ def test_no_file_has_the_key(
     qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 1, timeout=WAIT_MS)
     server.script.status, server.script.error = 400, {"message": f"Incorrect API key provided: {KEY}."}  # as some do
     ask(harness, "Again")
-    qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.problems), timeout=WAIT_MS)
-    assert "[key]" in harness.window.problems[-1].message
-    assert KEY not in harness.window.problems[-1].message
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 2, timeout=WAIT_MS)
+    assert "[key]" in harness.messages()[-1].notice
+    assert KEY not in harness.messages()[-1].notice
     harness.close()
     files = [path for path in paceline_home.rglob("*") if path.is_file()]
     assert any(path.name == "engines.toml" for path in files)
@@ -278,10 +308,8 @@ def test_a_chat_that_outgrew_the_engine_goes_on_and_says_so(
     assert "oldest messages were left out" in answer.notice
     harness.window.settings_changed.emit({"overflow": "stop"})
     ask(harness, "word " * 70)
-    qtbot.waitUntil(lambda: is_quiet(harness) and bool(harness.window.problems), timeout=WAIT_MS)
-    problem = harness.window.problems[-1]
-    assert problem.title == "The conversation is too long for the engine"
-    assert "The conversation has 120 tokens, but 127.0.0.1" in problem.message
+    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.window.finished) == 5, timeout=WAIT_MS)
+    assert "The conversation has 120 tokens, but 127.0.0.1" in harness.messages()[-1].notice
     assert memory.kept
 
 

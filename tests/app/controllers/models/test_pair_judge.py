@@ -15,6 +15,7 @@ from app.controllers.models.pair_judge import MeasuredPlaces, PairJudge
 from app.domain.models import Drafting, Match, ModelRef, PairView
 from app.domain.settings.values import Settings
 from app.domain.speed.pair_speed import RaceSpeed
+from app.hub.pairs.draft_finder import Candidate, CandidateOrigin, DraftSearch
 from app.hub.pairs.outlooks import Outlooks
 from app.paths import builtin_draft, builtin_target
 from app.storage.pair_speeds import PairSpeeds
@@ -187,3 +188,11 @@ def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):
         judge.known(head, lambda: False)
+
+
+def test_what_could_not_be_looked_at_is_not_refused() -> None:
+    place = CandidateOrigin.HUB
+    search = DraftSearch((), (Candidate("a", place),), "words", (Candidate("b", place, is_unchecked=True),))
+    side = hub_pairs.PairSide(ModelRef(path="target.gguf"), "target")
+    rows = hub_pairs._draft_list(side, search, busy=False).rows
+    assert [(row.side.name, row.match) for row in rows] == [("b", Match.UNCHECKED), ("a", Match.NO)]

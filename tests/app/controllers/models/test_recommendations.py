@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
-from app.domain.models import Drafting, FitLevel, Hardware
+from app.domain.models import Drafting, FitLevel, Hardware, Suits
 from app.domain.speed.outlook import FAST_ENOUGH, GainRange, Outlook, SpeedRange
 from app.hub.errors import HubUnreachableError
 from app.hub.pairs.catalog import CatalogPair
@@ -53,11 +53,14 @@ def read_at(gb_per_s: float) -> Callable[[CatalogPair], Outlook]:
 
 
 def recommended(
-    free_disk: int | None, path: str = "", outlook: Callable[[CatalogPair], Outlook | None] = unknown
+    free_disk: int | None,
+    path: str = "",
+    outlook: Callable[[CatalogPair], Outlook | None] = unknown,
+    free_memory: int = 60 * GB,
 ) -> Recommendations:
     """For a machine with much memory; ``path`` is where every model lies, or empty."""
     judge: Any = SimpleNamespace(
-        hardware=lambda: Hardware(8, 64 * GB, 60 * GB, free_disk),
+        hardware=lambda: Hardware(8, 64 * GB, free_memory, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
         listed_outlook=outlook,
     )
@@ -91,6 +94,25 @@ def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> Non
 def test_a_machine_that_reads_40_gb_a_second_is_not_offered_what_it_would_crawl_through() -> None:
     for row in recommended(500 * GB, outlook=read_at(41.0)).suggested():
         assert (row.pair.target.size_bytes or 0) <= 41.0 * GB / FAST_ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("gb_per_s", "free_memory", "first"),
+    [
+        (26.0, 21 * GB, "smollm2-1.7b"),  # what thinks, or comes no faster than it is read, is not the first
+        (41.0, 21 * GB, "gemma-3-4b"),
+        (41.0, 5 * GB, "smollm2-1.7b"),  # half of the memory stays free
+        (400.0, 21 * GB, "gemma-3-12b"),
+        (1000.0, 60 * GB, "qwen3.6-35b-a3b"),
+    ],
+)
+def test_what_is_offered_first_runs_well_here(gb_per_s: float, free_memory: int, first: str) -> None:
+    found = recommended(500 * GB, outlook=read_at(gb_per_s), free_memory=free_memory)
+    best = found.suggested()[0]
+    assert best.key == first
+    assert best.suits >= Suits.WELL
+    assert (best.pair.missing_bytes or 0) < free_memory / 2
+    assert max(found.rows(), key=lambda row: row.preference).key == first, "as on the page of all"
 
 
 def test_what_is_here_needs_no_disk() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -99,6 +100,8 @@ def test_every_state_of_a_download_can_be_shown(status: DownloadStatus) -> None:
     done = status is DownloadStatus.DONE
     assert row.error == ("" if done else "It broke. Retry.")
     assert row.path == ("/models/x.gguf" if done else "")
+    assert row.has_checksum
+    assert not download_row(replace(state, request=replace(request, url="https://example.org/x.gguf")), {}).has_checksum
 
 
 def test_a_model_of_the_library_says_what_it_is_used_for() -> None:

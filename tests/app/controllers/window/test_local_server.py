@@ -136,7 +136,7 @@ def test_programs_and_the_window_share_the_engine_and_nothing_is_mixed_up(served
     assert served.harness.window.local_server.view.yours_waits or served.running() == (1, 1)
     (card,) = served.harness.window.findChildren(AnswerCard)
     served.until(lambda: card.progress_label.text() == "Another program's request is being answered; yours is next.")
-    assert "answering, 1 waiting" in served.harness.window.local_server.button.text()
+    assert "answering, 1 waiting" in served.harness.window.local_server.button.accessibleName()
     served.session.gate.set()
     served.until(lambda: bool(served.harness.window.finished))
     assert (served.wait(first).text, served.wait(second).text) == ("first of a program", "second of a program")

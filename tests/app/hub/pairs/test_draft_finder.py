@@ -43,6 +43,10 @@ def reasons(search: DraftSearch) -> dict[str, str]:
     return {candidate.name: candidate.reason for candidate in search.rejected}
 
 
+def unchecked(search: DraftSearch) -> dict[str, str]:
+    return {candidate.name: candidate.reason for candidate in search.unchecked}
+
+
 def on_hub(hub: LoopbackHub, repo: str, file: GgufFile, name: str, total: int) -> None:
     hub.add_file(repo, name, file.to_bytes())
     hub.describe(repo, gguf={"architecture": "llama", "total": total}, downloads=total, tags=["gguf"])
@@ -85,9 +89,9 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     assert "as much as with the target itself" in told["big"]
     assert told["broken"].startswith("broken is damaged or not a model")
     assert told["eagle3-other"].endswith("it belongs to another model.")
-    assert told["gone"] == "Its file has been moved or deleted."
+    assert unchecked(search) == {"gone": "Its file has been moved or deleted."}
     assert told["mmproj"] == "It is the image or sound part of another model."
-    assert search.words.startswith("4 of 9 can draft for Tiny-2.5-7B-Q4_0.")
+    assert search.words.startswith("4 of 8 can draft for Tiny-2.5-7B-Q4_0. 1 could not be checked; see the reason.")
 
 
 def test_recommended_and_found_drafts_come_after_those_here(
@@ -124,7 +128,8 @@ def test_recommended_and_found_drafts_come_after_those_here(
     assert told["Such-GGUF"] == "no/Such-GGUF does not exist."
     assert search.matching[3].speaks == 1.0
     assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
-    assert "gated" in told["Tiny-2.5-0.4B-GGUF"]
+    assert "gated" in unchecked(search)["Tiny-2.5-0.4B-GGUF"]
+    assert "1 could not be checked; see the reason." in search.words
     assert "“Tiny-2.5”" in search.words
     assert not any(path.endswith("9B-Q4_0.gguf") for path in hub.bytes_sent)
 
@@ -189,5 +194,7 @@ def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
     told = reasons(find_drafts(target, Sources((), catalog, client)))
     assert "The hub no longer has *-q2_k.gguf in good/Tiny-2.5-0.1B-GGUF." in told.values()
     hub.faults.extend([Fault(status=503)] * 20)
-    told = reasons(find_drafts(target, Sources((), (), client)))
-    assert "HTTP 503" in told["Tiny-2.5-0.1B-Q8_0"]
+    search = find_drafts(target, Sources((), (), client))
+    assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
+    assert not search.rejected, "nothing is known against it"
+    assert search.words.startswith("Nothing that could be checked can draft for Tiny-2.5-7B")

@@ -227,7 +227,7 @@ NAMES = ("gpt-2", "llama-bpe", "llama-spm", "phi-3", "qwen2")
 class Silent:
     """Implements what is used of `LanguageModel`, for a vocabulary of any size: it says nothing."""
 
-    num_snapshots, num_candidates = None, 0
+    num_snapshots, num_candidates, n_ubatch = None, 0, 64
 
     def __init__(self, n_vocab: int) -> None:
         self.n_vocab, self.n_ctx, self.num_past, self.num_read = n_vocab, 4096, 0, 0
