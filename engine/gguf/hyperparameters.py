@@ -10,6 +10,7 @@ import math
 import re
 from pathlib import Path
 
+from engine.gguf.charsmap import check_charsmap
 from engine.gguf.header import ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
@@ -45,13 +46,16 @@ _ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 _BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 _BYTE_TYPE = 6  # llama.cpp's LLAMA_TOKEN_TYPE_BYTE
-_TOKENS, _SCORES, _TYPES = ("tokenizer.ggml." + name for name in ("tokens", "scores", "token_type"))
+_TOKENS, _SCORES, _TYPES, _CHARSMAP = (
+    "tokenizer.ggml." + name for name in ("tokens", "scores", "token_type", "precompiled_charsmap")
+)
 # llama.cpp reads these arrays as one fixed type each, without looking.
 _LIST_TYPES = {
     _TOKENS: (ValueType.STRING,),
     "tokenizer.ggml.merges": (ValueType.STRING,),
     _SCORES: (ValueType.FLOAT32,),
     _TYPES: (ValueType.INT32, ValueType.UINT32),
+    _CHARSMAP: (ValueType.INT8, ValueType.UINT8),
 }
 
 
@@ -114,7 +118,7 @@ def check_header(header: GgufHeader) -> None:
 
 
 def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
-    """Check the vocabulary: lists of one length and of the right types, byte tokens that name a byte.
+    """Check the vocabulary: lists of one length and of the right types, byte tokens that name a byte, its table.
 
     Raises:
         ModelHeaderError: the sentence says what is wrong.
@@ -138,6 +142,8 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     texts = read_strings(read_at, lists[_TOKENS])
     longest = max(map(len, texts))
     check(longest <= MAX_TOKEN_BYTES, "one of its tokens is {longest:,} bytes long", longest=longest)
+    if _CHARSMAP in lists:
+        check_charsmap(read_numbers(read_at, lists[_CHARSMAP]).tobytes())
     if _TYPES in lists:
         for token_id in (read_numbers(read_at, lists[_TYPES]) == _BYTE_TYPE).nonzero()[0]:
             good = _BYTE_TOKEN.fullmatch(texts[token_id]) is not None

@@ -1,6 +1,6 @@
-// llama.cpp's products of Q4_0 and Q4_K weights with one and with a few tokens, anew for processors with AVX-512 VNNI.
+// llama.cpp's products of Q4_0 and Q4_K weights with one and with a few tokens, anew for processors with AVX2 and more.
 //
-// Included before ggml/src/ggml-cpu/arch/x86/repack.cpp by narrow.sh and ordered.sh. Owns what both types share and the names:
+// Included before ggml/src/ggml-cpu/arch/x86/repack.cpp by few_tokens.sh. Owns what both types share and the names:
 // its functions take the place of llama.cpp's own, which stay in the library with _stock behind their names. Knows nothing
 // of threads, of graphs and of other types of weights: llama.cpp calls these functions as it calls its own.
 //

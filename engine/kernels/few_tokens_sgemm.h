@@ -1,7 +1,7 @@
 // llama.cpp's products of IQ4_XS, Q4_1, Q5_K, Q6_K and Q8_0 weights with one and with a few tokens, anew for processors with
-// AVX-512 VNNI.
+// AVX2 and more.
 //
-// Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by narrow.sh and ordered.sh. Its function takes the place of
+// Included before ggml/src/ggml-cpu/llamafile/sgemm.cpp by few_tokens.sh. Its function takes the place of
 // llama.cpp's own, which stays in the library with _stock behind its name and gets all that is not for this one. Knows
 // nothing of how weights are laid out: few_tokens_iq4_xs.h and the like do.
 //

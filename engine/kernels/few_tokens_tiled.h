@@ -1,4 +1,4 @@
-// Included before ggml/src/ggml-cpu/tiled/tiled.cpp by narrow.sh and ordered.sh: leaves IQ4_XS, Q5_K and Q6_K weights with a few
+// Included before ggml/src/ggml-cpu/tiled/tiled.cpp by few_tokens.sh: leaves IQ4_XS, Q5_K and Q6_K weights with a few
 // tokens to few_tokens_sgemm.h.
 //
 // llama.cpp has a product of eight tokens and more for them, which is asked first. It unpacks the weights into a buffer, for
