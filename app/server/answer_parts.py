@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from app.domain.thinking import split_thinking
-from app.server.tool_output import Called, ToolOutput
+from app.server.tool_output import Called, Schemas, ToolOutput
 from engine.records import TextChunk
 
 
@@ -23,10 +24,15 @@ Part = Thought | str | Called
 class AnswerParts:
     """Reads an answer piece by piece. Where it does not begin with reasoning, nothing is taken for it later on."""
 
-    def __init__(self, opened_tag: str = "", tool_names: frozenset[str] = frozenset()) -> None:
-        """``opened_tag`` is the tag of reasoning that the prompt ended with; empty for none."""
+    def __init__(
+        self,
+        opened_tag: str = "",
+        tool_names: frozenset[str] = frozenset(),
+        schemas: Schemas = MappingProxyType({}),
+    ) -> None:
+        """``opened_tag`` is the tag of reasoning that the prompt ended with; empty for none. ``schemas``: of tools."""
         self._opened_tag = opened_tag
-        self._tools = ToolOutput(tool_names) if tool_names else None
+        self._tools = ToolOutput(tool_names, schemas) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # in it, of the tokens
         self._num_thought = self._num_said = 0  # characters that were given out

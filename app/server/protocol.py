@@ -13,6 +13,7 @@ from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, wrong_type
 from app.server.messages import read_messages, text_of
+from app.server.tool_output import Schemas
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -95,6 +96,13 @@ class CompletionRequest:
     echo: str = ""
     is_grammar_typed: bool = False
     opened_tag: str = ""
+
+    @property
+    def tool_schemas(self) -> Schemas:
+        """Those of the tools' parameters, by name."""
+        functions = (tool.get("function") for tool in self.request.tools)
+        known = (one for one in functions if isinstance(one, dict))
+        return {str(one.get("name")): one["parameters"] for one in known if isinstance(one.get("parameters"), dict)}
 
 
 def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) -> CompletionRequest:

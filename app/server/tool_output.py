@@ -1,18 +1,33 @@
-"""Finds calls of tools in an answer, while it is written: what is a call, and what is said beside it."""
+"""Finds calls of tools in an answer, while it is written: what is a call, and what is said beside it.
+
+What is certain is a call; all else stays text, and nothing vanishes.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from engine.tool_formats import ARGS, PYTHON_TAG, TOOL_CALL, TOOL_CALL_END, TOOL_CALLS
+from engine.tool_formats import ARGS, BLOCKS, FUNCTION_TAG, PYTHON_TAG, TOOL_CALLS
 
-_BEGINNINGS = (TOOL_CALL, TOOL_CALLS, PYTHON_TAG)
+_BEGINNINGS = (*BLOCKS, TOOL_CALLS, PYTHON_TAG, FUNCTION_TAG)
 _FENCES = ("```json\n", "```\n")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)  # models write line ends into their strings as they are
 _ID_CHARS = 9  # what templates of Mistral demand
+# Of the forms that have tags: a function with parameters, and a name with keys and values.
+_FUNCTION = re.compile(r"\s*<(function=|invoke name=)\"?([^>\"\n]+)\"?>(.*?)</(?:function|invoke)>", re.DOTALL)
+_PARAMETER = re.compile(r"\s*<parameter(?:=| name=)\"?([^>\"\n]+)\"?>(.*?)</parameter>", re.DOTALL)
+_PAIRS = re.compile(r"\s*([^\s<{\[]+)((?:\s*<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>)*)\s*", re.DOTALL)
+_PAIR = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_CALLS_IN_BLOCKS = ("{", "<function=", "<invoke ")  # what further ones begin with
+_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # beside name and arguments these say nothing
+
+Schemas = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +39,14 @@ class Called:
     arguments: str
 
 
+class _Taken(NamedTuple):
+    """What the beginning of a text turned out to be: calls, and the text that is none of one; ``end`` is behind it."""
+
+    calls: list[Called]
+    text: str
+    end: int
+
+
 class ToolOutput:
     """Reads an answer piece by piece. What turns out to be no call after all is text.
 
@@ -31,11 +54,13 @@ class ToolOutput:
     not, with the name of a tool and arguments, which some models write whatever their template says.
     """
 
-    def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
+    def __init__(self, names: frozenset[str], schemas: Schemas = MappingProxyType({})) -> None:
+        """``schemas`` are those of the parameters by the tools' names: the forms with tags say no types."""
+        self._names, self._schemas = names, schemas
         self._buffer = ""
+        self._block_end = ""  # of the block that a call was just taken from
         self._begun = False  # some text was let go
-        self._has_called = False
+        self._is_behind_call = False
         self.num_calls = 0
 
     def feed(self, text: str) -> list[str | Called]:
@@ -51,25 +76,29 @@ class ToolOutput:
         kept: list[str | Called] = []
         for one in found:
             if isinstance(one, Called):
-                self._has_called = True
-            elif not one or (self._has_called and not one.strip()):  # line ends between calls
+                self._is_behind_call = True
+                kept.append(one)
                 continue
-            elif one.strip():
-                self._begun = True
-            kept.append(one)
+            said = one.lstrip() if self._is_behind_call else one  # line ends between calls
+            if said:
+                self._is_behind_call = False
+                self._begun = self._begun or bool(said.strip())
+                kept.append(said)
         return kept
 
     def _advance(self, *, is_end: bool) -> Iterator[str | Called]:
         while self._buffer:
+            if self._block_end and not self._leave_block(is_end=is_end):
+                return
             place = self._first_beginning()
-            if place > 0:
-                text, self._buffer = self._buffer[:place], self._buffer[place:]
-                yield text
-                continue
-            if place == 0:
+            if self._block_end or place == 0:
                 taken = self._take_marked(is_end=is_end)
-            elif self._may_be_bare():
+            elif self._may_be_bare(has_mark=place > 0):
                 taken = self._take_bare(is_end=is_end)
+                if taken is None and place > 0 and (is_end or _is_broken(self._buffer)):
+                    taken = _Taken([], self._buffer[:place], place)
+            elif place > 0:
+                taken = _Taken([], self._buffer[:place], place)
             else:
                 held = 0 if is_end else self._num_held()
                 text, self._buffer = self._buffer[: len(self._buffer) - held], self._buffer[len(self._buffer) - held :]
@@ -80,7 +109,25 @@ class ToolOutput:
                     yield self._buffer
                     self._buffer = ""
                 return
-            yield from taken
+            self._buffer = self._buffer[taken.end :]
+            if taken.text:
+                yield taken.text
+            yield from taken.calls
+
+    def _leave_block(self, *, is_end: bool) -> bool:
+        """Look at what follows a call in its block: its end, another call, or words of a block that was not closed.
+
+        False where that is not known yet.
+        """
+        text, end = self._buffer.lstrip(), self._block_end
+        if not is_end and any(mark.startswith(text) and text != mark for mark in (end, *_CALLS_IN_BLOCKS)):
+            return False
+        if text.startswith(end):
+            text, self._block_end = text[len(end) :], ""
+        elif not text.startswith(_CALLS_IN_BLOCKS):
+            self._block_end = ""
+        self._buffer = text
+        return bool(text)
 
     def _first_beginning(self) -> int:
         places = [place for mark in _BEGINNINGS if (place := self._buffer.find(mark)) >= 0]
@@ -94,40 +141,75 @@ class ToolOutput:
                 return count
         return 0
 
-    def _take_marked(self, *, is_end: bool) -> list[Called] | None:
-        """The calls behind a mark, where they are whole."""
+    def _take_marked(self, *, is_end: bool) -> _Taken | None:
+        """What stands behind a mark, or behind a call in the same block; None where it is not whole."""
         buffer = self._buffer
-        mark = next(one for one in _BEGINNINGS if buffer.startswith(one))
+        mark = "" if self._block_end else next(one for one in _BEGINNINGS if buffer.startswith(one))
+        if mark == FUNCTION_TAG:
+            mark = ""  # it is a part of what is read
         rest = buffer[len(mark) :]
         if mark == TOOL_CALLS and not rest.lstrip().startswith("["):
-            return self._take_named(rest)
-        value, end = _first_json(rest)
-        if end < 0:
+            return self._take_named(rest, len(mark))
+        block_end = self._block_end or BLOCKS.get(mark, "")
+        taken = self._take_json(rest) if rest.lstrip().startswith(("{", "[")) else self._take_tags(rest, block_end)
+        if taken is None and (is_end or not block_end or not _is_broken(rest)):
             return None
-        if mark == TOOL_CALL and not rest[end:].lstrip().startswith(TOOL_CALL_END):
-            if not is_end:
-                return None
-            after = len(rest)
-        else:
-            after = end + len(rest[end:]) - len(rest[end:].lstrip()) + (len(TOOL_CALL_END) if mark == TOOL_CALL else 0)
-        calls = self._calls_of(value)
-        if calls:
-            self._buffer = rest[after:]
-        return calls or None
+        if taken is None or not taken.calls:  # no call: as far as its block goes, it is text
+            return self._refused(buffer, block_end or "</function>")
+        self._block_end = block_end
+        return _Taken(taken.calls, "", len(mark) + taken.end)
 
-    def _take_named(self, rest: str) -> list[Called] | None:
+    def _refused(self, buffer: str, block_end: str) -> _Taken | None:
+        place = buffer.find(block_end) if block_end else -1
+        if place < 0:
+            return None
+        self._block_end = ""
+        return _Taken([], buffer[: place + len(block_end)], place + len(block_end))
+
+    def _take_json(self, rest: str) -> _Taken | None:
+        value, end = _first_json(rest)
+        return None if end < 0 else _Taken(self._calls_of(value), "", end)
+
+    def _take_tags(self, rest: str, block_end: str) -> _Taken | None:
+        """A function with its parameters, or a name with keys and values."""
+        if (found := _FUNCTION.match(rest)) is not None:
+            name, body = found[2].strip(), found[3]
+            value, end = _first_json(body)
+            if end == len(body.rstrip()) and isinstance(value, dict):
+                return _Taken(self._calls_of({"name": name, "arguments": value}), "", found.end())
+            if _PARAMETER.sub("", body).strip():
+                return _Taken([], "", found.end())
+            return _Taken(self._call(name, dict(_PARAMETER.findall(body))), "", found.end())
+        place = rest.find(block_end) if block_end else -1
+        if place < 0 or rest.lstrip().startswith("<"):
+            return None if place < 0 else _Taken([], "", 0)
+        whole = _PAIRS.fullmatch(rest, 0, place)
+        if whole is None:
+            return _Taken([], "", 0)
+        return _Taken(self._call(whole[1], dict(_PAIR.findall(whole[2]))), "", place)
+
+    def _call(self, name: str, texts: Mapping[str, str]) -> list[Called]:
+        """The call of a form with tags; none of a tool that nobody knows."""
+        if name not in self._names:
+            return []
+        properties = self._schemas.get(name, {}).get("properties", {})
+        arguments = {key.strip(): _typed(text, properties.get(key.strip())) for key, text in texts.items()}
+        return self._calls_of({"name": name, "arguments": arguments})
+
+    def _take_named(self, rest: str, mark_length: int) -> _Taken | None:
         """Mistral's newer form: a name, perhaps an id, and arguments."""
         head, found, tail = rest.partition(ARGS)
         name = head.partition("[CALL_ID]")[0].strip()
         value, end = _first_json(tail)
-        if not found or end < 0 or name not in self._names or not isinstance(value, dict):
+        if not found or end < 0:
             return None
-        self._buffer = tail[end:]
-        return [self._called(name, value)]
+        calls = self._calls_of({"name": name, "arguments": value})
+        length = mark_length + len(head) + len(ARGS) + end
+        return _Taken(calls, "" if calls else self._buffer[:length], length)
 
-    def _may_be_bare(self) -> bool:
+    def _may_be_bare(self, *, has_mark: bool) -> bool:
         text = self._buffer.lstrip()
-        if self._begun:
+        if self._begun or (has_mark and not text.startswith("{")):
             return False
         return (
             not text
@@ -135,38 +217,53 @@ class ToolOutput:
             or any(text.startswith(fence) or fence.startswith(text) for fence in _FENCES)
         )
 
-    def _take_bare(self, *, is_end: bool) -> list[Called] | None:
-        text = self._buffer.strip()
+    def _take_bare(self, *, is_end: bool) -> _Taken | None:
+        text = self._buffer.lstrip()
         fence = next((one for one in _FENCES if text.startswith(one)), "")
         if not is_end and (fence or not text.startswith("{")):
             return None
-        body = text[len(fence) :].strip()
+        body = text[len(fence) :]
         value, end = _first_json(body)
         if end < 0:
             return None
-        calls = self._calls_of(value)
-        rest = body[end:].strip().removeprefix("```" if fence else ";").strip()
-        if not calls or (rest and fence):
+        calls = self._calls_of(value, needs_arguments=True)
+        if not calls or (fence and body[end:].strip().removeprefix("```")):
             self._begun = True  # so that it is let go as text
+            return _Taken([], "", 0)
+        self._block_end = "```" if fence else ";"
+        return _Taken(calls, "", len(self._buffer) - len(body) + end)
+
+    def _calls_of(self, value: object, *, needs_arguments: bool = False) -> list[Called]:
+        """The calls that a JSON value is; none where one of them is none.
+
+        Arguments beside the name, and not under a key of their own, are in no form: such a value stays text.
+        """
+        found = [self._read(one, needs_arguments) for one in (value if isinstance(value, list) else [value])]
+        if not all(found):
             return []
-        self._buffer = rest
-        return calls
+        self.num_calls += len(found)
+        return [Called(uuid.uuid4().hex[:_ID_CHARS], name, arguments) for name, arguments in filter(None, found)]
 
-    def _calls_of(self, value: object) -> list[Called]:
-        """The calls that a JSON value is; none where one of them is none."""
-        values = value if isinstance(value, list) else [value]
-        calls = list[tuple[str, dict[str, object]]]()
-        for one in values:
-            name = one.get("name") if isinstance(one, dict) else None
-            arguments = one.get("arguments", one.get("parameters", {})) if isinstance(one, dict) else None
-            if name not in self._names or not isinstance(arguments, dict):
-                return []
-            calls.append((name, arguments))
-        return [self._called(name, arguments) for name, arguments in calls]
-
-    def _called(self, name: str, arguments: dict[str, object]) -> Called:
-        self.num_calls += 1
-        return Called(uuid.uuid4().hex[:_ID_CHARS], name, json.dumps(arguments, ensure_ascii=False))
+    def _read(self, value: object, needs_arguments: bool) -> tuple[str, str] | None:
+        """Name and arguments, as JSON, of a value that is a call."""
+        if not isinstance(value, dict):
+            return None
+        name = value.get("tool_name" if "name" not in value else "name")
+        if not isinstance(name, str) or name not in self._names:
+            return None
+        key = next((one for one in ("arguments", "parameters") if one in value), "")
+        if (needs_arguments and not key) or not value.keys() <= {"name", "tool_name", key, *_ENVELOPE}:
+            return None
+        arguments = value.get(key, {})
+        if isinstance(arguments, str):
+            inner, end = _first_json(arguments)
+            arguments = inner if end == len(arguments.rstrip()) else None
+        if not isinstance(arguments, dict):
+            return None
+        try:
+            return name, json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+        except ValueError:  # a number that JSON has no word for
+            return None
 
 
 def _first_json(text: str) -> tuple[object, int]:
@@ -177,3 +274,27 @@ def _first_json(text: str) -> tuple[object, int]:
     except (ValueError, RecursionError):
         return None, -1
     return value, end
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text that begins with a brace can become no JSON value any more, whatever follows."""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
+    except json.JSONDecodeError as error:
+        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # which may go on
+        return not inside and error.pos < len(text.rstrip()) - len("false")
+    except RecursionError:
+        return True
+    return False
+
+
+def _typed(text: str, schema: object) -> object:
+    """The value that a text between tags stands for: JSON where the schema wants no string, the text where it does."""
+    bare = text.removeprefix("\n").removesuffix("\n")
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    if kinds is None or "string" in (kinds if isinstance(kinds, list) else [kinds]):
+        return bare
+    value, end = _first_json(bare)
+    return value if end == len(bare.rstrip()) else bare

@@ -19,7 +19,9 @@ _LAUNCHERS = {
 }
 _CPU_INFO = Path("/proc/cpuinfo")
 _AMD_FAMILIES = {"25": NARROW, "26": ORDERED}  # Zen 3 and 4, of which only Zen 4 has AVX-512; Zen 5
-_NEEDED = frozenset({"avx2", "f16c", "fma"})  # by the products; which of them it gets, its compiler's macros say
+_NEEDED = frozenset(
+    {"avx2", "f16c", "fma"}
+)  # by the products; which of them a processor gets, its compiler's macros say
 
 
 def wanted_kernels(cmake_args: str, cpu_info: Path = _CPU_INFO) -> str:

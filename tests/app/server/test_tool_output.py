@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.server.tool_output import Called, ToolOutput
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.records import Message, ToolCall
+from tests.engine.tiny_tokenizer import TinyTokenizer
+from tests.shared_files import shared_file
 
 NAMES = frozenset({"weather", "time"})
 ROME = '{"name": "weather", "arguments": {"city": "Rome"}}'
+TIME = '{"name": "time", "arguments": {}}'
+TIME_CALL = f"<tool_call>{TIME}</tool_call>"
+SCHEMAS = {"weather": {"properties": {"city": {"type": "string"}, "days": {"type": ["integer", "array"]}}}}
 UNKNOWN = '<tool_call>{"name": "fly", "arguments": {}}</tool_call>'
 CASES = [
     ("Hello there.", "Hello there.", []),
@@ -34,6 +41,38 @@ CASES = [
     ("```json\n[1, 2]\n```", "```json\n[1, 2]\n```", []),
     (UNKNOWN, UNKNOWN, []),
     ('<tool_call>{"name": "weather", "argum', '<tool_call>{"name": "weather", "argum', []),
+    ('<tool_call>{"name": "weather", "arguments": {"city": "a\nb"}}</tool_call>', "", [("weather", {"city": "a\nb"})]),
+    ('<tool_call>{"name": "weather", "arguments": "{\\"city\\": 1}"}</tool_call>', "", [("weather", {"city": 1})]),
+    (f"<tool_call>{ROME}\n<tool_call>{TIME}</tool_call>", "", [("weather", {"city": "Rome"}), ("time", {})]),
+    (f"<tool_call>{ROME}\n{TIME}\n</tool_call>", "", [("weather", {"city": "Rome"}), ("time", {})]),
+    (f"<tool_call>{ROME}\n\nDone.", "Done.", [("weather", {"city": "Rome"})]),
+    (f"<tool_call>{ROME}</tool_call>{UNKNOWN}{TIME_CALL}", UNKNOWN, [("weather", {"city": "Rome"}), ("time", {})]),
+    ('<tool_call>{"name": "time", "zone": 1}</tool_call>', '<tool_call>{"name": "time", "zone": 1}</tool_call>', []),
+    ('{"name": "weather", "age": 30}', '{"name": "weather", "age": 30}', []),
+    ('{"name": "weather"}', '{"name": "weather"}', []),
+    (f'<tool_call>{{"name": oh}}</tool_call>{TIME_CALL}', '<tool_call>{"name": oh}</tool_call>', [("time", {})]),
+    ('{"name": "time", "arguments": {"at": 1e400}}', '{"name": "time", "arguments": {"at": 1e400}}', []),
+    (
+        "<tool_call>\n<function=weather>\n<parameter=city>\nRome\nor so\n</parameter>\n<parameter=days>\n3\n"
+        "</parameter>\n</function>\n</tool_call>",
+        "",
+        [("weather", {"city": "Rome\nor so", "days": 3})],
+    ),
+    ("<tool_call><function=fly></function></tool_call>", "<tool_call><function=fly></function></tool_call>", []),
+    (
+        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Rome</arg_value>\n<arg_key>days</arg_key>\n"
+        "<arg_value>[3]</arg_value>\n</tool_call>",
+        "",
+        [("weather", {"city": "Rome", "days": [3]})],
+    ),
+    ("<tool_call>time</tool_call>", "", [("time", {})]),
+    ("<tool_call>time is up</tool_call>", "<tool_call>time is up</tool_call>", []),
+    (
+        '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="city">Rome</parameter>\n</invoke>\n'
+        '<invoke name="time">\n</invoke>\n</minimax:tool_call>',
+        "",
+        [("weather", {"city": "Rome"}), ("time", {})],
+    ),
     ("a < b and [TOOL", "a < b and [TOOL", []),
     ("{", "{", []),
     ("", "", []),
@@ -41,7 +80,7 @@ CASES = [
 
 
 def read(pieces: list[str]) -> tuple[str, list[tuple[str, object]]]:
-    output = ToolOutput(NAMES)
+    output = ToolOutput(NAMES, SCHEMAS)
     parts = [part for piece in pieces for part in output.feed(piece)] + output.flush()
     calls = [part for part in parts if isinstance(part, Called)]
     assert output.num_calls == len(calls)
@@ -70,10 +109,40 @@ def test_pieces_do_not_matter(case: tuple[str, str, list[tuple[str, object]]], c
     assert read([text[i:j] for i, j in itertools.pairwise(places)]) == (said, calls)
 
 
-@given(st.text(alphabet='{}[]"name: weather,<tool_call>/`json\n', max_size=80))
+PIECES = [
+    "<tool_call>",
+    "</tool_call>",
+    ROME,
+    TIME,
+    UNKNOWN,
+    "<function=time>",
+    "</function>",
+    "{",
+    "}",
+    "[",
+    ";",
+    "time",
+    "\n",
+    " a ",
+]
+
+
+@given(
+    st.text(alphabet='{}[]"name: weather,<tool_call>/`json\n', max_size=80)
+    | st.lists(st.sampled_from(PIECES)).map("".join)
+)
 def test_nothing_is_lost_where_nothing_is_called(text: str) -> None:
     said, calls = read(list(text))
     assert calls or said == text
+
+
+def test_blanks_behind_a_call_are_kept_between_words() -> None:
+    assert read([TIME_CALL, "\n", "All", " ", "done", " ", "."])[0] == "All done ."
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_pieces_do_not_matter_whatever_is_said(text: str) -> None:
+    assert read(list(text)) == read([text])
 
 
 def test_text_that_can_be_no_call_is_not_held_back() -> None:
@@ -81,3 +150,26 @@ def test_text_that_can_be_no_call_is_not_held_back() -> None:
     assert output.feed("Once upon") == ["Once upon"]
     assert output.feed(" a <") == [" a "]
     assert output.feed("b") == ["<b"]
+
+
+ZONE = {"type": "object", "properties": {"zone": {"type": "string"}}}
+CLOCK = {"type": "function", "function": {"name": "time", "description": "The time.", "parameters": ZONE}}
+REFUSING = {"CohereForAI-c4ai-command-r-plus-tool_use"}  # fails over a call in a history of OpenAI's form
+
+
+def test_what_public_templates_write_as_a_call_is_read_back() -> None:
+    num_read = 0
+    for path in sorted(shared_file("templates").glob("*.jinja")):
+        builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), path.read_text("utf-8"))
+        if not builder.tool_format or path.stem in REFUSING:
+            continue
+        call = Message("assistant", "", tool_calls=(ToolCall("abcdefghi", "time", '{"zone": "Qzone"}'),))
+        result = Message("tool", "Qresult", tool_call_id="abcdefghi", name="time")
+        ids = builder.build([Message("user", "Quser"), call, result], [CLOCK])
+        text = bytes(each for each in ids if each < 256).decode()
+        answer = text[text.rindex("Quser") + len("Quser") : text.index("Qresult")]
+        # Wherever in it the prompt ends and the answer begins.
+        found = [read([answer[start:]])[1] for start in range(len(answer))]
+        assert [("time", {"zone": "Qzone"})] in found, path.stem
+        num_read += 1
+    assert num_read > 30
