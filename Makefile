@@ -9,7 +9,7 @@ SETUP := sh packaging/setup/setup.sh
 CHECK := sh packaging/setup/check.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-documents test-training lint format bench-real screenshots translations bundle clean clean-all
+.PHONY: help run test test-long test-training lint format bench-real screenshots translations bundle clean clean-all
 
 # bench-real: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
@@ -29,9 +29,9 @@ test: ## set up what is missing, then lint, types and the whole suite, without a
 	@$(SETUP) test
 	@$(CHECK) lint format types tests
 
-test-documents: ## 2,000 random Markdown documents of each kind, cut at random places (a few minutes)
+test-long: ## the suite in its long form, before a release: thousands of documents, kills, damaged files (hours)
 	@$(SETUP) test
-	@PACELINE_DOCUMENTS=2000 $(VENV)/bin/python -m pytest -q --timeout 1800 tests/ui/markdown/test_random_documents.py
+	@PACELINE_LONG=1 PYTEST_TIMEOUT=7200 $(CHECK) tests
 
 test-training: ## the tests of the trainings: built-in pair, heads (installs PyTorch)
 	@$(SETUP) test train

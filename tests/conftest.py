@@ -15,16 +15,19 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.garbage import collect_some
+from tests.long_form import LONG
+from tests.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = round(1000 * PATIENCE_S)
 
 hypothesis.settings.register_profile(
     "paceline",
     deadline=None,
-    derandomize=bool(os.environ.get("CI")),  # a machine that decides over changes must decide the same twice
+    # A machine that decides over changes must decide the same twice.
+    derandomize=bool(os.environ.get("CI")) and not LONG,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("paceline")
@@ -37,6 +40,16 @@ if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process ask for it themselves
 
 
+# Garbage is looked for between tests only: see `garbage`.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look no more at what was imported and collected: it stays, and is a hundred times what a test leaves."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     """Close what llama-cpp-python opens when it is imported, and leaves to the interpreter's end to complain of."""
     if loaded := sys.modules.get("llama_cpp._utils"):
@@ -45,9 +58,11 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(autouse=True)
-def garbage() -> Iterator[None]:
+def garbage(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Look for garbage on this thread only, as the app does: a widget that another thread deletes may lock Qt up."""
     gc.disable()
+    for name in ("freeze", "unfreeze"):  # what is frozen is ours, not that of an app which opens and closes
+        monkeypatch.setattr(gc, name, lambda: None)
     yield
     collect_some()
 

@@ -84,6 +84,7 @@ class HubClient:
         self.tokens = tokens or TokenStore(host_of(self.endpoint))
         self._timeout_s = timeout_s
         self._session: httpx.Client | None = None
+        self._is_closed = False
         self._lock = threading.Lock()
         self._token: str | None = None  # None: the keyring was not asked yet
 
@@ -176,8 +177,9 @@ class HubClient:
             self._token = None
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; whoever asks later, on another thread, opens none that nobody would close."""
         with self._lock:
+            self._is_closed = True
             session, self._session = self._session, None
         if session is not None:
             session.close()
@@ -254,6 +256,8 @@ class HubClient:
 
     def _sender(self) -> httpx.Client:
         with self._lock:
+            if self._is_closed:
+                raise HubUnreachableError("The connections were closed.")
             if self._session is None:
                 try:
                     self._session = http_client(self._timeout_s)

@@ -139,6 +139,7 @@ class LinkSource:
         self._name = file_name(self.address)
         self._timeout_s = timeout_s
         self._session: Any = None
+        self._is_closed = False
         self._lock = threading.Lock()
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
@@ -197,8 +198,9 @@ class LinkSource:
             yield _stream(answer, start, location.size_bytes, hosts[-1])
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; whoever asks later, on another thread, opens none that nobody would close."""
         with self._lock:
+            self._is_closed = True
             session, self._session = self._session, None
         if session is not None:
             session.close()
@@ -233,6 +235,8 @@ class LinkSource:
 
     def _sender(self) -> Client:
         with self._lock:
+            if self._is_closed:
+                raise LinkUnreachableError("The connections were closed.")
             if self._session is None:
                 try:
                     self._session = http_client(self._timeout_s)

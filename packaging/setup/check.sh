@@ -15,28 +15,12 @@ stage() {
 
 types() { "$bin/mypy" && "$bin/mypy" packaging/setup/install.py; }
 
-# With a second processor the suite runs as two processes, split by folder: about half the time. What the second one
-# says is shown once the first is done. It hears no Ctrl+C from the terminal, so the end of this script ends it.
+# One process a processor, each of which takes tests from the others when its own are done, and a gigabyte of memory.
 tests() {
-    if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -lt 2 ]; then
-        "$bin/python" -m pytest -q
-        return
-    fi
-    log=$(mktemp)
-    result=0
-    printf -- '-- all but engine and app; these run at the same time, and are told of afterwards\n'
-    "$bin/python" -m pytest -q tests/engine tests/app >"$log" 2>&1 &
-    other=$!
-    trap 'kill "$other" 2>/dev/null || true; rm -f "$log"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-    "$bin/python" -m pytest -q --ignore tests/engine --ignore tests/app || result=$?
-    wait "$other" || result=$?
-    printf -- '-- engine and app\n'
-    cat "$log"
-    rm -f "$log"
-    trap - EXIT INT TERM
-    return "$result"
+    processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+    [ "$processors" -le 4 ] || processors=4
+    [ "$processors" -gt 1 ] || processors=0
+    "$bin/python" -m pytest -q --numprocesses "$processors" --dist worksteal
 }
 
 for check in "$@"; do

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QImage, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 
-def _draw(renderer: QSvgRenderer, size: int, ratio: float) -> QPixmap:
-    pixels = math.ceil(size * ratio)
-    pixmap = QPixmap(QSize(pixels, pixels))
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    renderer.render(painter, QRectF(0, 0, pixels, pixels))
+@cache
+def _shape(file: Path, pixels: int) -> QImage:
+    """One icon in black. An image, not a pixmap, may outlive the application."""
+    # The set's stroke of 2 looks heavy beside text of 13 px.
+    thin = file.read_text("utf-8").replace("currentColor", "#000000").replace('width="2"', 'width="1.75"')
+    image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    QSvgRenderer(QByteArray(thin.encode())).render(painter, QRectF(0, 0, pixels, pixels))
     painter.end()
-    pixmap.setDevicePixelRatio(ratio)
-    return pixmap
+    return image
 
 
-def _tinted(shape: QPixmap, color: str) -> QPixmap:
-    """The same shape in another colour; what is see-through stays so."""
-    pixmap = QPixmap(shape)
-    painter = QPainter(pixmap)
+def _tinted(file: Path, color: str, size: int, ratio: float) -> QPixmap:
+    """The shape of an icon in a colour; what is see-through stays so."""
+    image = QImage(_shape(file, math.ceil(size * ratio)))
+    painter = QPainter(image)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
-    painter.fillRect(pixmap.rect(), QColor(color))
+    painter.fillRect(image.rect(), QColor(color))
     painter.end()
+    pixmap = QPixmap.fromImage(image)
+    pixmap.setDevicePixelRatio(ratio)
     return pixmap
 
 
@@ -47,7 +52,6 @@ class IconSet:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ratios = screen_ratios()
-        self._shapes: dict[tuple[str, int], tuple[QPixmap, ...]] = {}
         self._icons: dict[tuple[str, str, str, int], QIcon] = {}
 
     def follow_screens(self) -> bool:
@@ -56,35 +60,21 @@ class IconSet:
         if ratios == self._ratios:
             return False
         self._ratios = ratios
-        self._shapes.clear()
         self._icons.clear()
         return True
 
-    def _renderer(self, name: str) -> QSvgRenderer:
-        source = (self._folder / f"{name}.svg").read_text("utf-8")
-        # The set's stroke of 2 looks heavy beside text of 13 px.
-        thin = source.replace("currentColor", "#000000").replace('width="2"', 'width="1.75"')
-        return QSvgRenderer(QByteArray(thin.encode()))
-
-    def _shapes_of(self, name: str, size: int) -> tuple[QPixmap, ...]:
-        """One icon in black, for each screen."""
-        if (name, size) not in self._shapes:
-            renderer = self._renderer(name)
-            self._shapes[name, size] = tuple(_draw(renderer, size, ratio) for ratio in self._ratios)
-        return self._shapes[name, size]
-
     def pixmap(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         """One icon as a pixmap for painting by hand."""
-        return _tinted(_draw(self._renderer(name), size, ratio), color)
+        return _tinted(self._folder / f"{name}.svg", color, size, ratio)
 
     def icon(self, name: str, color: str, disabled: str, size: int = 16) -> QIcon:
         """One icon in its normal and its disabled colour."""
         key = (name, color, disabled, size)
         if key not in self._icons:
             icon = QIcon()
-            for shape in self._shapes_of(name, size):
-                icon.addPixmap(_tinted(shape, color), QIcon.Mode.Normal)
-                icon.addPixmap(_tinted(shape, disabled), QIcon.Mode.Disabled)
+            for ratio in self._ratios:
+                icon.addPixmap(self.pixmap(name, color, size, ratio), QIcon.Mode.Normal)
+                icon.addPixmap(self.pixmap(name, disabled, size, ratio), QIcon.Mode.Disabled)
             self._icons[key] = icon
         return self._icons[key]
 

@@ -87,11 +87,10 @@ class TextCaret(QObject):
         if not isinstance(event, QKeyEvent):
             return False
         move, by = _STEPS.get(Qt.Key(event.key()), (None, 0))
-        if move is None or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-            QTimer.singleShot(0, view, lambda: self._show_caret(view))
-            return False
-        if view.textCursor().hasSelection() or view.textCursor().movePosition(move):
-            QTimer.singleShot(0, view, lambda: self._show_caret(view))
+        before = view.textCursor()
+        has_modifier = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if move is None or has_modifier or before.hasSelection() or view.textCursor().movePosition(move):
+            QTimer.singleShot(0, view, lambda: self._follow_caret(view, before))
             return False
         neighbor = self._neighbor(view, by)
         if neighbor is None:
@@ -128,6 +127,12 @@ class TextCaret(QObject):
         view.setFocus(Qt.FocusReason.ShortcutFocusReason)
         view.setTextCursor(cursor)
         self._show_caret(view)
+
+    def _follow_caret(self, view: QTextEdit | QPlainTextEdit, before: QTextCursor) -> None:
+        """Show the caret where a key moved it; Page Down leaves it where it is, and must not be undone."""
+        now = view.textCursor()
+        if (now.position(), now.anchor()) != (before.position(), before.anchor()):
+            self._show_caret(view)
 
     def _show_caret(self, view: QTextEdit | QPlainTextEdit) -> None:
         if view.hasFocus():

@@ -205,7 +205,7 @@ def test_a_stalled_read_can_be_ended_from_another_thread(hub: LoopbackHub, clien
         with pytest.raises(HubUnreachableError):
             list(chunks)
         timer.join()
-    assert time.monotonic() - before < 15
+    assert time.monotonic() - before < 60
 
 
 def test_names_of_a_stranger_never_reach_the_wire(client: HubClient, hub: LoopbackHub) -> None:
@@ -315,3 +315,13 @@ def test_a_file_that_is_not_sent_as_it_is_is_a_sentence(
     hub.faults.extend([fault] * 20)
     with pytest.raises(HubAnswerError, match=words), client.open(location) as stream:
         list(stream.chunks())
+
+
+def test_who_asks_after_the_end_opens_no_connection(hub: LoopbackHub, client: HubClient) -> None:
+    client.search("pair")
+    client.close()
+    num_before = len(hub.requests)
+    with pytest.raises(HubUnreachableError, match="were closed"):
+        client.search("pair")
+    assert len(hub.requests) == num_before
+    assert client._session is None

@@ -24,7 +24,7 @@ def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
 
 
 def settle(harness: AppHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=10_000)
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
 
 
 def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:

@@ -1,6 +1,6 @@
 """The event loop keeps turning while an answer streams.
 
-``PACELINE_TEST_STALL_TOKENS=2000 pytest -s tests/app/journeys/test_responsiveness.py`` is the long version.
+The long form streams 2,000 tokens.
 The wall clock also counts what other programs take from a busy machine, so the suite judges by what this thread
 itself did: computing, and waiting for the store.
 """
@@ -8,7 +8,6 @@ itself did: computing, and waiting for the store.
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import time
 
@@ -20,8 +19,9 @@ from app.domain.engine_view import EngineState
 from app.storage.chats.writer import WriterThread
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
+from tests.long_form import rounds
 
-NUM_TOKENS = int(os.environ.get("PACELINE_TEST_STALL_TOKENS", "400"))
+NUM_TOKENS = rounds(400, 2000)
 MAX_STALL_MS = 50.0
 PARAGRAPH = "A sentence with **bold words** and `code` in it. " * 6 + "\n\n"
 CODE = "```python\ndef pace(line):\n    return sorted(line)\n```\n\n"

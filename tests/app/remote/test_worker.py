@@ -21,7 +21,7 @@ __all__ = ["memory"]  # a fixture
 
 pytestmark = pytest.mark.usefixtures("memory")
 ASKED = ChatRequest((Message("user", "Hi"),), request_id=7)
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Heard:

@@ -35,7 +35,7 @@ from engine.session.worker import EngineWorker
 
 KEY = "the-key-of-these-tests"
 N_CTX = 1000
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 CHAT = "/v1/chat/completions"
 HELLO: dict[str, object] = {"model": "tiny", "messages": [{"role": "user", "content": "Hello"}]}
 STATS = RunStats(

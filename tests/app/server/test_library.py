@@ -138,7 +138,7 @@ def test_where_nothing_can_be_loaded_a_request_for_another_file_is_refused() -> 
 
 
 def test_idle_is_what_was_not_disturbed() -> None:
-    called, restarts, calls = threading.Event(), list[float](), list[float]()
+    called, restarts, calls = threading.Event(), list[tuple[float, float]](), list[float]()
 
     def on_idle() -> None:
         calls.append(time.monotonic())
@@ -146,12 +146,13 @@ def test_idle_is_what_was_not_disturbed() -> None:
 
     timer = IdleTimer(0.3, on_idle)
     for _ in range(4):
+        before = time.monotonic()
         timer.restart()
-        restarts.append(time.monotonic())
+        restarts.append((before, time.monotonic()))
         time.sleep(0.1)
     assert called.wait(PATIENCE_S)
     for call in calls:  # one, unless this thread was kept from restarting it in time
-        assert call - max(one for one in restarts if one < call) > 0.25
+        assert call - max(before for before, after in restarts if after < call) > 0.25
 
 
 def test_a_stopped_timer_does_not_ring() -> None:

@@ -120,10 +120,10 @@ def test_a_token_costs_microseconds() -> None:
     sources = [Source.TARGET] * 8
     best = float("inf")
     for _ in range(5):
-        began = time.perf_counter()
+        began = time.thread_time()
         for _ in range(500):
             detokenizer.feed(b"abcd efg", sources)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.thread_time() - began)
     assert best / 4000 < 50e-6
 
 

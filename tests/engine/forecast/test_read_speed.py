@@ -12,10 +12,10 @@ from engine.forecast import read_speed
 
 def test_it_is_quick_and_gives_bytes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_speed, "_BLOCK_BYTES", 8 << 20)
-    began = perf_counter()
+    began, num_threads = perf_counter(), threading.active_count()
     assert 1e8 < read_speed.measure_read_speed(2, 0.05) < 1e13
-    assert perf_counter() - began < 5.0
-    assert threading.active_count() < 10
+    assert perf_counter() - began < 60.0
+    assert threading.active_count() <= num_threads
 
 
 def test_the_quickest_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ from engine.session.session import Session
 from engine.session.worker import EngineWorker, FunctionJob, OnEvent
 from tests.engine.process.scripted import JobFailed, ScriptedJob, making, no_session
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
 _E = TypeVar("_E", bound=object)
 

@@ -24,7 +24,7 @@ from engine.process.messages import (
 )
 from engine.records import ChatRequest, LoadProgress, Problem
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 GONE = Problem("The engine is gone.", "It ended.", "Try again.")
 ASKED = ChatRequest(raw_prompt="words")
 

@@ -18,6 +18,7 @@ from engine.llama.model import LlamaModel
 from engine.sandbox.pair_probe import PairVerdict, judge_pairs
 from engine.sandbox.process import child_command
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.long_form import rounds
 from tests.shared_files import SHARED
 
 GOOD = tiny_llama()
@@ -121,9 +122,9 @@ def fixture_real_stubs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, P
 
 
 def beside(path: Path) -> list[Path]:
-    """The file itself and its neighbours: of every pair of neighbours, each is the target once."""
+    """The file itself and its neighbour; in the long form all of them."""
     place = REAL.index(path)
-    return [REAL[(place + step) % len(REAL)] for step in (-1, 0, 1)]
+    return [REAL[(place + step) % len(REAL)] for step in range(rounds(2, len(REAL)))]
 
 
 @pytest.mark.skipif(not REAL, reason="the shared vocabularies and models are not beside this checkout")

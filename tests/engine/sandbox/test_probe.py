@@ -1,7 +1,7 @@
 """Opening strangers' files: every one gives one sentence or a model that answers, and nobody crashes.
 
-``PACELINE_FUZZ=200`` tries as many random corruptions instead of the few of every run, sends every file through the
-whole probe, and prints what happened; ``PACELINE_FUZZ_FILE`` names another file to damage.
+The long form tries a thousand random corruptions instead of the few of every run, sends every file through the whole
+probe, and prints what happened; ``PACELINE_FUZZ_FILE`` names another file to damage.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from tests.engine.damaged_files import absurd_files, random_damage
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for
 from tests.engine.heads.head_sessions import longer
+from tests.long_form import LONG, rounds
 
 GOOD = tiny_llama(seed=1)
 ABSURD = absurd_files()
-THOROUGH = "PACELINE_FUZZ" in os.environ
 FUZZED = Path(os.environ["PACELINE_FUZZ_FILE"]).read_bytes() if "PACELINE_FUZZ_FILE" in os.environ else GOOD.to_bytes()
-RANDOM = dict(random_damage(FUZZED, int(os.environ.get("PACELINE_FUZZ", "24")), seed=20261120))
+RANDOM = dict(random_damage(FUZZED, rounds(24, 1000), seed=20261120))
 SENTENCE = re.compile(r"\w+Error: [^\n]{10,500}\.")
 RWKV = Path(__file__).resolve().parents[4] / "shared" / "models" / "tiny-rwkv7-834K-f32.gguf"
 
@@ -60,7 +60,7 @@ def fixture_session(tmp_path_factory: pytest.TempPathFactory, good: LoadRequest)
     cache = tmp_path_factory.mktemp("cache")
 
     def inspect(path: Path, _should_stop: object) -> None:
-        if not THOROUGH:
+        if not LONG:
             read_checked_header(path)  # as the probe does, but without the half second of a process
         probe(path, cache)
 
@@ -93,7 +93,7 @@ def test_a_bad_file_is_a_sentence_or_answers(name: str, tmp_path: Path, session:
     path = tmp_path / "bad.gguf"
     path.write_bytes(RANDOM[name] if name in RANDOM else ABSURD[name].to_bytes())
     result = outcome(session, path)
-    if THOROUGH:
+    if LONG:
         sys.stderr.write(f"\n{name:28} {result}")
     assert result == "answers" or SENTENCE.fullmatch(result)
     if name.startswith("cut-") or name.endswith("nan"):

@@ -25,7 +25,7 @@ from engine.records import (
 from engine.session.session import Session
 from engine.session.worker import EngineWorker, FunctionJob
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 class Flag(threading.Event):

@@ -45,8 +45,8 @@ def test_what_is_closed_before_its_first_picture_makes_no_engine() -> None:
     worker.set_state_limit(1 << 30)
     worker.load(LoadRequest("some.gguf"))
     began = time.monotonic()
-    assert worker.shutdown(5)
-    assert time.monotonic() - began < 5.0
+    assert worker.shutdown(50)
+    assert time.monotonic() - began < 50.0
     assert making.count == 0
     assert making.forgot == []
 

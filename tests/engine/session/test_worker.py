@@ -40,7 +40,7 @@ Events = queue.Queue[Event]
 
 def wait_for(events: Events, kind: type[Event]) -> Event:
     while True:
-        event = events.get(timeout=20)
+        event = events.get(timeout=60)
         if isinstance(event, kind):
             return event
 
@@ -126,7 +126,7 @@ def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
     worker = EngineWorker(events.put, lambda: FailingSession(error))
     worker.start()
     worker.generate(request(4))
-    failed = events.get(timeout=10)
+    failed = events.get(timeout=60)
     assert isinstance(failed, EngineFailed)
     assert (failed.request_id, failed.problem.message) == (4, message)
     assert worker.shutdown(10)
@@ -160,7 +160,7 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
     monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
     worker = EngineWorker(events.put, Idle)
     worker.start()
-    assert tried.acquire(timeout=20)
+    assert tried.acquire(timeout=60)
     worker.generate(request(7))
     failed = wait_for(events, EngineFailed)
     assert isinstance(failed, EngineFailed)
@@ -178,8 +178,8 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     worker.start()
     worker.load(LoadRequest("some.gguf"))
     worker.generate(request(7))
-    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 0)
-    assert events.get(timeout=20) == EngineFailed(UNEXPECTED, 7)
+    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 0)
+    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 7)
     assert worker.shutdown(10)
 
 
@@ -206,7 +206,7 @@ def test_the_scripted_worker_says_its_script(events: Events) -> None:
     worker.load(LoadRequest("t.gguf", "d.gguf"))
     worker.generate(ChatRequest(mode=Mode.DRAFT, request_id=9))
     texts: list[str] = []
-    while not isinstance(event := events.get(timeout=10), Finished):
+    while not isinstance(event := events.get(timeout=60), Finished):
         if isinstance(event, TextChunk):
             texts.append(event.text)
     assert "".join(texts) == "one two  three\nfour"
@@ -273,16 +273,16 @@ def test_what_is_only_to_be_counted_neither_waits_for_measuring_nor_ends_it(
     assert session.measures.wait(20)
     for number in (1, 2, 3):
         worker.count(CountRequest(number, ("a" * 100_000, "bc")))
-        counted = events.get(timeout=20)
+        counted = events.get(timeout=60)
         assert counted == TokensCounted(number, (100_000, 2))
     assert not session.is_measured
     worker.generate(request(7))
-    failed = events.get(timeout=20)
+    failed = events.get(timeout=60)
     assert isinstance(failed, EngineFailed)
     assert failed.request_id == 7
     assert session.is_measured
     worker.count(CountRequest(9, ("abc",)))
-    assert events.get(timeout=20) == TokensCounted(9, (3,))
+    assert events.get(timeout=60) == TokensCounted(9, (3,))
     assert worker.shutdown(10)
 
 
@@ -295,12 +295,12 @@ def test_what_waits_together_to_be_counted_is_counted_once_and_the_thread_rests(
     for number in (1, 2, 3):  # asked while a model is being loaded: none is taken up before the others wait
         worker.count(CountRequest(number, ("abc",)))
     worker.start()
-    assert [events.get(timeout=20) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
+    assert [events.get(timeout=60) for _ in range(3)] == [TokensCounted(number, (3,)) for number in (1, 2, 3)]
     assert session.measures.wait(20), "with nothing left to do, idle time begins"
     worker.forget_past()
     for number in (4, 5):
         worker.count(CountRequest(number, ("abc",)))
-    assert [events.get(timeout=20) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
+    assert [events.get(timeout=60) for _ in range(2)] == [TokensCounted(number, (3,)) for number in (4, 5)]
     assert worker.shutdown(10)
 
 

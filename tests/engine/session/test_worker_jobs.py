@@ -28,7 +28,7 @@ from engine.records import (
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker, OnEvent
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 REQUEST = ChatRequest(
     raw_prompt="Once", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=8, request_id=1
 )

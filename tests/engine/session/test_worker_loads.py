@@ -26,7 +26,7 @@ from engine.session.session import Session
 from engine.session.worker import EngineWorker
 
 FIRST, SECOND = str(builtin_target()), str(builtin_draft())
-WAIT_S = 20
+WAIT_S = 60.0
 
 
 @dataclass

@@ -29,7 +29,7 @@ from engine.sequence import CachedSequence
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 @dataclass

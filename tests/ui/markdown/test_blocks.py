@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.long_form import rounds
 from tests.ui.markdown.documents import cut_documents, documents, every_char
 from ui.markdown import blocks as markdown_blocks
 from ui.markdown.blocks import MAX_RUN_BLOCKS, Block, BlockStream, plan_segments
@@ -49,7 +50,7 @@ def joined(blocks: Iterable[Block]) -> str:
     return WIDTH.sub("", SEAM.sub("", html).replace('class="grid part"', 'class="grid"'))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(100, 2000), deadline=None)
 @given(cut_documents())
 @example(("```py\nx = '`'\n``\n```\nafter", list("```py\nx = '`'\n``\n```\nafter")))
 @example(("1. a\n\n1. b\n\n1", ["1. a\n\n1", ". b\n\n1"]))
@@ -60,14 +61,14 @@ def test_pieces_equal_the_whole(case: tuple[str, list[str]]) -> None:
     assert plan_segments(stream(pieces)) == plan_segments(stream([text]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(30, 600), deadline=None)
 @example("Some **bold** text.\na | b\n--|--# Title\n")
 @given(documents())
 def test_single_characters_equal_the_whole(text: str) -> None:
     assert joined(stream(every_char(text))) == whole(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(30, 600), deadline=None)
 @given(documents(), st.integers(1, 7))
 def test_a_final_block_never_changes(text: str, step: int) -> None:
     feed = BlockStream()
@@ -78,7 +79,7 @@ def test_a_final_block_never_changes(text: str, step: int) -> None:
     assert (seen + feed.finish())[: len(seen_then)] == seen_then
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(30, 600), deadline=None)
 @example(["one ", "two", " **three** ", "four", "\r", " five"])
 @given(
     st.lists(st.one_of(documents(), st.sampled_from(["plain words ", "and more", ", 12.", "\r", "  "])), max_size=12)
@@ -150,7 +151,7 @@ def test_a_line_break_is_kept() -> None:
 PARTS_OF_ADDRESSES = ("https", "://a", "www", ".org", ".", "/b?c=1")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(100, 2000), deadline=None)
 @given(
     st.lists(
         st.one_of(
@@ -215,7 +216,7 @@ def test_a_long_list_is_closed_part_by_part(step: int) -> None:
     assert blocks == stream([text])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(50, 1000), deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -263,7 +264,7 @@ def test_a_long_table_is_closed_part_by_part(step: int) -> None:
     assert blocks == stream([text])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(60, 1000), deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
 
+from tests.long_form import rounds
 from ui.markdown import inline as markdown_inline
 from ui.markdown.inline import LONG_CHARS, NUM_KEPT, PLACE, PlacedInline
 from ui.markdown.parser import SafeParser
@@ -71,7 +72,7 @@ def seen(tokens: Sequence[Token]) -> list[tuple[object, ...]]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=rounds(120, 4000), deadline=None)
 @given(st.lists(PIECES, max_size=14))
 @example([FILL, "snake_case ", "*a ", "b*", " c"])
 @example([FILL, "word", " ", "\n", "next"])

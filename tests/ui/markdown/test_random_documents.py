@@ -1,11 +1,10 @@
 """Random Markdown, cut at random places: streamed equals shown at once, and every mark is on its character.
 
-Scaled down here; `make test-documents` tries 2,000 documents of each kind (PACELINE_DOCUMENTS sets the number).
+The long form tries 2,000 documents of each kind.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from app.domain.messages import MessageState, MessageView
 from engine.records import Source, TokenSpan
 from tests.garbage import collect_some
+from tests.long_form import rounds
 from tests.ui.markdown.documents import SEPARATORS, documents
 from tests.ui.transcript.marks.shown_marks import shown_marks
 from ui.theme.theme import Theme
@@ -23,9 +23,8 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.code_block import CodeBlock
 
-NUM_DOCUMENTS = int(os.environ.get("PACELINE_DOCUMENTS", "60"))
 FULL = settings(
-    max_examples=NUM_DOCUMENTS,
+    max_examples=rounds(25, 2000),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],

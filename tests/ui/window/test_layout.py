@@ -78,10 +78,10 @@ def test_very_large_text_leaves_all_panes_within_a_window_of_1280_pixels(
     window.resize(1280, 800)
     for _ in range(3):
         assert window.width() == 1280
-        qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+        qtbot.waitUntil(lambda: beyond(window) == [])
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_B, CTRL | Qt.KeyboardModifier.ShiftModifier)
     window.layout_state.toggle_sidebar()
-    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+    qtbot.waitUntil(lambda: beyond(window) == [])
 
 
 def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large: None, qtbot: QtBot) -> None:
@@ -91,7 +91,7 @@ def test_very_large_text_leaves_all_panes_within_a_remembered_window(very_large:
     window.setMinimumWidth(0)
     window.resize(1280, 800)
     window.restore_layout(json.dumps(kept).encode())
-    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+    qtbot.waitUntil(lambda: beyond(window) == [])
     assert window.width() == 1280
 
 
@@ -115,9 +115,9 @@ def test_a_sidebar_that_had_no_room_comes_back_when_it_has(more_room: str, very_
         window.set_text_size("small")
     else:
         window.resize(1400, 700)
-    qtbot.waitUntil(window.sidebar.isVisible, timeout=5_000)
+    qtbot.waitUntil(window.sidebar.isVisible)
     assert not window.header.sidebar_button.isVisible()
-    qtbot.waitUntil(lambda: beyond(window) == [], timeout=5_000)
+    qtbot.waitUntil(lambda: beyond(window) == [])
 
 
 def test_a_sidebar_that_somebody_hid_stays_away_whatever_the_room(very_large: None, qtbot: QtBot) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from app.storage.exchange.transfer import export_chats
 from engine.records import TokensCounted
 from tests.app.attachments import pdfs
 from tests.app.fakes import AppHarness, keep_settings, open_app
+from tests.waiting import wait_for
 from ui.composer.attachments.chips import AttachmentChip
 from ui.composer.attachments.reader import AttachmentReader
 from ui.transcript.cards.user_card import UserCard
@@ -399,10 +399,7 @@ def test_a_file_that_is_kept_just_before_its_chat_is_opened_is_there_once(
 ) -> None:
     (tmp_path / "a.txt").write_text("words")
     drop(harness, tmp_path / "a.txt")
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not harness.store.attachments.unsent(None):  # the window hears of it later only
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: harness.store.attachments.unsent(None))  # the window hears of it later only
     harness.window.new_chat_requested.emit()
     qtbot.waitUntil(lambda: "reading" not in "".join(captions(harness)), timeout=WAIT_MS)
     assert [chip.attachment.name for chip in chips(harness)] == ["a.txt"]

@@ -113,7 +113,7 @@ def test_what_is_left_sent_or_typed_back_is_forgotten(harness: AppHarness, qtbot
 def test_one_who_types_without_a_pause_is_kept_as_well(harness: AppHarness, qtbot: QtBot) -> None:
     ask(harness, qtbot, "one")
     box = edit(harness, "one")
-    end_s = time.monotonic() + 20
+    end_s = time.monotonic() + 60
     while not kept(harness):
         assert time.monotonic() < end_s
         qtbot.keyClick(box, "x")

@@ -26,7 +26,7 @@ from ui.widgets.choice_list import Choice
 __all__ = ["memory"]  # a fixture
 
 KEY = "sk-" + "canaryCANARY0123456789"
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 LEFT = Qt.MouseButton.LeftButton
 
 

@@ -27,7 +27,7 @@ from ui.settings.dialog import SettingsDialog
 from ui.settings.server_access import ServerAccess
 from ui.transcript.cards.answer_card import AnswerCard
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 NUM_CLIENTS, NUM_REQUESTS, NUM_CHATS = 8, 150, 5
 
 

@@ -26,6 +26,7 @@ from app.hub.errors import UnsafeNameError
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, FileKind, RemoteFile, RemoteModel
 from tests.app.hub.loopback import Fault, LoopbackHub
+from tests.waiting import wait_for
 
 REPO = "a/b-GGUF"
 DATA = {name: b"GGUF" + os.urandom(1000) * 1000 for name in ("one.gguf", "two.gguf", "three.gguf", "four.gguf")}
@@ -48,13 +49,6 @@ while True:
     print(sum(state.done_bytes for state in downloads.snapshot()), flush=True)
     time.sleep(0.02)
 """
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "waited for a minute"
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -112,7 +106,7 @@ def test_several_at_once_with_a_bound(
 
 def test_shards_are_one_download_and_one_model(client: HubClient, downloads: DownloadQueue, library: Library) -> None:
     wanted = downloads.add(request(client, "big-Q4_0"))
-    until(is_at(downloads, wanted, DownloadStatus.DONE))
+    wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     shown = state(downloads, wanted)
     assert shown.done_bytes == shown.size_bytes == sum(map(len, SHARDS.values()))
     assert [file.done_bytes for file in shown.files] == list(map(len, SHARDS.values()))
@@ -125,20 +119,20 @@ def test_pause_resume_and_cancel(
 ) -> None:
     hub.faults.append(Fault(stall_after=300_000))
     wanted = downloads.add(request(client, "one"))
-    until(lambda: state(downloads, wanted).done_bytes >= 300_000)
+    wait_for(lambda: state(downloads, wanted).done_bytes >= 300_000)
     downloads.pause(wanted)
     assert state(downloads, wanted).status is DownloadStatus.PAUSED
     downloads.resume(wanted)
-    until(is_at(downloads, wanted, DownloadStatus.DONE))
+    wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     assert hub.sent(REPO, "one.gguf") == len(DATA["one.gguf"])
     hub.faults.append(Fault(stall_after=300_000))
     other = downloads.add(request(client, "two"))
-    until(lambda: state(downloads, other).done_bytes >= 300_000)
+    wait_for(lambda: state(downloads, other).done_bytes >= 300_000)
     downloads.cancel(other)
     assert [one.download_id for one in downloads.snapshot()] == [wanted]
-    until(lambda: not list(library.folder.rglob("two*")))
+    wait_for(lambda: not list(library.folder.rglob("two*")))
     again = downloads.add(request(client, "two"))
-    until(is_at(downloads, again, DownloadStatus.DONE))
+    wait_for(is_at(downloads, again, DownloadStatus.DONE))
     for ignored in (downloads.pause, downloads.resume, downloads.cancel, downloads.remove):
         ignored("gone")
 
@@ -150,7 +144,7 @@ def test_a_failure_is_a_sentence_and_can_be_retried(
     hub.faults.append(Fault(cut_after=200_000))
     hub.faults.extend([Fault(status=500)] * 99)
     wanted = downloads.add(wanted_request)
-    until(is_at(downloads, wanted, DownloadStatus.FAILED))
+    wait_for(is_at(downloads, wanted, DownloadStatus.FAILED))
     shown = state(downloads, wanted)
     assert "HTTP 500" in shown.message
     assert shown.advice
@@ -158,7 +152,7 @@ def test_a_failure_is_a_sentence_and_can_be_retried(
     assert library.models() == ()
     hub.faults.clear()
     downloads.retry(wanted)
-    until(is_at(downloads, wanted, DownloadStatus.DONE))
+    wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     assert state(downloads, wanted).message == ""
     assert hub.sent(REPO, "one.gguf") == len(DATA["one.gguf"])
 
@@ -171,15 +165,15 @@ def test_what_others_still_have_to_write_is_not_free_space(
     monkeypatch.setattr(part_file.shutil, "disk_usage", lambda _folder: SimpleNamespace(free=enough_for_one))
     hub.faults.append(Fault(stall_after=1000))
     first = downloads.add(request(client, "one"))
-    until(lambda: state(downloads, first).done_bytes >= 1000)
+    wait_for(lambda: state(downloads, first).done_bytes >= 1000)
     second = downloads.add(request(client, "two"))
-    until(is_at(downloads, second, DownloadStatus.FAILED))
+    wait_for(is_at(downloads, second, DownloadStatus.FAILED))
     assert "2 MB are still needed" in state(downloads, second).message
     downloads.pause(first)
     downloads.retry(second)
-    until(is_at(downloads, second, DownloadStatus.DONE))
+    wait_for(is_at(downloads, second, DownloadStatus.DONE))
     shards = downloads.add(request(client, "big-Q4_0"))
-    until(is_at(downloads, shards, DownloadStatus.DONE))
+    wait_for(is_at(downloads, shards, DownloadStatus.DONE))
 
 
 @pytest.mark.parametrize("draft_first", [False, True])
@@ -189,7 +183,7 @@ def test_a_pair_is_made_in_whatever_order_it_comes(
     asked = [request(client, "one"), request(client, "two", draft_of="one")]
     for one in reversed(asked) if draft_first else asked:
         wanted = downloads.add(one)
-        until(is_at(downloads, wanted, DownloadStatus.DONE))
+        wait_for(is_at(downloads, wanted, DownloadStatus.DONE))
     assert library.find("one").draft == "two"
 
 
@@ -210,7 +204,7 @@ def test_the_queue_survives_closing(client: HubClient, library: Library, hub: Lo
     first = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST, max_at_once=1)
     first.start()
     ids = [first.add(request(client, name)) for name in DATA]
-    until(lambda: state(first, ids[0]).done_bytes >= 100_000)
+    wait_for(lambda: state(first, ids[0]).done_bytes >= 100_000)
     first.pause(ids[3])
     second = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
     second.start()
@@ -220,7 +214,7 @@ def test_the_queue_survives_closing(client: HubClient, library: Library, hub: Lo
     hub.bytes_per_s = 0
     again = DownloadQueue(client, library, tmp_path / "q.json", patience=FAST)
     again.start()
-    until(lambda: all(is_at(again, one, DownloadStatus.DONE)() for one in ids[:3]))
+    wait_for(lambda: all(is_at(again, one, DownloadStatus.DONE)() for one in ids[:3]))
     assert state(again, ids[3]).status is DownloadStatus.PAUSED
     again.close()
     assert hub.sent(REPO, "one.gguf") <= len(DATA["one.gguf"]) * 1.1 + (1 << 17)
@@ -244,7 +238,7 @@ def test_a_killed_app_goes_on_where_it_was(hub: LoopbackHub, client: HubClient, 
     downloads.start()
     assert len(downloads.snapshot()) == 5
     assert sum(one.done_bytes for one in downloads.snapshot()) > 0.5 * total
-    until(lambda: all(one.status is DownloadStatus.DONE for one in downloads.snapshot()))
+    wait_for(lambda: all(one.status is DownloadStatus.DONE for one in downloads.snapshot()))
     downloads.close()
     here = {file.name: file.read_bytes() for model in library.models() for file in model.files}
     assert {name: hashlib.sha256(data).digest() for name, data in here.items()} == {

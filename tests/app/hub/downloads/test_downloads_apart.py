@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -16,16 +14,10 @@ from app.hub.downloads.transfer import RetryPolicy, Stream
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteLocation
 from tests.app.hub.loopback import LoopbackHub
+from tests.waiting import wait_for
 
 REPOS = ("one/model-GGUF", "two/model-GGUF", "three/model-GGUF")
 FAST = RetryPolicy(max_failures=2, first_wait_s=0.001, max_wait_s=0.01)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "waited for a minute"
-        time.sleep(0.01)
 
 
 def states(downloads: DownloadQueue) -> dict[str, DownloadState]:
@@ -65,7 +57,7 @@ def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
         pytest.skip("this system lets nobody make a link")
     again = DownloadQueue(client, library, queue, patience=FAST)
     again.start()
-    until(lambda: not any(status.is_active for status in statuses(again)))
+    wait_for(lambda: not any(status.is_active for status in statuses(again)))
     assert statuses(again) == [DownloadStatus.FAILED, DownloadStatus.DONE, DownloadStatus.DONE]
     assert "outside the library folder" in states(again)[REPOS[0]].message
     again.close()
@@ -105,7 +97,7 @@ def test_what_nobody_foresaw_fails_one_download_and_frees_its_place(
     downloads.start()
     for request in requests:
         downloads.add(request)
-    until(lambda: not any(status.is_active for status in statuses(downloads)))
+    wait_for(lambda: not any(status.is_active for status in statuses(downloads)))
     assert statuses(downloads) == [DownloadStatus.FAILED, DownloadStatus.DONE, DownloadStatus.DONE]
     assert "(RuntimeError)" in states(downloads)[REPOS[0]].message
     assert "secret" not in caplog.text

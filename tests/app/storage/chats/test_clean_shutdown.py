@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from app.storage.chats.database import connect
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Problem
+from tests.waiting import wait_for
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -170,9 +170,7 @@ def test_jobs_do_not_wait_for_the_daily_copy(place: StoreLocation) -> None:
     assert store.open() is None
     store.back_up_daily()
     assert store.read(lambda _db: len(backups_in(place.backups))) == 0, "the job ran before the copy was there"
-    until_s = time.monotonic() + 30
-    while not backups_in(place.backups) and time.monotonic() < until_s:
-        time.sleep(0.05)
+    wait_for(lambda: backups_in(place.backups))
     assert store.close()
     assert len(backups_in(place.backups)) == 1
     assert not list(place.backups.glob("*.part*"))

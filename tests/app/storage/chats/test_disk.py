@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,16 +20,10 @@ from app.storage.chats.store import ChatStore
 from app.storage.settings_file import read_settings, write_settings
 from engine.records import Mode, Problem
 from tests.app.storage.small_disk import fill, make_read_only
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[4]
 LONG = "All work and no play. " * 500
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_full_disk_loses_nothing_and_works_again_with_space(

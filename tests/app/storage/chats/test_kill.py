@@ -1,11 +1,10 @@
 """What was acknowledged survives SIGKILL, and any power loss leaves a committed prefix.
 
-``PACELINE_TEST_KILLS=100 pytest tests/app/storage/chats/test_kill.py`` is the long version.
+The long form kills two hundred times.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -21,8 +20,9 @@ import pytest
 from app.domain.messages import MessageState
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
+from tests.long_form import rounds
 
-NUM_KILLS = int(os.environ.get("PACELINE_TEST_KILLS", "15"))
+NUM_KILLS = rounds(15, 200)
 ROOT = Path(__file__).resolve().parents[4]
 CHILD = "tests.app.storage.chats.kill_child"
 
@@ -44,7 +44,7 @@ def run_and_kill(folder: Path, seconds: float, num_messages: int = 1) -> list[tu
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
-@pytest.mark.timeout(60 + 5 * NUM_KILLS)
+@pytest.mark.timeout(300 + 30 * NUM_KILLS)
 def test_every_acknowledged_message_survives_a_kill(tmp_path: Path) -> None:
     rng = random.Random(20261120)  # noqa: S311 (moments, not secrets)
     acknowledged: list[tuple[int, int, str]] = []

@@ -65,7 +65,7 @@ def test_a_long_hold_is_reported_and_the_file_left_alone(place: StoreLocation, h
         began_s = time.monotonic()
         store = ChatStore(place, [].append)
         problem = store.open()
-        assert time.monotonic() - began_s < 15
+        assert time.monotonic() - began_s < 120
         assert problem is not None
         assert problem.title == "The chats are in use"
         assert not store.is_persistent

@@ -15,6 +15,7 @@ from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
+from tests.waiting import wait_for
 
 SPANS = (
     TokenSpan(2, Source.TARGET),
@@ -84,7 +85,8 @@ def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None
     while time.monotonic() - started < 1.0:
         store.append(turn.answer.id, "word ")
         time.sleep(0.005)
-    assert 2 <= store.read(lambda db: db.total_changes) - before <= 6
+    num_commits = store.read(lambda db: db.total_changes) - before
+    assert 1 <= num_commits <= 2 + 4 * (time.monotonic() - started)
 
 
 def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
@@ -236,14 +238,14 @@ def test_trouble_is_reported_once_and_so_is_its_end(
     long_text = "much more than a page holds. " * 2000
     store.append(turn.answer.id, long_text)
     store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE))
-    time.sleep(0.3)
+    wait_for(lambda: bool(troubles))
+    time.sleep(0.3)  # it is tried again meanwhile
     assert [problem.title if problem else None for problem in troubles] == ["The disk is full"]
     assert store.messages(turn.conversation_id)[-1].text == long_text
     with pytest.raises(StorageError):
         store.add_message(turn.conversation_id, "user", long_text)
     store.read(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchall())
-    time.sleep(0.3)
-    assert troubles[-1] is None
+    wait_for(lambda: troubles[-1] is None)
     assert store._answers.num_unwritten == 0
     assert store.messages(turn.conversation_id)[-1].text == long_text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,17 +18,11 @@ from app.storage.chats.totals import read_totals
 from app.storage.exchange.file_names import JSON
 from app.storage.exchange.transfer import export_chats
 from engine.records import Mode, Problem, RunStats
+from tests.waiting import wait_for
 
 WHOLE = "Written, and not written"
 STATS = RunStats(mode=Mode.OFF, tokens=4, passes=4, decode_s=0.1)
 CUT = Ending(MessageState.COMPLETE, STATS, "Cut.", cut=True, run=Generation("target", "", STATS))
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def refuse(*_arguments: object) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from operator import ne
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QImage
@@ -33,8 +32,8 @@ def num_stale(window: MainWindow, area: QWidget) -> int:
     wanted = area.grab().toImage().convertToFormat(shown.format())
     if shown == wanted:
         return 0
-    one, other = (array("I", bytes(image.constBits())) for image in (shown, wanted))
-    return sum(map(ne, one, other))
+    one, other = (np.frombuffer(image.constBits(), np.uint32) for image in (shown, wanted))
+    return int(np.count_nonzero(one != other))
 
 
 @pytest.mark.parametrize("marked", [False, True])

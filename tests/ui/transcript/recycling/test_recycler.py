@@ -25,7 +25,7 @@ from ui.transcript.recycling.recycler import RECYCLE_PAGES
 from ui.transcript.transcript import Transcript
 from ui.window.main_window import MainWindow
 
-HISTORY = history_of(20_000)
+HISTORY = history_of(10_000)
 WAIT_MS = 30_000
 SAME_ROW_PX = 6
 LEFT = Qt.MouseButton.LeftButton
