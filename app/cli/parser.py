@@ -240,8 +240,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     origin = "let pages of this site ask, too, with the key; may be given several times"
     where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
+    strict = "refuse fields and names of models that are not known; else they are passed over, with a warning"
+    where.add_argument("--strict", action="store_true", help=strict)
     models = parser.add_argument_group("models")
     _add_model_options(models)
+    models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("where a request says nothing")

@@ -59,7 +59,8 @@ def command(options: argparse.Namespace) -> int:
                 notify(notice)
             if options.draft and ready.draft is None:
                 return 1
-            first = Choice(load_request(options), partial(_served, defaults=defaults, system=options.system or ""))
+            named = {"system": options.system or "", "name": options.alias or ""}
+            first = Choice(load_request(options), partial(_served, defaults=defaults, **named))
             return _serve(session, ModelSwitch(first, ready, library), listener, key, options)
         except EngineError as error:
             return fail_with(error)
@@ -117,7 +118,7 @@ def _serve(
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin))
-    app = make_application(models, scheduler, metrics, key, hosts)
+    app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict)
     worker.start()
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:

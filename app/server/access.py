@@ -122,12 +122,15 @@ class AccessControl:
             return ApiError(403, message, code="host_not_allowed")
         if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
-        if path not in OPEN_PATHS and not self._has_key(headers.getlist("authorization")):
-            message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`."
+        if path not in OPEN_PATHS and not self._has_key(headers):
+            message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`, or as `x-api-key: KEY`."
             return ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
         return None
 
-    def _has_key(self, given: list[str]) -> bool:
-        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    def _has_key(self, headers: Headers) -> bool:
+        bearers, plain = headers.getlist("authorization"), headers.getlist("x-api-key")
+        scheme, _, key = bearers[0].partition(" ") if len(bearers) == 1 else ("", "", "")
+        if not bearers and len(plain) == 1:  # as Anthropic's clients give it
+            scheme, key = "bearer", plain[0]
         is_right = hmac.compare_digest(key.strip().encode("latin-1", "replace"), self._key)
         return is_right and scheme.lower() == "bearer"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
 from app.server.errors import UNEXPECTED, ApiError
+from app.server.fields import passing_over
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
@@ -29,6 +31,7 @@ from engine.errors import GrammarError
 from engine.records import EngineReady, Finished, ModelInfo, TextChunk
 from engine.sandbox.grammar_check import check_grammar
 
+_VERSION = "/v1"
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
 MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
 ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MODELS, HEALTH, METRICS})
@@ -36,44 +39,63 @@ Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
+log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
 Builder = ResponseBuilder | ItemBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
+MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
 
 
 def make_application(
-    models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics, key: str, hosts: AllowedHosts
+    models: CurrentModel | ModelSwitch,
+    scheduler: Scheduler,
+    metrics: Metrics,
+    key: str,
+    hosts: AllowedHosts,
+    *,
+    strict: bool = False,
 ) -> ASGIApp:
     """Make the application; every request passes `AccessControl` first.
 
-    ``models`` gives the model that is loaded, or has the one loaded that a request names.
+    ``models`` gives the model that is loaded, or has the one loaded that a request names. ``strict`` refuses fields
+    and names of models that nobody knows.
     """
-    endpoints = Endpoints(models, scheduler, metrics)
+    endpoints = Endpoints(models, scheduler, metrics, strict=strict)
     routes = [
         Route(HEALTH, endpoints.health, methods=["GET"]),
-        Route(MODELS, endpoints.models, methods=["GET"]),
-        Route(f"{MODELS}/{{name:path}}", endpoints.model, methods=["GET"]),
         Route(METRICS, endpoints.metrics, methods=["GET"]),
-        Route(CHAT, endpoints.chat, methods=["POST"]),
-        Route(COMPLETIONS, endpoints.completions, methods=["POST"]),
-        Route(RESPONSES, endpoints.responses, methods=["POST"]),
     ]
+    for prefix in (_VERSION, ""):  # many programs are given an address without it
+        models_path, *others = (prefix + path.removeprefix(_VERSION) for path in (MODELS, CHAT, COMPLETIONS, RESPONSES))
+        routes += [
+            Route(models_path, endpoints.models, methods=["GET"]),
+            Route(f"{models_path}/{{name:path}}", endpoints.model, methods=["GET"]),
+        ]
+        answers = (endpoints.chat, endpoints.completions, endpoints.responses)
+        routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    guarded = AccessControl(
-        app, key, hosts, lambda path, status: metrics.count_request(path if path in ENDPOINTS else "other", status)
-    )
+    guarded = AccessControl(app, key, hosts, lambda path, status: metrics.count_request(_endpoint(path), status))
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
 
 
+def _endpoint(path: str) -> str:
+    """The endpoint of a path, by which requests are counted."""
+    return next((known for known in (path, _VERSION + path) if known in ENDPOINTS), "other")
+
+
 class Endpoints:
     """What each path answers."""
 
-    def __init__(self, models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics) -> None:
+    def __init__(
+        self, models: CurrentModel | ModelSwitch, scheduler: Scheduler, metrics: Metrics, *, strict: bool
+    ) -> None:
+        self._is_strict = strict
+        self._reported: set[str] = set()  # warnings that are in the log
         self._switch = models if isinstance(models, ModelSwitch) else None
         self._current = models.current if isinstance(models, ModelSwitch) else models
         self._scheduler = scheduler
@@ -134,7 +156,12 @@ class Endpoints:
     async def _answer(self, request: Request, read: Read) -> Response:
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        asked, builder = read(body, model)
+        with contextlib.nullcontext() if self._is_strict else passing_over():
+            asked, builder = read(body, model)
+        for warning in asked.warnings:
+            if warning not in self._reported and len(self._reported) < MAX_REPORTED:
+                self._reported.add(warning)
+                log.info("a request: %s", warning)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         events, post = _events_across_threads()
@@ -162,7 +189,12 @@ class Endpoints:
         known = self._switch.known(name)
         if known is not None:
             return known
-        target = await asyncio.to_thread(self._switch.find, name)
+        try:
+            target = await asyncio.to_thread(self._switch.find, name)
+        except ApiError:
+            if self._is_strict:
+                raise
+            return model
         events, post = _events_across_threads()
         job = self._scheduler.submit(None, post, target)
         try:
@@ -318,8 +350,6 @@ def _no_such_path(path: str) -> str:
         return "This server makes no embeddings; it has chat and text completions, and responses."
     if path.startswith(f"{RESPONSES}/"):
         return "No answers are kept here: there is nothing to look up, to cancel or to delete."
-    if f"/v1{path}" in ENDPOINTS:
-        return f"There is no such path here, but /v1{path}: the base URL of this server ends in /v1."
     return f"There is no such path here; this server has {', '.join(sorted(ENDPOINTS))}."
 
 

@@ -1,9 +1,11 @@
-"""The fields of a JSON object, taken one by one with their types; what nobody took is refused by name."""
+"""The fields of a JSON object, taken one by one with their types; what nobody took is passed over, or refused."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from app.server.errors import ApiError
 
@@ -15,6 +17,34 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (list, "an array"),
     (dict, "an object"),
 )
+
+
+MAX_WARNINGS = 32
+# What is said to the client of the request that is being read; None where what nobody knows is refused.
+_warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
+
+
+@contextmanager
+def passing_over() -> Iterator[None]:
+    """Read what follows like most servers do: fields that nobody knows are named in `warnings`, and change nothing."""
+    token = _warnings.set([])
+    try:
+        yield
+    finally:
+        _warnings.reset(token)
+
+
+def warn(message: str) -> bool:
+    """Have the client told of something that is passed over; False where that must not be."""
+    warnings = _warnings.get()
+    if warnings is not None and message not in warnings and len(warnings) < MAX_WARNINGS:
+        warnings.append(message)
+    return warnings is not None
+
+
+def warnings_so_far() -> tuple[str, ...]:
+    """What is said of the request so far."""
+    return tuple(_warnings.get() or ())
 
 
 def wrong_type(param: str, wanted: str, value: object) -> ApiError:
@@ -72,8 +102,10 @@ class Fields:
         return bool(value)
 
     def whole(self, name: str) -> int | None:
-        """An integer."""
+        """An integer; 12.0 is one, too."""
         value = self.take(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise wrong_type(self._prefix + name, "an integer", value)
         return value
@@ -115,17 +147,27 @@ class Fields:
         """
         for name, values in neutral.items():
             value = self.take(name)
-            # By type as well: for Python, True is 1.
-            if value is not None and not any(type(value) is type(one) and value == one for one in values):
+            # For Python, True is 1.
+            if value is not None and not any(
+                isinstance(value, bool) is isinstance(one, bool) and value == one for one in values
+            ):
                 raise unsupported(self._prefix + name)
 
+    def pass_over(self, neutral: Mapping[str, Iterable[object]]) -> None:
+        """Take fields that ask for nothing with one of these values; with another, they are left."""
+        for name, values in neutral.items():
+            value = self._left.get(name)
+            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values):
+                self.take(name)
+
     def end(self) -> None:
-        """Refuse what is left.
+        """Pass over what is left, within `passing_over`; else refuse it.
 
         Raises:
             ApiError: a field that nobody knows.
         """
-        for name in self._left:
+        for name in self.rest():
             shown = self._prefix + name[:100]
-            message = f"`{shown}` is not a field that this server knows."
-            raise ApiError(400, message, param=shown, code="unknown_parameter")
+            if not warn(f"`{shown}` is not a field that this server knows; it was passed over."):
+                message = f"`{shown}` is not a field that this server knows."
+                raise ApiError(400, message, param=shown, code="unknown_parameter")

@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.domain.template_variables import checked
 from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
 from app.server.messages import read_messages, text_of
 from app.server.tool_output import Schemas
 from engine.errors import SettingError
@@ -32,7 +32,7 @@ MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
-_NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty", "repeat_penalty")
+_NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
 _INTEGERS = ("top_k", "seed")
 # They name the user or the request, or are about caches and figures: they would change no answer.
 _WITHOUT_EFFECT = (
@@ -46,6 +46,7 @@ _WITHOUT_EFFECT = (
 )
 # What LM Studio, llama.cpp's server and vLLM take for "as many as there is room for", "any" and "off".
 _UNSET = -1
+_LEAST_TOP_P = 1e-9
 # What other values of these ask for is not there.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -53,11 +54,24 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "functions": ([],),
     "function_call": ("none", "auto"),
     "modalities": (["text"],),
+    "audio": (),
+    "web_search_options": (),
+}
+# With these values they say what holds anyway; with others they are fields that nobody knows.
+_HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
+    "typical_p": (1,),
+    "top_a": (0,),
+    "tfs_z": (1,),
+    "mirostat": (0,),
+    "dry_multiplier": (0,),
+    "xtc_probability": (0,),
+    "dynatemp_range": (0,),
+    "ignore_eos": (False,),
+    "min_tokens": (0,),
     "service_tier": ("auto", "default"),
     "store": (False,),
-    "audio": (),
     "verbosity": ("medium",),
-    "web_search_options": (),
+    "truncation": ("auto", "disabled"),
 }
 
 
@@ -84,8 +98,8 @@ class CompletionRequest:
     """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
 
     ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer, ``opened_tag`` the tag of
-    reasoning that the answer begins inside. A grammar that was typed by the client (``is_grammar_typed``) is to be
-    checked before it is used.
+    reasoning that the answer begins inside, ``warnings`` what was passed over. A grammar that was typed by the client
+    (``is_grammar_typed``) is to be checked before it is used.
     """
 
     request: ChatRequest
@@ -96,6 +110,7 @@ class CompletionRequest:
     echo: str = ""
     is_grammar_typed: bool = False
     opened_tag: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def tool_schemas(self) -> Schemas:
@@ -113,7 +128,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     """
     fields = Fields(body)
     name = fields.text("model")
-    if name is not None and name != model.name:
+    if name is not None and name != model.name and not warn(f"There is no such model here: `{model.name}` answered."):
         message = f"There is no such model here; this server has `{model.name}`."
         raise ApiError(404, message, param="model", code="model_not_found")
     for ignored in _WITHOUT_EFFECT:
@@ -147,11 +162,14 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
     fields.refuse(_NEUTRAL)
+    fields.pass_over(_HOLDS_ANYWAY)
     fields.end()
     text = (request.raw_prompt or "") if echo else ""
     begins = chat and request.messages[-1].role != "assistant"
     opened = model.ready.target.opened_tag_of(request.thinking) if begins else ""
-    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed, opened)
+    return CompletionRequest(
+        request, chat, stream, include_usage, use.names, text, form.is_typed, opened, warnings_so_far()
+    )
 
 
 def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: ServedModel) -> ChatRequest:
@@ -267,14 +285,22 @@ def _prompt(value: object) -> str:
 
 def _sampling(fields: Fields, default: SamplingParams) -> SamplingParams:
     sampling = default
+    of_vllm, own = fields.number("repetition_penalty"), fields.number("repeat_penalty")
+    repeat_penalty = of_vllm if own is None else own
     wholes = {name: fields.whole(name) for name in _INTEGERS}
     if wholes["top_k"] == _UNSET:
         wholes["top_k"] = 0
     if wholes["seed"] == _UNSET:
         wholes["seed"], sampling = None, replace(sampling, seed=None)
-    for name, value in {**{name: fields.number(name) for name in _NUMBERS}, **wholes}.items():
+    for name, value in {
+        **{name: fields.number(name) for name in _NUMBERS},
+        "repeat_penalty": repeat_penalty,
+        **wholes,
+    }.items():
         if value is None:
             continue
+        if name == "top_p" and value == 0.0:
+            value = _LEAST_TOP_P  # noqa: PLW2901  (the likeliest token alone, as others take it)
         try:
             sampling = replace(sampling, **{name: value})  # type: ignore[arg-type]  # the names have their types
         except ValueError as error:
@@ -298,7 +324,7 @@ def _max_tokens(fields: Fields, default: int | None, *, chat: bool) -> int | Non
 def _stop(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
-    texts = value if isinstance(value, list) else [value]
+    texts = [text for text in (value if isinstance(value, list) else [value]) if text != ""]  # which ends nothing
     if len(texts) > MAX_STOPS:
         raise ApiError(400, f"`stop` may have {MAX_STOPS} texts at most.", param="stop", code="invalid_value")
     stops = tuple(check_text("stop", text) for text in texts)
@@ -335,9 +361,9 @@ def _include_usage(fields: Fields, *, stream: bool) -> bool:
     options = fields.nested("stream_options")
     if options is None:
         return False
-    if not stream:
-        message = "`stream_options` is for answers that are streamed: set `stream`."
-        raise ApiError(400, message, param="stream_options", code="invalid_value")
+    message = "`stream_options` is for answers that are streamed"
+    if not stream and not warn(f"{message}; it was passed over."):
+        raise ApiError(400, f"{message}: set `stream`.", param="stream_options", code="invalid_value")
     include_usage = options.flag("include_usage")
     options.refuse({"include_obfuscation": (False,)})
     options.end()

@@ -58,7 +58,7 @@ def parse_object(raw: bytes) -> dict[str, object]:
         ApiError: it is none. What stands in it is not quoted.
     """
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except RecursionError as error:
         raise _too_deep() from error
     except ValueError as error:

@@ -34,6 +34,7 @@ class ItemBuilder:
             "previous_response_id": None,
             "truncation": "disabled",
             **made.reported,
+            **({"warnings": list(made.asked.warnings)} if made.asked.warnings else {}),
         }
         self._number = 0
         self._items: list[Json] = []

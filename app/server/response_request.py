@@ -15,7 +15,7 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
     "background": (False,),
     "conversation": (),
     "prompt": (),
-    "truncation": ("disabled",),
+    "truncation": ("disabled", "auto"),
     "previous_response_id": (),
 }
 _RENAMED = (  # of fields of a chat, in errors

@@ -94,6 +94,7 @@ class ResponseBuilder:
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         self._model = model
         self._chat = asked.chat
+        self._warnings = {"warnings": list(asked.warnings)} if asked.warnings else {}
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._echo = asked.echo
@@ -114,9 +115,8 @@ class ResponseBuilder:
             parts = [part for chunk in chunks for part in self._parts.feed(chunk)]
             said = {"message": _message([*parts, *self._parts.flush()])}
         choice = {"index": 0, **said, "logprobs": logprobs, "finish_reason": self._reason(finished)}
-        return {**self._head(is_chunk=False), "choices": [choice], **self._figures(finished.stats)} | {
-            "usage": self._usage(finished)
-        }
+        figures = self._figures(finished.stats) | {"usage": self._usage(finished)}
+        return {**self._head(is_chunk=False), "choices": [choice], **figures, **self._warnings}
 
     def first_chunks(self) -> list[bytes]:
         """What comes before the text: in a chat who speaks, else what is to be repeated."""
@@ -133,7 +133,8 @@ class ResponseBuilder:
         """Why it ended, with the figures; the usage where it was asked for; the mark of the end."""
         chunks = self._pieces(self._parts.flush()) if self._parts is not None else []
         ending: dict[str, object] = {"delta": {}} if self._chat else {"text": ""}
-        chunks.append(self._chunk(ending, self._reason(finished), self._figures(finished.stats)))
+        figures = {**self._figures(finished.stats), **self._warnings}
+        chunks.append(self._chunk(ending, self._reason(finished), figures))
         if self._include_usage:
             chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage(finished)}))
         return [*chunks, DONE]

@@ -11,8 +11,11 @@ from itertools import repeat
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from starlette.types import Message
 
+from app.server.access import AllowedHosts
+from app.server.application import make_application
 from app.server.errors import UNEXPECTED
 from app.server.scheduler import Scheduler
 from engine.errors import DecodeError, PromptError
@@ -154,11 +157,51 @@ def test_one_model_can_be_asked_for_by_its_name(server: ScriptedServer) -> None:
 
 def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
     assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
-    for path, words in (("/v1/embeddings", "makes no embeddings"), ("/chat/completions", "base URL")):
-        response = server.client.post(path, json=HELLO)
-        assert (response.status_code, words in response.json()["error"]["message"]) == (404, True)
+    response = server.client.post("/v1/embeddings", json=HELLO)
+    assert (response.status_code, "makes no embeddings" in response.json()["error"]["message"]) == (404, True)
     response = server.client.get(CHAT)
     assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
+
+
+def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
+    assert server.client.post("/chat/completions", json=HELLO).status_code == 200
+    assert server.client.get("/models").json() == server.client.get("/v1/models").json()
+    assert "/v1/chat/completions" in server.client.get("/metrics").text
+
+
+ODD: dict[str, object] = {
+    "model": "gpt-5",
+    "mirostat": 2,
+    "keep_alive": "5m",
+    "options": {"num_ctx": 4096},
+    "store": True,
+    "stream_options": {"include_usage": True},
+}
+
+
+def test_what_nobody_knows_is_passed_over_and_named(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    messages = [{"role": "user", "content": "Hello", "id": "m1"}]
+    for _ in range(2):
+        body = server.client.post(CHAT, json=HELLO | ODD | {"messages": messages}).json()
+        said = " ".join(body["warnings"])
+        assert body["model"] == "tiny"
+        for name in ("`tiny` answered", "`mirostat`", "`keep_alive`", "`options`", "`store`", "`messages[0].id`"):
+            assert name in said
+    assert sum("`keep_alive`" in record.getMessage() for record in caplog.records) == 1
+    assert "warnings" not in server.client.post(CHAT, json=HELLO | {"mirostat": 0, "typical_p": 1.0}).json()
+    streamed = server.client.post(CHAT, json=HELLO | ODD | {"stream": True}).text
+    assert "`keep_alive`" in streamed
+
+
+def test_a_strict_server_refuses_what_nobody_knows(server: ScriptedServer) -> None:
+    app = make_application(
+        lambda: server.model, server.scheduler, server.metrics, KEY, AllowedHosts("127.0.0.1"), strict=True
+    )
+    with TestClient(app, base_url="http://127.0.0.1:8080", headers={"x-api-key": KEY}) as client:
+        for name, value in ODD.items():
+            assert client.post(CHAT, json=HELLO | {name: value}).status_code in {400, 404}
+        assert client.post(CHAT, json=HELLO).status_code == 200
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])

@@ -87,8 +87,8 @@ def test_all_models_are_listed(server: SwitchingServer) -> None:
     assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == ["tiny", "other"]
 
 
-def test_a_model_that_is_not_there_is_not_found(server: SwitchingServer) -> None:
-    assert server.ask("missing") == (404, "model_not_found")
+def test_for_a_model_that_is_not_there_the_loaded_one_answers(server: SwitchingServer) -> None:
+    assert server.ask("missing") == (200, "tiny")
     assert server.session.loads == []
 
 

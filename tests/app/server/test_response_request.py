@@ -107,7 +107,7 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"input": [{"type": "function_call", "call_id": "c", "name": "f"}]}, "input[0].arguments"),
         ({"input": "\ud800"}, "input[0].content"),
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
-        ({"truncation": "auto"}, "truncation"),
+        ({"truncation": "half"}, "truncation"),
         ({"background": True}, "background"),
         ({"max_output_tokens": 0}, "max_output_tokens"),
         ({"max_tokens": 5}, "max_tokens"),
