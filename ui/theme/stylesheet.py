@@ -69,7 +69,7 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #sidebar { border: none; border-right: 1px solid $border; }
 #statsPanel { border: none; border-left: 1px solid $border; }
 #hubList { background: $page; border: none; border-right: 1px solid $border; }
-#header, #marksLegend { background: $page; border-bottom: 1px solid $border; }
+#header, #marksLegend, #findBar { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
 QScrollArea#keyScrolled { border: 1px solid transparent; border-radius: 4px; }

@@ -31,6 +31,7 @@ class PromptLine(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         theme.changed.connect(self.updateGeometry)
+        self.setAccessibleName(translate("PromptLine", "System prompt"))
         self.hide()
 
     def show_prompt(self, prompt: LayeredValue | None) -> None:
