@@ -204,7 +204,7 @@
     </message>
     <message numerus="yes">
         <source>%n models</source>
-        <translation type="unfinished">
+        <translation>
             <numerusform>%n model</numerusform>
             <numerusform>%n models</numerusform>
         </translation>
