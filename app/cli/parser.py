@@ -177,7 +177,7 @@ def make_parser() -> argparse.ArgumentParser:
     doctor.set_defaults(module="doctor")
     _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
     shown = commands.add_parser(
-        "demo", help="a question to the small real model, if it is here, and to the built-in pair in each mode"
+        "demo", help="a question to the small real model, if it is here, and a race of the built-in pair in each mode"
     )
     shown.add_argument("--light", action="store_true", help="the small target as it is, not padded to real weight")
     shown.set_defaults(module="demo")

@@ -59,8 +59,8 @@ def command(options: argparse.Namespace) -> int:
                 notify(notice)
             if options.draft and ready.draft is None:
                 return 1
-            named = {"system": options.system or "", "name": options.alias or ""}
-            first = Choice(load_request(options), partial(_served, defaults=defaults, **named))
+            system, name = options.system or "", options.alias or ""
+            first = Choice(load_request(options), partial(_served, defaults=defaults, system=system, name=name))
             return _serve(session, ModelSwitch(first, ready, library), listener, key, options)
         except EngineError as error:
             return fail_with(error)

@@ -1285,10 +1285,6 @@
         <translation>Mit anderem Vokabular</translation>
     </message>
     <message>
-        <source>Not checked</source>
-        <translation>Nicht geprüft</translation>
-    </message>
-    <message>
         <source>Not suitable</source>
         <translation>Ungeeignet</translation>
     </message>
@@ -1339,6 +1335,10 @@
     <message>
         <source>No models to pair yet</source>
         <translation>Noch keine Modelle zu verbinden</translation>
+    </message>
+    <message>
+        <source>Could not be checked</source>
+        <translation>Konnten nicht geprüft werden</translation>
     </message>
     <message>
         <source>A draft is a small model that proposes words for a large one.</source>
@@ -1685,10 +1685,6 @@ vielen Dank für Ihren Brief vom</translation>
 <context>
     <name>EnginesPage</name>
     <message>
-        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine.</source>
-        <translation>Ein Modell, das für diesen Computer zu groß ist, kann von einem anderen aus antworten: von jedem Server, der die OpenAI-API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem solchen Chat schreiben und anhängen, verlässt diesen Computer.</translation>
-    </message>
-    <message>
         <source>The key is stored in the system&apos;s keyring and sent only to this address.</source>
         <translation>Der Schlüssel liegt im Schlüsselbund des Systems und wird nur an diese Adresse gesendet.</translation>
     </message>
@@ -1721,6 +1717,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wird gefragt …</translation>
     </message>
     <message>
+        <source>It did not answer when last asked</source>
+        <translation>Hat beim letzten Fragen nicht geantwortet</translation>
+    </message>
+    <message>
         <source>Model on {host}</source>
         <translation>Modell auf {host}</translation>
     </message>
@@ -1749,6 +1749,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>{host} entfernen und den Schlüssel vergessen</translation>
     </message>
     <message>
+        <source>on this computer</source>
+        <translation>auf diesem Rechner</translation>
+    </message>
+    <message>
         <source>drafts: {how}</source>
         <translation>Entwürfe: {how}</translation>
     </message>
@@ -1759,6 +1763,10 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>context of {number} tokens</source>
         <translation>Kontext von {number} Token</translation>
+    </message>
+    <message>
+        <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine, unless the engine runs on it.</source>
+        <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der OpenAIs API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem Chat damit schreiben, und Dateien, die Sie anhängen, verlassen diesen Rechner, es sei denn, die Engine läuft auf ihm.</translation>
     </message>
     <message>
         <source>unencrypted</source>
@@ -2191,6 +2199,12 @@ Chat-Vorlage: {template_name}
     </message>
     <message>
         <source>{name}
+On {host} ({engine}), another program on this computer.</source>
+        <translation>{name}
+Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>{name}
 On {host} ({engine}); what you write leaves this machine.</source>
         <translation>{name}
 Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translation>
@@ -2325,6 +2339,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Downloaded and checked: {names}.</source>
         <translation>Heruntergeladen und geprüft: {names}.</translation>
+    </message>
+    <message>
+        <source>Downloaded, without a checksum to check it by: {names}.</source>
+        <translation>Heruntergeladen, ohne Prüfsumme zum Prüfen: {names}.</translation>
     </message>
     <message>
         <source>Freed {size} of disk space.</source>
@@ -2547,6 +2565,20 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
             <numerusform>%n Modelle · {total} im Modellordner</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n Modell</numerusform>
+            <numerusform>%n Modelle</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Add all %n</source>
+        <translation>
+            <numerusform>%n hinzufügen</numerusform>
+            <numerusform>Alle %n hinzufügen</numerusform>
+        </translation>
+    </message>
     <message>
         <source>paired with {paired_with}</source>
         <translation>verbunden mit {paired_with}</translation>
@@ -2568,6 +2600,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Sucht Modelle in den Ordnern anderer Programme.</translation>
     </message>
     <message>
+        <source>Add all that was found</source>
+        <translation>Alles Gefundene hinzufügen</translation>
+    </message>
+    <message>
+        <source>In the library</source>
+        <translation>In der Bibliothek</translation>
+    </message>
+    <message>
         <source>See recommended pairs</source>
         <translation>Empfohlene Paare ansehen</translation>
     </message>
@@ -2580,12 +2620,36 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Laden Sie ein Paar herunter, oder fügen Sie eine vorhandene GGUF-Datei hinzu; sie wird nicht kopiert.</translation>
     </message>
     <message>
+        <source>Filter</source>
+        <translation>Filtern</translation>
+    </message>
+    <message>
+        <source>Filter the models</source>
+        <translation>Die Modelle filtern</translation>
+    </message>
+    <message>
+        <source>Order of the models</source>
+        <translation>Reihenfolge der Modelle</translation>
+    </message>
+    <message>
         <source>Library</source>
         <translation>Bibliothek</translation>
     </message>
     <message>
+        <source>All added</source>
+        <translation>Alle hinzugefügt</translation>
+    </message>
+    <message>
+        <source>No model here has “{words}” in its name or facts.</source>
+        <translation>Kein Modell hier hat „{words}“ im Namen oder in den Angaben.</translation>
+    </message>
+    <message>
         <source>Add</source>
         <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Added</source>
+        <translation>Hinzugefügt</translation>
     </message>
     <message>
         <source>Add {name}</source>
@@ -2598,6 +2662,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Found on this computer</source>
         <translation>Auf diesem Rechner gefunden</translation>
+    </message>
+    <message>
+        <source>Last used first</source>
+        <translation>Zuletzt benutzte zuerst</translation>
+    </message>
+    <message>
+        <source>By name</source>
+        <translation>Nach Namen</translation>
+    </message>
+    <message>
+        <source>Largest first</source>
+        <translation>Größte zuerst</translation>
     </message>
     <message>
         <source>Cannot be used:</source>
@@ -2972,6 +3048,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurf: {name}</translation>
     </message>
     <message>
+        <source>does not answer</source>
+        <translation>antwortet nicht</translation>
+    </message>
+    <message>
         <source>in use</source>
         <translation>in Gebrauch</translation>
     </message>
@@ -2990,6 +3070,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Models on this computer</source>
         <translation>Modelle auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Other programs on this computer</source>
+        <translation>Andere Programme auf diesem Rechner</translation>
     </message>
     <message>
         <source>On other engines (leaves this machine)</source>
@@ -5934,6 +6018,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Engine wurde unerwartet beendet ({reason}), während sie {name} lud.</translation>
     </message>
     <message>
+        <source>The connections were closed.</source>
+        <translation>Die Verbindungen wurden geschlossen.</translation>
+    </message>
+    <message>
+        <source>{number} could not be checked; see the reason for each.</source>
+        <translation>{number} konnten nicht geprüft werden; siehe die jeweilige Begründung.</translation>
+    </message>
+    <message>
+        <source>1 could not be checked; see the reason.</source>
+        <translation>1 konnte nicht geprüft werden; siehe die Begründung.</translation>
+    </message>
+    <message>
+        <source>Nothing that could be checked can draft for {target}.</source>
+        <translation>Nichts, was geprüft werden konnte, kann für {target} entwerfen.</translation>
+    </message>
+    <message>
+        <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
+        <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
+    </message>
+    <message>
         <source>This device cannot be used</source>
         <translation>Dieses Gerät kann nicht benutzt werden</translation>
     </message>
@@ -6052,6 +6156,26 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Put {layers} of {most} layers on the GPU.</source>
         <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
+    </message>
+    <message>
+        <source>its table of characters has {length:,} bytes</source>
+        <translation>ihre Zeichentabelle hat {length:,} Byte</translation>
+    </message>
+    <message>
+        <source>its table of characters is cut short</source>
+        <translation>ihre Zeichentabelle ist abgeschnitten</translation>
+    </message>
+    <message>
+        <source>its table of characters has no end</source>
+        <translation>ihre Zeichentabelle hat kein Ende</translation>
+    </message>
+    <message>
+        <source>its table of characters points outside of itself</source>
+        <translation>ihre Zeichentabelle zeigt über sich hinaus</translation>
+    </message>
+    <message>
+        <source>its table of characters has a replacement without an end</source>
+        <translation>ihre Zeichentabelle hat eine Ersetzung ohne Ende</translation>
     </message>
     <message>
         <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
@@ -7066,6 +7190,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Ihr Text ist sicher; das Modell wird neu geladen.</translation>
     </message>
     <message>
+        <source>Your text is safe; the model is loaded again.</source>
+        <translation>Ihr Text ist sicher; das Modell ist wieder geladen.</translation>
+    </message>
+    <message>
         <source>Your text is safe. It ended twice with this model, so the model is not loaded again.</source>
         <translation>Ihr Text ist sicher. Sie endete zweimal mit diesem Modell, deshalb wird das Modell nicht neu geladen.</translation>
     </message>
@@ -7949,10 +8077,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Bahnen</translation>
     </message>
     <message>
-        <source>0, to compare the answers</source>
-        <translation>0, um Antworten zu vergleichen</translation>
-    </message>
-    <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
     </message>
@@ -8041,10 +8165,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Gleiche Antwort, so weit beide kamen.</translation>
     </message>
     <message>
-        <source>{place}: above temperature 0, each mode draws its tokens in its own way from the same distribution.</source>
-        <translation>{place}: über Temperatur 0 zieht jeder Modus seine Token auf eigene Weise aus derselben Verteilung.</translation>
-    </message>
-    <message>
         <source>{place}.</source>
         <translation>{place}.</translation>
     </message>
@@ -8055,6 +8175,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie.</source>
         <translation>{place}: die beiden Token liegen {margin} auseinander in den Logits des Zielmodells, also kein Gleichstand.</translation>
+    </message>
+    <message>
+        <source>{place}: the two tokens are {margin} apart in the target&apos;s logits, no near tie, unless one is at the edge of what top-k, top-p or min-p leave.</source>
+        <translation>{place}: Die beiden Token liegen in den Logits des Zielmodells {margin} auseinander, kein Beinahe-Gleichstand, es sei denn, eines liegt am Rand dessen, was Top-k, Top-p oder Min-p übrig lassen.</translation>
     </message>
     <message>
         <source>The answers differ at token {token} in {some} of {all} rounds</source>
@@ -8245,6 +8369,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>RecommendedPage</name>
     <message>
+        <source>Slow here, or little memory left</source>
+        <translation>Langsam hier, oder es bleibt wenig Speicher</translation>
+    </message>
+    <message>
+        <source>Run well on this computer</source>
+        <translation>Laufen gut auf diesem Rechner</translation>
+    </message>
+    <message>
         <source>Fit this computer</source>
         <translation>Passen auf diesen Rechner</translation>
     </message>
@@ -8263,6 +8395,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>downloaded</source>
         <translation>heruntergeladen</translation>
+    </message>
+    <message>
+        <source>{low}–{high} tokens per second, and it thinks first</source>
+        <translation>{low}–{high} Token je Sekunde, und es denkt zuerst nach</translation>
+    </message>
+    <message>
+        <source>{low}–{high} tokens per second</source>
+        <translation>{low}–{high} Token je Sekunde</translation>
     </message>
     <message>
         <source>Recommended pairs</source>
@@ -8956,10 +9096,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Gleichstandssicher</translation>
     </message>
     <message>
-        <source>At temperature 0, decides near ties as plain decoding would; the time this takes is shown.</source>
-        <translation>Entscheidet bei Temperatur 0 Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit dafür wird angezeigt.</translation>
-    </message>
-    <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -9018,10 +9154,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Seed</source>
         <translation>Startwert</translation>
-    </message>
-    <message>
-        <source>The same seed gives the same answer at a fixed mode and draft length.</source>
-        <translation>Derselbe Startwert gibt bei festem Modus und fester Entwurfslänge dieselbe Antwort.</translation>
     </message>
     <message>
         <source>random</source>
@@ -9106,6 +9238,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Appearance</source>
         <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>At temperature 0 or with a seed, decides near ties as plain decoding would; the time this takes is shown.</source>
+        <translation>Entscheidet bei Temperatur 0 oder mit Startwert Beinahe-Gleichstände wie einfaches Dekodieren; die Zeit, die das kostet, wird angezeigt.</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same answer to the same messages, whatever drafts.</source>
+        <translation>Derselbe Startwert gibt auf dieselben Nachrichten dieselbe Antwort, was auch immer entwirft.</translation>
     </message>
     <message>
         <source>Thinking</source>
@@ -9823,6 +9963,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Memory</source>
         <translation>Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>The last answer did not begin, so it has no figures.</source>
+        <translation>Die letzte Antwort hat nicht begonnen und hat daher keine Zahlen.</translation>
     </message>
     <message>
         <source>open</source>

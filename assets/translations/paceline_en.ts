@@ -202,6 +202,20 @@
             <numerusform>%n models · {total} in the models folder</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n models</source>
+        <translation>
+            <numerusform>%n model</numerusform>
+            <numerusform>%n models</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Add all %n</source>
+        <translation>
+            <numerusform>Add %n</numerusform>
+            <numerusform>Add all %n</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>LinkDialog</name>

@@ -1,0 +1,26 @@
+"""The demo in the terminal: a real answer, then a race of the modes that are here, with intervals."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import main
+from app.cli import demo
+
+
+def test_every_mode_that_is_here_is_compared_with_plain_decoding_over_several_rounds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PACELINE_HOME", str(tmp_path))
+    monkeypatch.setattr(demo, "MAX_TOKENS", 24)
+    assert main(["demo", "--light"]) == 0
+    told = capsys.readouterr()
+    assert "models pull small" in told.err  # the real model is not here
+    lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)
+    assert [name for name, _tokens in lanes] == ["plain", "ngram", "suffix", "draft", "hybrid", "auto"]
+    assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
+    assert len(re.findall(r"x plain \(.*4 rounds.*; same answer token for token", told.out)) == 5
+    assert "head" not in told.out
