@@ -45,7 +45,7 @@ class BranchController:
         """Go on from a message in a chat of its own; the open one stays as it is."""
         if not self._is_free():
             return
-        copied = self._attempt(lambda: self._store.branch_off(message_id))
+        copied = self._attempt(lambda: self._store.library.branch_off(message_id))
         if copied is not None:
             self._conversations.select(copied)
             self._window.show_notice(

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.domain.messages import MessageState, MessageView
 from app.domain.tree import MessageTree
-from app.storage.chats import answer_records, attachments, conversations, index, summaries, totals
+from app.storage.chats import answer_records, conversations, index, summaries, totals
 from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.attachments import with_attachments
 from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
@@ -102,31 +102,6 @@ def insert_message(
     show_below(db, conversation_id, parent_id, message_id)
     conversations.touch(db, conversation_id, now)
     return message_id
-
-
-def copy_path(db: sqlite3.Connection, message_id: int, now: datetime) -> int | None:
-    """Make a chat of a message and all that leads to it, with the settings of its chat; None where it is gone."""
-    source = conversation_of(db, message_id)
-    stored = None if source is None else conversations.read_conversation(db, source)
-    if source is None or stored is None:
-        return None
-    copied = conversations.insert_conversation(db, stored.title, stored.mode, stored.depth, now)
-    of_source = "(SELECT {0} FROM conversations WHERE id = ?1)"
-    columns = ("options", "folder_id", "title_by_user")
-    taken = ", ".join(f"{name} = {of_source.format(name)}" for name in columns)
-    db.execute(f"UPDATE conversations SET {taken} WHERE id = ?2", (source, copied))  # noqa: S608 (our words)
-    parent: int | None = None
-    for number in reversed(read_tree(db, source).ancestors(message_id)):
-        view = next(_view(row, ()) for row in _select(db, _ALL, (number,)))
-        original, parent = number, insert_message(db, copied, view, now, parent)
-        db.execute(
-            "UPDATE messages SET (stats, spans, cut, thinking_ms, target, draft, created_at) = "
-            "(SELECT stats, spans, cut, thinking_ms, target, draft, created_at FROM messages WHERE id = ?) "
-            "WHERE id = ?",
-            (original, parent),
-        )
-        attachments.copy(db, original, parent)
-    return copied
 
 
 def delete_branch(db: sqlite3.Connection, message_id: int) -> int:

@@ -266,10 +266,6 @@ class ChatStore(ChatsFile):
 
         return self.write(job)
 
-    def branch_off(self, message_id: int) -> int | None:
-        """Make another chat of a message and all that leads to it; this one stays as it is. None where it is gone."""
-        return self.write(lambda db: messages.copy_path(db, message_id, self._now()))
-
     # ---- on the writer's thread -------------------------------------------------------------------------------------
 
     def _insert(

@@ -283,9 +283,9 @@ def test_a_chat_branched_off_keeps_words_figures_and_settings_after_a_restart(
     store.finish_answer(later.answer.id, Ending(MessageState.COMPLETE, STATS))
     store.options.write(turn.conversation_id, {"temperature": 0.1}, Mode.DRAFT, 3)
     before = store.messages(turn.conversation_id)
-    copied = store.branch_off(turn.answer.id)
-    assert copied is not None
-    assert store.branch_off(10_000) is None
+    copied = store.library.branch_off(turn.answer.id)
+    with pytest.raises(StorageError):
+        store.library.branch_off(10_000)
     store.close()
     again = reopen(place)
     assert again.messages(turn.conversation_id) == before
