@@ -176,13 +176,12 @@ class ChatSettingsPanel(QFrame):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
 
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _make_buttons(self) -> QVBoxLayout:
+        row = QVBoxLayout()  # their German words are too long for one beside the other
         row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(8)
+        row.setSpacing(6)
         row.addWidget(self.reset_button)
         row.addWidget(self.keep_button)
-        row.addStretch(1)
         self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then uses these values"))
         for button in (self.reset_button, self.keep_button, self.recommend_button):
             button.setAutoDefault(False)
