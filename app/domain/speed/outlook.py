@@ -122,10 +122,20 @@ class Outlook:
     @property
     def is_gain(self) -> bool:
         """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
+        return self.promise >= 1.0 if self.is_measured else self.gain.is_gain
+
+    @property
+    def promise(self) -> float:
+        """Times plain decoding that a draft can be offered with: what was measured, else the least to be expected."""
         if self.measured is None or not self.is_measured:
-            return self.gain.is_gain
+            return self.gain.low if self.gain.draft_pays else 0.0
         race = self.measured.race
-        return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
+        return race.speedup if race is not None else self.measured.speedup or 0.0
+
+    @property
+    def is_worth_offering(self) -> bool:
+        """Whether to advise this pair: nobody is better off with a draft that may cost more than it gives."""
+        return self.promise >= _NO_GAIN
 
     @property
     def _expected(self) -> Sentence:
