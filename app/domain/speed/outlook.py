@@ -146,6 +146,12 @@ class Outlook:
                 "drafting.",
                 low=low, high=high,
             )  # fmt: skip
+        if self.gain.draft_share is not None and not self.gain.draft_pays:
+            return said(
+                "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer; where text repeats, up to "
+                "{gain:.1f}× that, without this draft.",
+                slow=low, fast=high, gain=max(self.text_alone.high, 1.0),
+            )  # fmt: skip
         return said(
             "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that "
             "with drafting.",
