@@ -44,28 +44,16 @@ def command(options: argparse.Namespace) -> int:
     if not found.matches:
         print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
         return 1
-    why = "It is a head made for such a model, and both ran together." if is_head else "Their vocabularies match."
-    if found.speaks is not None:
-        why = speaks_words(found.speaks)
-    print(f"{draft.name} {_ability(expected)} draft for {target.name}{_worth(expected)}. {why}")
+    if is_head:
+        print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
+    elif found.speaks is None:
+        print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
+    else:
+        print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
     for sentence in (found.difference, *(expected.sentences if expected else ())):
         if sentence:
             print(sentence)
     return 0
-
-
-def _ability(expected: Outlook | None) -> str:
-    pays = expected is None or (expected.is_gain if expected.is_measured else expected.gain.draft_pays)
-    return "can" if pays else "could"
-
-
-def _worth(expected: Outlook | None) -> str:
-    """What it is good for here, behind the verdict that it matches."""
-    if expected is None:
-        return ""
-    if expected.is_measured:
-        return ", and was measured to be faster here" if expected.is_gain else ", but was measured to be slower here"
-    return "" if expected.gain.draft_pays else ", but it would hardly pay off here"
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:

@@ -84,12 +84,6 @@ class Banner(QFrame):
         self.action_button.setAccessibleName(action)
         self.action_button.show()
 
-    def withdraw_suggestion(self, do: Callable[[], object]) -> None:
-        """Go, if this is what the button would do."""
-        if self._do is do:
-            self._do = None
-            self.hide()
-
     def _on_action(self) -> None:
         do, self._do = self._do, None
         self.hide()

@@ -324,10 +324,6 @@ class MainWindow(QMainWindow):
         """Say something with a button that does it."""
         self.notice_banner.show_suggestion(text, action, do)
 
-    def withdraw(self, do: Callable[[], object]) -> None:
-        """Take back what was suggested with this button, if it is still there."""
-        self.notice_banner.withdraw_suggestion(do)
-
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""
         self.composer.set_text(text)

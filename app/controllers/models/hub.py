@@ -71,7 +71,6 @@ class HubController(QObject):
         self._ready: EngineReady | None = None  # what the engine here loaded; read by jobs, too
         self._judge = Lazy(self._make_judge)
         self._suggested: set[str] = set()  # targets for which a draft was suggested, or used
-        self._suggestion: Callable[[], object] | None = None  # what the last one would do
         self._repo: RepoAnswer | None = None  # the one that is shown
         self._wanted_repo = ""  # the one that was asked for last
         self.posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
@@ -193,9 +192,6 @@ class HubController(QObject):
 
     def models_loaded(self, ready: EngineReady | None) -> None:
         """The engine has other models now; None: an engine of others has."""
-        if self._suggestion is not None:  # it was about what was loaded before
-            self._window.withdraw(self._suggestion)
-            self._suggestion = None
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
@@ -206,7 +202,7 @@ class HubController(QObject):
             self._suggest_draft(target, draft)
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
-        """Where a target runs without a draft and one that pays is here, say so once, with what it would gain."""
+        """Where a target runs without a draft and the library has one, say so once, with what it would gain."""
         path = Path(target.path)
         known = target.path in self._suggested
         self._suggested.add(target.path)
@@ -214,25 +210,22 @@ class HubController(QObject):
             return
 
         def done(pair: PairView | None) -> None:
-            ready = self._ready
-            is_same = ready is not None and ready.target.path == target.path and ready.draft is None
-            if pair is not None and pair.draft is not None and is_same:
+            loaded = self._loaded
+            if pair is not None and pair.draft is not None and loaded is not None and loaded.path == target.path:
                 self._show_suggestion(pair, pair.draft.ref)
 
         self.jobs.run(SUGGEST, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log)
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
         name = pair.draft.name if pair.draft else ""
-        words = translate("HubController", "“{name}”, which is on this computer, can draft for this model.")
-        words = words.format(name=name)
+        words = translate("HubController", "“{name}” from your library can draft for this model.").format(name=name)
         if pair.outlook is not None:
             words = f"{words} {in_language(pair.outlook.advice)}"
-
-        def use() -> None:
-            self._window.model_file_chosen.emit(draft.path, "draft")
-
-        self._suggestion = use
-        self._window.suggest(words, translate("HubController", "Use it"), use)
+        self._window.suggest(
+            words,
+            translate("HubController", "Use it"),
+            lambda: self._window.model_file_chosen.emit(draft.path, "draft"),
+        )
 
     # ---- the hub ----------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ from app.domain.speed.outlook import Outlook
 from app.hub.file_names import quantization_of
 from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
-from app.hub.pairs.draft_finder import LARGEST_SHARE, Candidate, DraftSearch, Sources, find_drafts
+from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
@@ -63,7 +63,6 @@ ReportDrafts = Callable[[DraftList], None]
 IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 MOST_JUDGED = 4  # drafts of the library, cheapest first
-MOST_BESIDE = 16  # files in a target's folder whose headers are read
 EVERYTHING = 10_000  # layers: more than any model has
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
@@ -208,23 +207,19 @@ class PairJudge:
         return self._outlooks.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The best draft for a target that has none, of the library and of the files beside it; None where none pays.
-
-        A draft is offered where it was measured to be faster, or is expected to be by the low end of what it may give.
+        """The library's best draft for a target that has none: of those that match, the one that gains most.
 
         Raises:
             ModelFileError: the target's header cannot be used, or it was asked to stop.
         """
         known = self.known(target, should_stop)
-        models = self.service.library.models()
-        search = find_drafts(known, Sources((*models, *_beside(target.path, models))), should_stop)
+        search = find_drafts(known, Sources(self.service.library.models()), should_stop)
         views = [
             self.judge(target, ModelRef(path=str(candidate.path)), should_stop)
             for candidate in search.matching[:MOST_JUDGED]
         ]
         fitting = [view for view in views if view.fit is None or view.fit.level is not FitLevel.TOO_LARGE]
-        paying = [view for view in fitting if view.outlook is not None and view.outlook.is_worth_offering]
-        return max(paying, key=lambda view: view.outlook.promise if view.outlook else 0.0, default=None)
+        return max(fitting, key=_promise, default=None)
 
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
@@ -368,21 +363,12 @@ def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
 
 
-def _beside(path: str, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
-    """Smaller models in the folder of a target that the library does not have; their headers say what they are."""
-    target = Path(path)
-    listed = {file.resolve() for model in library for file in model.files}
-    try:
-        size = target.stat().st_size
-        found = [
-            LibraryModel(file.stem, (file,), FileKind.DRAFT, Origin.IN_PLACE, size_bytes=file.stat().st_size)
-            for file in sorted(target.parent.glob("*.gguf"))
-            if file.resolve() not in listed and file != target
-        ]
-    except OSError:  # the folder went, or may not be read
-        return ()
-    smaller = [model for model in found if model.size_bytes < size * LARGEST_SHARE]
-    return tuple(sorted(smaller, key=lambda model: model.size_bytes)[:MOST_BESIDE])
+def _promise(pair: PairView) -> float:
+    """How much a pair may gain; where nothing is known of it, the smaller draft is the better guess."""
+    if pair.outlook is not None:
+        return pair.outlook.gain.high
+    size = pair.draft.size_bytes if pair.draft else None
+    return 1.0 / size if size else 0.0
 
 
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:

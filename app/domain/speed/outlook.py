@@ -122,20 +122,10 @@ class Outlook:
     @property
     def is_gain(self) -> bool:
         """Whether the pair is faster than plain decoding: as measured where it was, else as expected."""
-        return self.promise >= 1.0 if self.is_measured else self.gain.is_gain
-
-    @property
-    def promise(self) -> float:
-        """Times plain decoding that a draft can be offered with: what was measured, else the least to be expected."""
         if self.measured is None or not self.is_measured:
-            return self.gain.low if self.gain.draft_pays else 0.0
+            return self.gain.is_gain
         race = self.measured.race
-        return race.speedup if race is not None else self.measured.speedup or 0.0
-
-    @property
-    def is_worth_offering(self) -> bool:
-        """Whether to advise this pair: nobody is better off with a draft that may cost more than it gives."""
-        return self.promise >= _NO_GAIN
+        return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
 
     @property
     def _expected(self) -> Sentence:
@@ -145,12 +135,6 @@ class Outlook:
                 "Expect about {low:.0f}–{high:.0f} tokens per second on this computer, and next to no gain from "
                 "drafting.",
                 low=low, high=high,
-            )  # fmt: skip
-        if self.gain.draft_share is not None and not self.gain.draft_pays:
-            return said(
-                "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer; where text repeats, up to "
-                "{gain:.1f}× that, without this draft.",
-                slow=low, fast=high, gain=max(self.text_alone.high, 1.0),
             )  # fmt: skip
         return said(
             "Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that "

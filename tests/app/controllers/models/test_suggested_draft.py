@@ -9,10 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.domain.model_name import name_of_file
-from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
-from app.storage.pair_speeds import PairSpeeds
 from tests.app.fakes import AppHarness
 from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
@@ -54,39 +51,8 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     assert banner.isHidden()
 
 
-def test_a_draft_beside_the_target_is_suggested_and_every_load_takes_that_back(
-    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path
-) -> None:
-    draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
-    keep_passes(find_paths().cache, target, 4.0)
-    keep_passes(find_paths().cache, draft, 0.2)
-    opened(harness, target)
-    banner = harness.window.notice_banner
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
-    opened(harness, target, str(draft))
-    qtbot.waitUntil(banner.isHidden, timeout=WAIT_MS)
-
-
-@pytest.mark.parametrize("cause", ["dear", "measured slower"])
-def test_a_draft_that_would_not_pay_is_not_suggested(
-    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, cause: str
-) -> None:
-    draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
-    keep_passes(find_paths().cache, target, 4.0)
-    keep_passes(find_paths().cache, draft, 3.6 if cause == "dear" else 0.2)
-    if cause == "measured slower":
-        race = RaceSpeed(1.0, "auto", 0.0, 0.93, rounds=3, tokens=600)
-        PairSpeeds(find_paths().pair_speeds_file).add_race(name_of_file(target), name_of_file(draft), race)
-    opened(harness, target)
-    jobs_done(harness, qtbot)
-    assert harness.window.notice_banner.action_button.isHidden()
-
-
 def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
-    draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
-    keep_passes(find_paths().cache, target, 4.0)
-    keep_passes(find_paths().cache, draft, 0.2)
-    harness.controller.hub.service.add(str(draft))
+    harness.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
     opened(harness, target)
     banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
