@@ -2357,8 +2357,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
     <message>
-        <source>“{name}” from your library can draft for this model.</source>
-        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
+        <source>“{name}”, which is on this computer, can draft for this model.</source>
+        <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -6016,6 +6016,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The engine ended unexpectedly ({reason}) while it loaded {name}.</source>
         <translation>Die Engine wurde unerwartet beendet ({reason}), während sie {name} lud.</translation>
+    </message>
+    <message>
+        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer; where text repeats, up to {gain:.1f}× that, without this draft.</source>
+        <translation>Erwarten Sie etwa {slow:.0f}–{fast:.0f} Token pro Sekunde auf diesem Rechner; wo sich Text wiederholt, bis zum {gain:.1f}-Fachen davon, ohne diesen Entwurf.</translation>
     </message>
     <message>
         <source>The connections were closed.</source>
