@@ -60,6 +60,10 @@ class Split:
         """The words of the answer."""
         return text[self.answer_start : self.answer_end]
 
+    def with_answer(self, text: str, words: str) -> str:
+        """The text with other words of the answer."""
+        return text[: self.answer_start] + words + text[self.answer_end :]
+
 
 def split_thinking(text: str, *, final: bool = True) -> Split:
     """Find the parts of ``text``; of one that still grows (``final`` False) an end that may be a tag is held back."""

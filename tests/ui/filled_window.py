@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.domain.attachments import Attachment, AttachmentKind
@@ -67,10 +67,10 @@ def fill_models(window: MainWindow, page: str) -> QWidget:
     return place
 
 
-def open_dialog(window: MainWindow, name: str) -> QDialog:
+def open_dialog(window: MainWindow, name: str) -> QWidget:
     """Open one of `DIALOGS`."""
     text = Attachment(1, "notes.txt", AttachmentKind.TEXT, 12, "Some words.", 3)
-    made: dict[str, Callable[[], QDialog | None]] = {
+    made: dict[str, Callable[[], QWidget | None]] = {
         "chat_settings": lambda: _chat_settings(window),
         "shortcuts": lambda: ShortcutsDialog(window, window.commands.rows()),
         "link": lambda: link_dialog(window, "https://example.org"),
@@ -86,9 +86,9 @@ def open_dialog(window: MainWindow, name: str) -> QDialog:
     return dialog
 
 
-def _chat_settings(window: MainWindow) -> QDialog | None:
+def _chat_settings(window: MainWindow) -> QWidget | None:
     window.chat_settings.open()
-    return window.chat_settings.dialog
+    return window.chat_settings.panel
 
 
 def open_settings(window: MainWindow, row: int) -> SettingsDialog:

@@ -20,7 +20,9 @@ HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
 LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
-PICTURES = mark("Composer", "Images cannot be attached: the models only read text.")
+PICTURES = mark(
+    "Composer", "Paceline cannot give a model images yet, even one that could see them. Text and PDF files work."
+)
 
 
 def fits_box(text: str) -> bool:

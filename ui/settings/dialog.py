@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -23,10 +23,9 @@ from PySide6.QtWidgets import (
 
 from app.domain.settings.fields import SettingField, SettingValue
 from engine.records import Device, Mode
-from ui.settings.control_widths import ControlWidths
 from ui.settings.mode_cards import ModeRow
 from ui.settings.page import SettingsPage
-from ui.settings.row import SettingRow
+from ui.settings.row import CONTROL_PX, SettingRow
 from ui.settings.rows import ChoiceRow, DevicesRow, make_row
 from ui.text.language import translate
 from ui.widgets.dialogs import within_screen
@@ -48,6 +47,33 @@ class _Sections(QListWidget):
     def sizeHint(self) -> QSize:
         """Room for the longest name, and for what stands around it."""
         return QSize(max(NAV_PX, self.sizeHintForColumn(0) + AROUND_NAV_PX), super().sizeHint().height())
+
+
+MOST_PX = 320  # what explains a control needs its room, too
+
+
+class ControlWidths(QObject):
+    """Follows the rows of a page, which may be styled or have another size of text at any time."""
+
+    def __init__(self, page: QWidget, rows: Sequence[SettingRow]) -> None:
+        super().__init__(page)
+        self._rows = [row for row in rows if not row.is_wide]
+        self._width = 0
+        page.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
+        """Something on the page wants another size."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
+            self._fit()
+        return False
+
+    def _fit(self) -> None:
+        wanted = [row.control.sizeHint().width() for row in self._rows]
+        width = min(max([CONTROL_PX, *wanted]), MOST_PX)
+        if width != self._width:
+            self._width = width
+            for row in self._rows:
+                row.set_control_px(width)
 
 
 class SettingsDialog(QDialog):

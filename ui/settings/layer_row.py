@@ -46,7 +46,7 @@ class LayerRow(QWidget):
         super().__init__()
         self.field = field
         # The cards are too tall among other rows; the settings have them, and this one their words.
-        self.row = ModeChoiceRow(field) if field.kind is FieldKind.MODE else make_row(field)
+        self.row = ModeChoiceRow(field, stacked=True) if field.kind is FieldKind.MODE else make_row(field, stacked=True)
         self.origin = QLabel()
         self.origin.setProperty("kind", "key")
         self.hidden = QLabel()
@@ -81,6 +81,10 @@ class LayerRow(QWidget):
         words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
+        self.origin.setVisible(
+            own
+        )  # what is as it would be anyhow needs no sign; on hover and to readers it says whose
+        self.row.label.setToolTip(words)
         self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)
         self.reset_button.setVisible(own)

@@ -21,8 +21,10 @@ class SettingRow(QWidget):
     changed = Signal()
     is_wide = False  # a wide control goes below its words
 
-    def __init__(self, field: SettingField) -> None:
+    def __init__(self, field: SettingField, *, stacked: bool = False) -> None:
+        """``stacked``: any control goes below its words, in a narrow panel."""
         super().__init__()
+        self.is_stacked = stacked
         self.field = in_words(field)
         self.label = QLabel(self.field.label)
         self.help = QLabel(self.field.help)
@@ -48,7 +50,7 @@ class SettingRow(QWidget):
         self.changed.connect(self.show_complaint)
 
     def _arrange(self, words: QVBoxLayout, right: QVBoxLayout) -> None:
-        if self.is_wide:
+        if self.is_wide or self.is_stacked:
             column = QVBoxLayout(self)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(8)

@@ -31,7 +31,7 @@ from ui.text.language import locale, mark, translate
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.widgets.exact_text import ExactTextEdit
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
 from ui.widgets.popups import Menu
 
 _GROUPED = re.compile(r"-?\d{1,3}([,.' \u00a0\u2009\u202f\u2019]\d{3})+")  # as any language writes thousands
@@ -55,7 +55,11 @@ class NumberRow(SettingRow):
         self.name(self.automatic, f", {self.field.automatic}")
         self.automatic.setVisible(bool(self.field.automatic))
         self.automatic.toggled.connect(self._on_automatic)
-        row.addWidget(self.edit, 1)
+        self.slider = self._make_slider() if self.is_stacked and not self.field.automatic else None
+        if self.slider is not None:
+            self.edit.setFixedWidth(QFontMetrics(self.edit.font()).horizontalAdvance("0") * 10)
+            row.addWidget(self.slider, 1)
+        row.addWidget(self.edit, 0 if self.slider else 1)
         if self.field.unit:
             unit = QLabel(self.field.unit)
             unit.setProperty("kind", "caption")
@@ -70,6 +74,32 @@ class NumberRow(SettingRow):
             column.addWidget(box)
             return outer
         return box
+
+    def _make_slider(self) -> NoWheelSlider | None:
+        """A slider from the least value to the greatest, in steps of the field; the box beside it takes all values."""
+        low, high, step = self.field.minimum, self.field.maximum, self.field.step
+        if low is None or high is None or not step:
+            return None
+        slider = NoWheelSlider(Qt.Orientation.Horizontal)
+        slider.setRange(0, round((high - low) / step))
+        self.name(slider, translate("NumberRow", ", slider"))
+        slider.valueChanged.connect(lambda place: self.edit.setText(self._text_at(place)))
+        self.edit.textChanged.connect(self._follow_text)
+        return slider
+
+    def _text_at(self, place: int) -> str:
+        value = round((self.field.minimum or 0) + place * (self.field.step or 1), 6)
+        return number_text(value if self.field.kind is FieldKind.NUMBER else int(value), grouped=False)
+
+    def _follow_text(self) -> None:
+        """The slider stands where the number is, as near as its steps allow."""
+        if self.slider is None or self.problem():
+            return
+        value = self.value()
+        if isinstance(value, int | float):
+            self.slider.blockSignals(True)
+            self.slider.setValue(round((value - (self.field.minimum or 0)) / (self.field.step or 1)))
+            self.slider.blockSignals(False)
 
     def _on_automatic(self, automatic: bool) -> None:
         self._manual.setVisible(not automatic)
@@ -128,7 +158,7 @@ class TextRow(SettingRow):
         self.edit = ExactTextEdit()
         self.edit.setProperty("kind", "field")
         self.edit.setTabChangesFocus(True)
-        self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * 6 + 12)
+        self.edit.setFixedHeight(QFontMetrics(self.edit.font()).lineSpacing() * (10 if self.is_stacked else 6) + 12)
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
         return self.edit
@@ -401,6 +431,6 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
 }
 
 
-def make_row(field: SettingField) -> SettingRow:
-    """The row for a field."""
-    return _ROWS[field.kind](field)
+def make_row(field: SettingField, *, stacked: bool = False) -> SettingRow:
+    """The row for a field; ``stacked`` for a narrow panel."""
+    return _ROWS[field.kind](field, stacked=stacked)

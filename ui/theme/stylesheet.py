@@ -69,7 +69,7 @@ QMainWindow, QDialog, #page, #transcript, #transcriptContent { background: $page
 #sidebar { border: none; border-right: 1px solid $border; }
 #statsPanel { border: none; border-left: 1px solid $border; }
 #hubList { background: $page; border: none; border-right: 1px solid $border; }
-#header, #marksLegend { background: $page; border-bottom: 1px solid $border; }
+#header, #marksLegend, #findBar { background: $page; border-bottom: 1px solid $border; }
 QWidget { color: $text; font-size: ${base}px; }
 QScrollArea, QAbstractScrollArea { border: none; background: transparent; }
 QScrollArea#keyScrolled { border: 1px solid transparent; border-radius: 4px; }
@@ -229,6 +229,16 @@ _SETTINGS = """
 #modeCard:hover { border-color: $border_strong; }
 #modeCard[chosen="true"] { background: $selected; border-color: $accent; }
 #modeCard[focusWithin="true"] { border: 2px solid $focus; }
+#chatSettings { background: $page; border-left: 1px solid $border; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $border_strong; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
+QSlider::handle:horizontal { width: 12px; height: 12px; margin: -5px 0; border-radius: 7px; background: $raised;
+  border: 1px solid $text_muted; }
+QSlider::handle:horizontal:hover { border-color: $accent; }
+QSlider::handle:horizontal:focus { border: 2px solid $focus; width: 10px; height: 10px; }
+QPushButton#promptInUse { background: $page; border: none; border-bottom: 1px solid $border; border-radius: 0; }
+QPushButton#promptInUse:hover { background: $hover; }
+QPushButton#promptInUse:focus { border: 2px solid $focus; }
 QRadioButton { spacing: 8px; background: transparent; }
 QRadioButton[kind="strong"] { font-weight: 600; }
 QRadioButton::indicator { width: 14px; height: 14px; border: 1px solid $text_muted; border-radius: 8px;

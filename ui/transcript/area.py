@@ -30,9 +30,11 @@ class MessageArea(QScrollArea):
             answer is wanted, in another mode, from another target.
         continue_requested(int): an answer that was cut short is to go on.
         edited(int, str): a question is to be asked in other words, as another version.
+        answer_edited(int, str): other words are to stand beside an answer, as another version.
         edit_typed(int, str): a message and what its editor holds; empty where it was left.
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
         version_requested(int), delete_requested(int): another version is to be shown; a message and all after it goes.
+        branch_requested(int): a chat of its own is to go on from a message.
         race_requested(int): the question of a message is to be raced.
         link_activated(str): a link was activated; nothing has been opened.
     """
@@ -43,11 +45,13 @@ class MessageArea(QScrollArea):
     continue_requested = Signal(int)
     edited = Signal(int, str)
     edit_typed = Signal(int, str)
+    answer_edited = Signal(int, str)
     attachment_opened = Signal(int)
     attachments_left_out = Signal(int, object)
     version_requested = Signal(int)
     delete_requested = Signal(int)
     race_requested = Signal(int)
+    branch_requested = Signal(int)
     link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -96,7 +100,7 @@ class MessageArea(QScrollArea):
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
             card.show_refused(self._shows_refused)
-        elif isinstance(card, UserCard) and (typed := self.edits.get(view.id)):
+        if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
         self.summaries.attach_line(card)
         return card
@@ -118,12 +122,15 @@ class MessageArea(QScrollArea):
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
             answer.regenerate_with.connect(self.regenerate_with)
+            answer.edited.connect(self.answer_edited)
+            answer.edit_typed.connect(self._on_edit_typed)
             answer.unfolded.connect(self.on_unfolded)
             answer.continue_requested.connect(self.continue_requested)
             answer.link_activated.connect(self.link_activated)
         card.version_requested.connect(self.version_requested)
         card.delete_requested.connect(self.delete_requested)
         card.race_requested.connect(self.race_requested)
+        card.branch_requested.connect(self.branch_requested)
         self.menus.connect_card(card)
         return card
 

@@ -98,6 +98,7 @@ def _show(view: View, cursors: Iterable[QTextCursor], tokens: Palette) -> None:
         selection.format = QTextCharFormat()
         selection.format.setBackground(color)
         selection.format.setForeground(QColor(tokens.text))
+        selection.format.setFontUnderline(True)  # not by colour alone
         selection.format.setProperty(FOUND, True)
         found.append(selection)
     if found or len(others) != len(view.extraSelections()):

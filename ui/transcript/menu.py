@@ -48,6 +48,8 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
             menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
     race = translate("MessageMenu", "Race this question…")
     menu.addAction(theme.icon("flag"), race, lambda: card.race_requested.emit(card.message_id))
+    branch = translate("MessageMenu", "New chat from here")
+    menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
     menu.addSeparator()
     delete = translate("MessageMenu", "Delete from here on")
     menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
@@ -61,6 +63,7 @@ def _add_of_answer(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice]
     if card.reasoning is not None:
         whole = translate("MessageMenu", "Copy with reasoning")
         menu.addAction(whole, lambda: clipboard.setText(card.text_with_reasoning))
+    menu.addAction(theme.icon("pencil"), translate("MessageMenu", "Edit"), card.begin_edit)
     menu.addSeparator()
     again = menu.add_submenu(translate("MessageMenu", "Regenerate in mode"), theme.icon("refresh-cw"))
     again.setToolTipsVisible(True)

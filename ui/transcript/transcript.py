@@ -46,9 +46,11 @@ class Transcript(MessageArea):
 
     Signals: those of `MessageArea`, and
         arrived(int): the message that was to be gone to is in sight.
+        card_restored(object): the card of a message that was far away is whole again.
     """
 
     arrived = Signal(int)
+    card_restored = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -254,6 +256,7 @@ class Transcript(MessageArea):
         self._tab_order.schedule()
         if self._found and card.message_id == self._found_in and self._scroll_target is None:
             self._found.mark(card, self._theme.tokens)
+        self.card_restored.emit(card)
 
     def on_unfolded(self, card: AnswerCard) -> None:
         """What was opened stays where it is; it grows downwards."""
@@ -262,9 +265,13 @@ class Transcript(MessageArea):
 
     def go_to(self, message_id: int, found: Excerpt = ()) -> None:
         """Scroll to a message as soon as it is there, and stay; to the words of a search where an excerpt is given."""
+        self.go_to_words(message_id, FoundWords(found))
+
+    def go_to_words(self, message_id: int, found: FoundWords) -> None:
+        """Scroll to these words of a message."""
         self.forget_found()
         self._scroll_target = self._found_in = message_id
-        self._found = FoundWords(found)
+        self._found = found
         self._scroll_to_target()
 
     def _scroll_to_target(self) -> None:
@@ -292,6 +299,20 @@ class Transcript(MessageArea):
         view, cursor = found
         words = view.viewport().mapTo(self._content, view.cursorRect(cursor).center()).y()
         return top if words - top < height * 2 // 3 else words - height // 3
+
+    def texts(self) -> list[tuple[int, str, bool]]:
+        """The messages from top to bottom, built or not: id, text as it is by now, and whether it is an answer."""
+        entries: list[tuple[int, str, bool]] = [(view.id, view.text, view.role != "user") for view in self._waiting]
+        for entry in self._column.entries:
+            text = entry.whole_text if isinstance(entry, AnswerCard) else entry.view.text
+            entries.append((entry.message_id, text, entry.view.role != "user"))
+        return entries
+
+    def first_in_sight(self) -> int | None:
+        """The message at the upper edge of the viewport."""
+        top = self.verticalScrollBar().value()
+        cards = (card for card in self.cards if card.mapTo(self._content, card.rect().bottomLeft()).y() > top)
+        return next((card.message_id for card in cards), None)
 
     def forget_found(self) -> None:
         """Take the marks of the words of a search away."""

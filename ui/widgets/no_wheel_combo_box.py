@@ -1,10 +1,10 @@
-"""A combo box that the mouse wheel does not change; its text is elided."""
+"""A combo box, whose text is elided, and a slider: the mouse wheel changes neither."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtWidgets import QComboBox, QSlider, QStyle, QStyleOptionComboBox, QStylePainter
 
 from ui.widgets.popups import RoundGround
 
@@ -30,6 +30,19 @@ class NoWheelComboBox(QComboBox):
             self._is_round = True
             RoundGround(self.view().window())
         super().showPopup()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the page."""
+        event.ignore()
+
+
+class NoWheelSlider(QSlider):
+    """A slider that changes by dragging or by keys only; it may be narrow."""
+
+    def __init__(self, orientation: Qt.Orientation) -> None:
+        super().__init__(orientation)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumWidth(60)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave scrolling to the page."""

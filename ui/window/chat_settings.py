@@ -1,4 +1,7 @@
-"""Opens the settings of a chat, its presets and reusable prompts: button, shortcuts, dialog and prompt list."""
+"""Opens the settings of a chat, its presets and reusable prompts: button, shortcuts, panel, prompt list.
+
+A line above the chat tells the system prompt that is in use.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from app.domain.engine_view import EngineView
 from app.domain.settings.layers import Layer, LayersView, Preset, Prompt
@@ -22,14 +25,19 @@ from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands
 from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
+from ui.window.layout import DRAWN_FOR_PX
+from ui.window.prompt_line import PromptLine
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
-    from ui.settings.chat_dialog import ChatSettingsDialog
+    from ui.settings.chat_panel import ChatSettingsPanel
     from ui.settings.prompts_page import PromptsPage
 
 
+PANEL_PX = 300
+
+
 class ChatSettings(QObject):
-    """The button, the shortcuts and the dialog; what the user changes goes out by signals.
+    """The button, the shortcuts and the panel; what the user changes goes out by signals.
 
     Signals:
         changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
@@ -39,6 +47,7 @@ class ChatSettings(QObject):
         completing(bool): whether messages of the open chat are continued as texts.
         manage_prompts: the page of the prompts is wanted.
         notice(str): why something cannot be done.
+        widened(int): the panel beside the chat takes so many pixels now, 0 where it is away.
     """
 
     changed = Signal(object, dict)
@@ -51,6 +60,7 @@ class ChatSettings(QObject):
     manage_prompts = Signal()
     notice = Signal(str)
     completing = Signal(bool)
+    widened = Signal(int)
 
     def __init__(self, window: QWidget, theme: Theme, header: Header, composer: Composer) -> None:
         super().__init__(window)
@@ -62,7 +72,10 @@ class ChatSettings(QObject):
         self._presets: tuple[Preset, ...] = ()
         self._prompts: tuple[Prompt, ...] = ()
         self._engine = EngineView()
-        self.dialog: ChatSettingsDialog | None = None
+        self.panel: ChatSettingsPanel | None = None
+        self.side = QHBoxLayout()  # where the panel stands, beside the chat
+        self.prompt_line = PromptLine(theme)
+        self.prompt_line.clicked.connect(self.open_prompt)
         self.prompt_list = PromptList(theme, composer.edit, composer)
         self.prompt_list.manage_requested.connect(self.manage_prompts)
         self.button = IconButton(theme, "sliders-horizontal", translate("ChatSettings", "Chat settings"))
@@ -86,11 +99,14 @@ class ChatSettings(QObject):
         """Show the layers as they are; ``chat_id`` tells one chat from another."""
         other, self._view, self._chat_id = chat_id != self._chat_id, view, chat_id
         held = view.values.get(Layer.CHAT, {}).get("prompt_format")
-        self.completing.emit(held is not None and held.value == COMPLETES)
+        completes = held is not None and held.value == COMPLETES
+        self.completing.emit(completes)
+        prompt = view.values.get(Layer.CHAT, {}).get("system_prompt")
+        self.prompt_line.show_prompt(None if completes else prompt)
         thinks = view.values.get(Layer.CHAT, {}).get("thinking")
         self._composer.thinking.set_wanted(str(thinks.value) if thinks is not None else "")
-        if self.dialog is not None:
-            self.dialog.set_view(view, other=other)
+        if self.panel is not None:
+            self.panel.set_view(view, other=other)
         self._show_button()
 
     def choose_completing(self, completes: bool) -> None:
@@ -100,8 +116,8 @@ class ChatSettings(QObject):
     def set_presets(self, presets: Sequence[Preset]) -> None:
         """The presets there are."""
         self._presets = tuple(presets)
-        if self.dialog is not None:
-            self.dialog.presets.set_presets(self._presets)
+        if self.panel is not None:
+            self.panel.presets.set_presets(self._presets)
 
     def set_prompts(self, prompts: Sequence[Prompt]) -> None:
         """The prompts there are."""
@@ -111,13 +127,13 @@ class ChatSettings(QObject):
     def set_engine(self, view: EngineView) -> None:
         """What can run now."""
         self._engine = view
-        if self.dialog is not None:
-            self.dialog.set_unavailable(view.unavailable)
+        if self.panel is not None:
+            self.panel.set_unavailable(view.unavailable)
 
     def flush(self) -> None:
         """Emit pending edits: another chat is about to be opened."""
-        if self.dialog is not None:
-            self.dialog.flush()
+        if self.panel is not None:
+            self.panel.flush()
 
     def prompts_page(self) -> PromptsPage:
         """A page of the settings on which the prompts are edited."""
@@ -130,15 +146,44 @@ class ChatSettings(QObject):
     # ---- requests ---------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
-        """Show the settings of this chat, or bring them forward."""
-        if self.dialog is None:
-            self.dialog = self._make_dialog()
-        self.dialog.show()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
+        """Show the settings of this chat beside it, or let them go where they are seen already."""
+        if self.panel is not None and self.panel.isVisible():
+            self.panel.hide()
+            return
+        if self.panel is None:
+            self.panel = self._make_panel()
+        width = round(PANEL_PX * max(self._theme.type.base / DRAWN_FOR_PX, 1.0))
+        self.panel.setFixedWidth(width)
+        self.widened.emit(width)
+        self.panel.show()
+        self.panel.layer_buttons[self.panel.layer].setFocus()
 
-    def _make_dialog(self) -> ChatSettingsDialog:
-        from ui.settings.chat_dialog import ChatSettingsDialog  # noqa: PLC0415
+    def open_prompt(self) -> None:
+        """Show the settings at the system prompt."""
+        if self.panel is None or not self.panel.isVisible():
+            self.open()
+        if self.panel is not None and "system_prompt" in self.panel.rows:
+            self.panel.rows["system_prompt"].row.control.setFocus()
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether something in the panel has the focus."""
+        focus = QApplication.focusWidget()
+        return self.panel is not None and focus is not None and self.panel.isAncestorOf(focus)
+
+    def leave(self) -> bool:
+        """Let the panel go; False where it was away."""
+        if self.panel is None or self.panel.isHidden():
+            return False
+        self.panel.hide()
+        return True
+
+    def _on_closed(self) -> None:
+        self.widened.emit(0)
+        self._composer.setFocus()
+
+    def _make_panel(self) -> ChatSettingsPanel:
+        from ui.settings.chat_panel import ChatSettingsPanel  # noqa: PLC0415
         from ui.settings.preset_menu import PresetMenu  # noqa: PLC0415
 
         menu = PresetMenu(self._theme)
@@ -146,12 +191,15 @@ class ChatSettings(QObject):
         menu.saved.connect(self.preset_saved)
         menu.renamed.connect(self.preset_renamed)
         menu.deleted.connect(self.preset_deleted)
-        dialog = ChatSettingsDialog(self._window, self._view, menu)
-        dialog.changed.connect(self.changed)
-        dialog.reset.connect(self.reset)
-        dialog.kept_for_model.connect(self.kept_for_model)
-        dialog.set_unavailable(self._engine.unavailable)
-        return dialog
+        panel = ChatSettingsPanel(self._theme, self._view, menu)
+        panel.changed.connect(self.changed)
+        panel.reset.connect(self.reset)
+        panel.kept_for_model.connect(self.kept_for_model)
+        panel.set_unavailable(self._engine.unavailable)
+        panel.closed.connect(self._on_closed)
+        panel.hide()
+        self.side.addWidget(panel)
+        return panel
 
     def take_mode(self, mode: Mode) -> None:
         """Take a mode by its key; where it cannot run, say why."""

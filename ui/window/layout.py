@@ -60,6 +60,7 @@ class WindowLayout(QObject):
         self._sidebar_wanted = self._stats_wanted = True
         self._is_restored = False
         self._scale = 0.0
+        self._beside_px = 0  # taken beside the chat
         self._width = sys.maxsize  # of the window, when it was last asked
         splitter.setChildrenCollapsible(False)
         for index, stretch in enumerate((0, 1, 0)):
@@ -88,13 +89,22 @@ class WindowLayout(QObject):
             pane.setMaximumWidth(round(MOST_PX * scale))
         chat = self._splitter.widget(1)
         if chat is not None:
-            chat.setMinimumWidth(round(LEAST_CHAT_PX * scale))
+            chat.setMinimumWidth(round(LEAST_CHAT_PX * scale) + self._beside_px)
         if self._window.isVisible():
             self._widen(self._splitter.sizes(), grown)
             self._fit_panes()
             QTimer.singleShot(0, self, self._fit_panes)  # what is in the middle is laid out for this text only then
         elif not self._is_restored:  # a hidden splitter would report a third of some small width for each
             self._widen(FIRST_SIZES, scale)
+        self.changed.emit()
+
+    def make_room_beside(self, width: int) -> None:
+        """Give what stands beside the chat this many pixels; where there is no room, side panes go until it is away."""
+        self._beside_px = width
+        chat = self._splitter.widget(1)
+        if chat is not None:
+            chat.setMinimumWidth(round(LEAST_CHAT_PX * self._scale) + width)
+        self._fit_panes()
         self.changed.emit()
 
     def _widen(self, sizes: Sequence[int], times: float) -> None:

@@ -43,6 +43,7 @@ from ui.window.dialogs import WindowDialogs
 from ui.window.drop_overlay import DropOverlay
 from ui.window.drop_zone import DropZone
 from ui.window.empty_state import EmptyState
+from ui.window.find_bar import FindBar
 from ui.window.header import Header
 from ui.window.key_forwarder import KeyForwarder
 from ui.window.layout import WindowLayout
@@ -127,11 +128,14 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self.stats = StatsPanel(self.theme)
         self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.refused)
+        self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
+        self.find_bar = FindBar(self.theme, self.transcript)
+        self.find_bar.closed.connect(self.composer.setFocus)
         self._arrange()
         self.drop_overlay = DropOverlay(self)
         self.drop_zone = DropZone(self.theme, self)
         connect_parts(self)
-        self.chat_settings = ChatSettings(self, self.theme, self.header, self.composer)
+        self.chat_settings.widened.connect(self.layout_state.make_room_beside)
         self.chat_settings.notice.connect(self.show_notice)
         self.chat_settings.completing.connect(self.empty.set_completing)
         self.empty.completing_chosen.connect(self.chat_settings.choose_completing)
@@ -147,7 +151,10 @@ class MainWindow(QMainWindow):
         foot = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar, self.composer)
         self.legend.set_wanted(False)
         self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
-        middle = _page_with_foot((self.header, self.legend), self.pages, foot)
+        middle = _page_with_foot(
+            (self.header, self.legend, self.chat_settings.prompt_line, self.find_bar), self.pages, foot
+        )
+        middle = _with_side(middle, self.chat_settings.side)
         self.splitter = _side_by_side((self.sidebar, middle, self.stats))
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.models, self.splitter)
@@ -177,6 +184,7 @@ class MainWindow(QMainWindow):
         if focused is not None and self.transcript.isAncestorOf(focused):
             self.composer.setFocus()  # what is about to go would leave the focus to whatever comes next
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
+        self.find_bar.hide()  # what it found is of another page
         self.transcript.show_messages(messages)
         self.legend.set_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
@@ -359,6 +367,13 @@ class MainWindow(QMainWindow):
         self.layout_state.show_sidebar()
         self.sidebar.focus_search()
 
+    def find_in_chat(self) -> None:
+        """Find words in the open chat; where there is none yet, in all of them."""
+        if self._has_conversation:
+            self.find_bar.open()
+        else:
+            self.focus_search()
+
     def escape(self) -> None:
         """Take back what is in the way, or stop the answer."""
         if self.drop_overlay.isVisible():
@@ -367,8 +382,12 @@ class MainWindow(QMainWindow):
             self.models.panel.leave()
         elif self.race.is_open:
             self.race.page.leave()
-        elif self.composer.is_busy:
+        elif self.find_bar.leave():
+            pass
+        elif self.composer.is_busy and not self.chat_settings.has_focus:
             self.stop_requested.emit()
+        else:
+            self.chat_settings.leave()
 
     def try_prompt(self, text: str) -> None:
         """Send one of the suggested messages."""
@@ -458,6 +477,17 @@ def _page_with_foot(head: Sequence[QWidget], pages: QWidget, foot_parts: Sequenc
     column.addWidget(pages, 1)
     column.addLayout(centred)
     return middle
+
+
+def _with_side(page: QWidget, side: QHBoxLayout) -> QWidget:
+    """The page with what may stand at its right."""
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(0)
+    row.addWidget(page, 1)
+    row.addLayout(side)
+    return both
 
 
 def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from app.domain.conversations import FolderRow, SearchHit
 from app.domain.errors import StorageError
 from app.domain.titles import one_line
-from app.storage.chats import attachments, conversations, index, summaries
+from app.storage.chats import attachments, conversations, index, messages, summaries
 from app.storage.chats.writer import DatabaseAccess
 
 NEW_CHAT = 0  # the key of what is typed before there is a conversation
@@ -144,6 +144,22 @@ class ChatLibrary:
             raise StorageError("This chat no longer exists.", "Choose another one.")
         return copy
 
+    def branch_off(self, message_id: int) -> int:
+        """Copy a message and all that leads to it into a chat of its own and return that one's id.
+
+        Raises:
+            StorageError: it is gone.
+        """
+
+        def job(db: sqlite3.Connection) -> int | None:
+            source = messages.conversation_of(db, message_id)
+            return None if source is None else duplicate(db, source, datetime.now(UTC), message_id)
+
+        copy = self._access.write(job)
+        if copy is None:
+            raise StorageError("This message no longer exists.", "Choose another one.")
+        return copy
+
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 
     def keep_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
@@ -186,8 +202,8 @@ def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str)
         db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))
 
 
-def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> int | None:
-    """Copy a conversation; return the copy's id, None where there is nothing to copy.
+def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to: int | None = None) -> int | None:
+    """Copy a conversation, or what leads ``up_to`` one of its messages; return the copy's id, None for nothing to copy.
 
     An answer in the making is copied as far as it is written, as one that was interrupted.
     """
@@ -203,6 +219,9 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime) -> in
     links = db.execute(
         "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,)
     ).fetchall()
+    if up_to is not None:
+        path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
+        links = [link for link in links if link[0] in path]
     new_ids: dict[int | None, int] = {}
     for message_id, parent_id, _ in links:
         new_ids[message_id] = int(db.execute(_COPY_MESSAGE, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)

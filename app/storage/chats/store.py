@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from app.domain.conversations import ConversationRow
 from app.domain.errors import StorageError
 from app.domain.messages import MessageState, MessageView
+from app.domain.thinking import split_thinking
 from app.domain.titles import one_line, title_from
 from app.domain.tree import MessageTree
 from app.storage.chats import answer_records, attachments, conversations, messages
@@ -241,6 +242,29 @@ class ChatStore(ChatsFile):
     def show_message(self, message_id: int) -> int | None:
         """Make the shown path lead through a message; return its conversation, None where it is gone."""
         return self.write(lambda db: messages.show_message(db, message_id))
+
+    def edit_answer(self, answer_id: int, words: str, notice: str) -> int | None:
+        """Put other words beside an answer, as a version that is shown; its reasoning stays above them.
+
+        What its editor held is forgotten. Gives the version's id, None where the answer is gone.
+        """
+
+        def job(db: sqlite3.Connection) -> int | None:
+            view, conversation_id = messages.read_message(db, answer_id), messages.conversation_of(db, answer_id)
+            if view is None or conversation_id is None:
+                return None
+            parent = messages.read_tree(db, conversation_id).parents[answer_id]
+            edited = MessageView(0, view.role, split_thinking(view.text).with_answer(view.text, words), notice=notice)
+            stored = self._insert(db, conversation_id, edited, parent)
+            sql = (
+                "UPDATE messages SET (target, thinking_ms) = (SELECT target, thinking_ms FROM messages WHERE id = ?) "
+                "WHERE id = ?"
+            )
+            db.execute(sql, (answer_id, stored.id))
+            messages.write_edit(db, answer_id, "")
+            return stored.id
+
+        return self.write(job)
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import AppHarness
 from tests.menus import come_back, press_menu_key, take
 from tests.signals import emitted
-from ui.settings.chat_dialog import ChatSettingsDialog
+from ui.settings.chat_panel import ChatSettingsPanel
 from ui.widgets.dialogs import ConfirmDialog
 
 
@@ -204,15 +204,15 @@ def test_a_preset_is_saved_and_taken_by_another_chat(harness: AppHarness, qtbot:
     assert harness.engine.requests[-1].sampling.temperature == 0.3
 
 
-def open_chat_settings(harness: AppHarness, qtbot: QtBot) -> ChatSettingsDialog:
+def open_chat_settings(harness: AppHarness, qtbot: QtBot) -> ChatSettingsPanel:
     qtbot.keyClick(harness.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-    dialog = harness.window.chat_settings.dialog
+    dialog = harness.window.chat_settings.panel
     assert dialog is not None
     come_back(dialog, qtbot)
     return dialog
 
 
-def take_preset(dialog: ChatSettingsDialog, qtbot: QtBot, words: str) -> None:
+def take_preset(dialog: ChatSettingsPanel, qtbot: QtBot, words: str) -> None:
     """Open the menu by Space and take an entry; Qt shows the menu of such a button in a loop of its own."""
     come_back(dialog, qtbot)
     dialog.presets.setFocus()

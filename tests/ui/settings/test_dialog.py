@@ -201,7 +201,7 @@ def test_no_part_of_a_dialog_is_ever_a_window_of_its_own(window: MainWindow, qtb
     window.chat_settings.open()
     window.dialogs.open_shortcuts()
     application.removeEventFilter(windows)
-    assert set(windows.shown) == {"SettingsDialog", "ChatSettingsDialog", "ShortcutsDialog"}
+    assert set(windows.shown) == {"SettingsDialog", "ShortcutsDialog"}
 
 
 def test_a_choice_that_is_too_long_for_its_box_ends_in_dots(dialog: SettingsDialog) -> None:

@@ -78,7 +78,7 @@ def test_every_control_of_the_models_place_has_a_name(page: str, qtbot: QtBot) -
 def test_every_control_of_each_dialog_has_a_name(name: str, qtbot: QtBot) -> None:
     dialog = open_dialog(make_window(qtbot), name)
     assert nameless(dialog) == []
-    assert dialog.windowTitle()
+    assert dialog.windowTitle() or dialog.accessibleName()  # a panel within the window has no title bar
 
 
 def test_every_control_of_all_settings_has_a_name(qtbot: QtBot) -> None:

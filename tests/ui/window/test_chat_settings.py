@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
@@ -15,7 +15,7 @@ from app.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
 from engine.records import Mode
 from tests.ui.conftest import FIELDS, NO_DRAFT
 from tests.ui.window.test_accessibility import nameless
-from ui.settings.chat_dialog import ChatSettingsDialog
+from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.dialog import SettingsDialog
 from ui.settings.mode_cards import ModeRow
 from ui.settings.mode_choice import ModeChoiceRow
@@ -44,27 +44,29 @@ def view(chat: Mapping[str, SettingValue] | None = None, model: Mapping[str, Set
 
 
 @pytest.fixture
-def dialog(window: MainWindow, qtbot: QtBot) -> ChatSettingsDialog:
+def dialog(window: MainWindow, qtbot: QtBot) -> ChatSettingsPanel:
     window.chat_settings.set_presets(PRESETS)
     window.chat_settings.set_view(view({"temperature": 0.3}, {"depth": 4}), 1)
     QTest.keyClick(window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-    result = window.chat_settings.dialog
+    result = window.chat_settings.panel
     assert result is not None
     qtbot.waitExposed(result)
     return result
 
 
-def test_every_value_says_where_it_comes_from(dialog: ChatSettingsDialog) -> None:
+def test_every_value_says_where_it_comes_from(dialog: ChatSettingsPanel) -> None:
     origins = {key: row.origin.text() for key, row in dialog.rows.items()}
     assert origins == {
         "mode": "default", "depth": "from the model", "temperature": "this chat", "system_prompt": "default",
     }  # fmt: skip
     shown = {key for key, row in dialog.rows.items() if row.reset_button.isVisibleTo(dialog)}
     assert shown == {"temperature"}
+    assert {key for key, row in dialog.rows.items() if row.origin.isVisibleTo(dialog)} == shown
+    assert dialog.rows["depth"].row.label.toolTip() == "from the model"
     assert nameless(dialog) == []
 
 
-def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
     dialog.layer_buttons[Layer.CHAT].setFocus()
     QTest.keyClick(dialog.layer_buttons[Layer.CHAT], Qt.Key.Key_Right)
     QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Space)
@@ -75,7 +77,7 @@ def test_the_layers_are_turned_by_keys_and_hidden_values_say_so(dialog: ChatSett
     assert "tiny" in dialog.explanation.text()
 
 
-def test_typing_is_reported_once_it_pauses(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_typing_is_reported_once_it_pauses(window: MainWindow, dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)
     told: list[tuple[Layer, dict[str, SettingValue]]] = []
@@ -87,7 +89,7 @@ def test_typing_is_reported_once_it_pauses(window: MainWindow, dialog: ChatSetti
     assert told == [(Layer.CHAT, {"temperature": 1.25})]
 
 
-def test_what_is_out_of_range_is_explained_and_never_reported(dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_what_is_out_of_range_is_explained_and_never_reported(dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)
     told: list[object] = []
@@ -102,7 +104,7 @@ def test_what_is_out_of_range_is_explained_and_never_reported(dialog: ChatSettin
     assert not row.complaint.isVisibleTo(dialog)
 
 
-def test_reset_takes_the_layers_own_away(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+def test_reset_takes_the_layers_own_away(window: MainWindow, dialog: ChatSettingsPanel) -> None:
     told: list[tuple[object, object]] = []
     window.chat_settings.reset.connect(lambda layer, keys: told.append((layer, keys)))
     QTest.mouseClick(dialog.rows["temperature"].reset_button, Qt.MouseButton.LeftButton)
@@ -115,13 +117,13 @@ def test_the_button_opens_it_and_says_how_many_values_are_its_own(window: MainWi
     settings.set_view(view({"temperature": 0.3, "depth": None}), 1)
     assert "2" in settings.button.accessibleDescription()
     QTest.mouseClick(settings.button, Qt.MouseButton.LeftButton)
-    assert settings.dialog is not None
-    qtbot.waitUntil(settings.dialog.isActiveWindow)
-    QTest.keyClick(settings.dialog, Qt.Key.Key_Escape)
-    assert not settings.dialog.isVisible()
+    assert settings.panel is not None
+    qtbot.waitUntil(settings.panel.isActiveWindow)
+    QTest.keyClick(settings.panel, Qt.Key.Key_Escape)
+    assert not settings.panel.isVisible()
 
 
-def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsPanel) -> None:
     window.set_engine(NO_DRAFT)
     row = dialog.rows["mode"].row
     assert isinstance(row, ModeChoiceRow)
@@ -129,7 +131,7 @@ def test_an_unavailable_mode_says_why(window: MainWindow, dialog: ChatSettingsDi
     assert NO_DRAFT.unavailable[Mode.DRAFT] in row.combo.accessibleDescription()
 
 
-def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettingsDialog) -> None:
+def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettingsPanel) -> None:
     row = dialog.rows["mode"].row
     assert isinstance(row, ModeChoiceRow)
     row.combo.setFocus()
@@ -144,10 +146,68 @@ def test_the_chosen_mode_tells_what_it_does_needs_and_costs(dialog: ChatSettings
     assert len(seen) == len(Mode)
 
 
+# ---- the panel --------------------------------------------------------------------------------------------------
+
+
+def test_prompt_and_temperature_stand_first_and_speculation_last(dialog: ChatSettingsPanel) -> None:
+    assert list(dialog.rows) == ["system_prompt", "temperature", "mode", "depth"]
+
+
+@pytest.mark.parametrize(("width", "stats"), [(1000, False), (1440, True)])
+def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, width: int, *, stats: bool) -> None:
+    window.resize(width, 700)
+    window.chat_settings.set_view(view(), 1)
+    was = window.layout_state.panes().stats
+    window.chat_settings.open()
+    panel = window.chat_settings.panel
+    assert panel is not None
+    qtbot.waitUntil(lambda: panel.width() > 0 and window.transcript.parentWidget() is not None)
+    assert window.composer.width() >= 300
+    assert window.composer.mapTo(window, window.composer.rect().topRight()).x() < panel.mapTo(window, QPoint()).x()
+    assert window.width() == width
+    assert window.layout_state.panes().stats is stats
+    QTest.keyClick(panel, Qt.Key.Key_Escape)
+    assert panel.isHidden()
+    assert window.layout_state.panes().stats is was
+    assert window.composer.edit.hasFocus()
+
+
+def test_a_slider_and_its_field_follow_each_other(window: MainWindow, dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
+    row = dialog.rows["temperature"].row
+    assert isinstance(row, NumberRow)
+    assert row.slider is not None
+    told: list[dict[str, SettingValue]] = []
+    window.chat_settings.changed.connect(lambda _layer, values: told.append(values))
+    row.slider.setFocus()
+    QTest.keyClick(row.slider, Qt.Key.Key_Right)
+    assert row.edit.text() == "0.35"
+    qtbot.waitUntil(lambda: told == [{"temperature": 0.35}])
+    row.edit.selectAll()
+    QTest.keyClicks(row.edit, "1.23")  # between two steps: the field's word counts
+    assert row.value() == 1.23
+    assert row.slider.value() == 25
+
+
+def test_the_prompt_in_use_is_seen_in_the_chat_and_opens_the_panel_at_it(window: MainWindow, qtbot: QtBot) -> None:
+    settings, line = window.chat_settings, window.chat_settings.prompt_line
+    settings.set_view(view(), 1)
+    assert line.isHidden()
+    settings.set_view(view(model={"system_prompt": "Answer\nin rhymes."}), 1)
+    assert line.accessibleName() == "System prompt of this model: Answer in rhymes."
+    settings.set_view(view({"system_prompt": ""}, {"system_prompt": "Answer in rhymes."}), 1)
+    assert line.isHidden()  # this chat has none, whatever the model has
+    settings.set_view(view({"system_prompt": "Be brief."}), 1)
+    assert line.isVisible()
+    QTest.mouseClick(line, Qt.MouseButton.LeftButton)
+    assert settings.panel is not None
+    row = settings.panel.rows["system_prompt"].row
+    qtbot.waitUntil(row.control.hasFocus)
+
+
 # ---- presets ----------------------------------------------------------------------------------------------------
 
 
-def test_a_preset_is_applied_to_the_shown_layer(window: MainWindow, dialog: ChatSettingsDialog) -> None:
+def test_a_preset_is_applied_to_the_shown_layer(window: MainWindow, dialog: ChatSettingsPanel) -> None:
     told: list[tuple[object, object]] = []
     window.chat_settings.changed.connect(lambda layer, values: told.append((layer, values)))
     menu = dialog.presets.list_menu
@@ -157,13 +217,13 @@ def test_a_preset_is_applied_to_the_shown_layer(window: MainWindow, dialog: Chat
     assert told == [(Layer.CHAT, {"temperature": 0.0})]
 
 
-def test_the_preset_in_force_is_named(dialog: ChatSettingsDialog) -> None:
+def test_the_preset_in_force_is_named(dialog: ChatSettingsPanel) -> None:
     assert dialog.presets.text() == "Presets"
     dialog.set_view(view({"temperature": 1.5}))
     assert dialog.presets.text() == "Preset: Mine"
 
 
-def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatSettingsDialog, qtbot: QtBot) -> None:
+def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
     settings, presets = window.chat_settings, dialog.presets
     told: list[tuple[object, ...]] = []
     settings.preset_saved.connect(lambda name, values: told.append((name, values["temperature"])))
@@ -186,7 +246,7 @@ def test_presets_are_saved_renamed_and_deleted(window: MainWindow, dialog: ChatS
     assert told == [("Warm", 0.3), ("Mine", "Yours"), ("Mine",)]
 
 
-def test_a_name_that_cannot_be_had_is_reported_where_it_is_typed(dialog: ChatSettingsDialog) -> None:
+def test_a_name_that_cannot_be_had_is_reported_where_it_is_typed(dialog: ChatSettingsPanel) -> None:
     presets = dialog.presets
     presets.list_menu.aboutToShow.emit()
     presets.list_menu.actions()[-3].trigger()
@@ -206,7 +266,7 @@ def test_a_name_that_cannot_be_had_is_reported_where_it_is_typed(dialog: ChatSet
     assert edit.accessibleDescription() == "Precise comes with Paceline and cannot be changed."
 
 
-def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDialog) -> None:
+def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsPanel) -> None:
     presets = dialog.presets
     mine, warm = Preset("Mine", {"temperature": 1.5}), Preset("Warm", {"temperature": 1.0})
     presets.set_presets([Preset("Precise", {"temperature": 0.0}, builtin=True), mine, warm])
@@ -222,7 +282,7 @@ def test_a_preset_cannot_be_renamed_to_another_ones_name(dialog: ChatSettingsDia
         assert question.accept_button.isEnabled() is possible
 
 
-def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsDialog) -> None:
+def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialog: ChatSettingsPanel) -> None:
     values = {"temperature": 0.3}
     dialog.presets.set_presets([Preset("Balanced", values, builtin=True), Preset("Mine", values)])
     dialog.presets.set_values(values)

@@ -148,7 +148,7 @@ def test_an_ampersand_in_a_name_is_seen_on_buttons_and_in_menus(window: MainWind
     assert seen(folders.actions()[0].text()) == "R&D"
     window.chat_settings.set_presets([Preset("Q&A", {"temperature": 0.8})])
     window.chat_settings.open()
-    dialog = window.chat_settings.dialog
+    dialog = window.chat_settings.panel
     assert dialog is not None
     button = dialog.presets
     button.set_values({"temperature": 0.8})

@@ -99,7 +99,8 @@ def test_ctrl_q_closes_the_window(window: MainWindow, qtbot: QtBot) -> None:
     assert window.isHidden()
 
 
-def test_ctrl_f_and_ctrl_k_go_to_the_search(window: MainWindow, qtbot: QtBot) -> None:
+def test_ctrl_k_and_without_a_chat_ctrl_f_go_to_the_search(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("", [])
     for key in (Qt.Key.Key_F, Qt.Key.Key_K):
         window.composer.edit.setFocus()
         qtbot.keyClick(window.composer.edit, key, CTRL)

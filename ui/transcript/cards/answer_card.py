@@ -19,9 +19,11 @@ from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.card_state import CardState, CodeBlockState
 from ui.transcript.cards.code_block import CodeBlock
+from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.marks.provenance import PassView, SourceRuns
+from ui.widgets.exact_text import ExactTextEdit
 
 STATE_NOTICES = {
     MessageState.STOPPED: mark("MessageCard", "Stopped."),
@@ -46,6 +48,7 @@ class AnswerCard(MessageCard):
         unfolded(object): the reasoning of this card was opened.
         continue_requested(int): an answer that was cut short is to go on.
         link_activated(str): a link of the answer was activated.
+        edited(int, str), edit_typed(int, str): other words for it, saved; what its editor holds, as with `UserCard`.
     """
 
     regenerate_requested = Signal(int)
@@ -54,10 +57,13 @@ class AnswerCard(MessageCard):
     unfolded = Signal(object)
     continue_requested = Signal(int)
     link_activated = Signal(str)
+    edited = Signal(int, str)
+    edit_typed = Signal(int, str)
 
     def __init__(self, theme: Theme, view: MessageView, text_width: int = 0) -> None:
         super().__init__(theme, view, view.target or UNKNOWN_AUTHOR)
         self._text = ""
+        self.editor: MessageEditor | None = None
         self._text_width = text_width
         self.reasoning: ReasoningBlock | None = None
         self._pooled_reasoning: ReasoningBlock | None = None  # to be used again
@@ -170,7 +176,7 @@ class AnswerCard(MessageCard):
     def is_in_use(self) -> bool:
         """Also while something of it is still to come."""
         is_growing = self._is_streaming or (self.reasoning is not None and self.reasoning.is_building)
-        return is_growing or not self._is_whole or super().is_in_use
+        return is_growing or not self._is_whole or self.editor is not None or super().is_in_use
 
     @property
     def wrapping_px(self) -> int:
@@ -204,7 +210,12 @@ class AnswerCard(MessageCard):
 
     def reset(self) -> bool:
         """Where there was neither another version nor anything to continue."""
-        if self.versions is not None or self.continue_button is not None or self._is_streaming:
+        if (
+            self.versions is not None
+            or self.continue_button is not None
+            or self._is_streaming
+            or self.editor is not None
+        ):
             return False
         self.release_height()
         self.set_revealed(False)
@@ -281,6 +292,39 @@ class AnswerCard(MessageCard):
     def text(self) -> str:
         """The words of the answer as Markdown, without its reasoning."""
         return without_thinking(self._text)
+
+    def begin_edit(self) -> None:
+        """Put an editor with the words of the answer in their place, and the caret into it."""
+        self.resume_edit(self._words).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def resume_edit(self, typed: str) -> ExactTextEdit:
+        """Put an editor with this text in the place of the words, if there is none; the focus stays where it is."""
+        if self.editor is None:
+            self.editor = MessageEditor(self.theme, typed, of_answer=True)
+            self.editor.edit.textChanged.connect(self._emit_typed)
+            self.editor.sent.connect(lambda text: self.edited.emit(self.message_id, text))
+            self.editor.left.connect(self.end_edit)
+            self.body.hide()
+            self._column.insertWidget(self._column.indexOf(self.body), self.editor)
+        return self.editor.edit
+
+    def end_edit(self) -> None:
+        """Show the words again, as they were."""
+        if self.editor is not None:
+            self.edit_typed.emit(self.message_id, "")
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
+            self.body.show()
+            self.more_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _emit_typed(self) -> None:
+        typed = self.editor.edit.exact_text() if self.editor is not None else ""
+        self.edit_typed.emit(self.message_id, "" if typed == self._words else typed)
+
+    @property
+    def _words(self) -> str:
+        return split_thinking(self._text).answer(self._text)
 
     @property
     def whole_text(self) -> str:

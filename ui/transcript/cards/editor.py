@@ -20,6 +20,9 @@ from ui.widgets.exact_text import ExactTextEdit
 from ui.widgets.styling import set_style_property
 
 MAX_LINES = 16
+OF_ANSWER = mark(
+    "MessageEditor", "Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line."
+)
 HINT = mark("MessageEditor", "Press Enter to send as a new version; the original is kept.")
 NO_FILES = mark("MessageEditor", "Files cannot be added to a sent message. Attach them to a new one.")
 TOO_LONG = mark("MessageEditor", "That text is too long to edit here. Paste it into a new message.")
@@ -110,9 +113,12 @@ class MessageEditor(QFrame):
     left = Signal()
     attachment_opened = Signal(int)
 
-    def __init__(self, theme: Theme, text: str, attachments: Sequence[Attachment] = ()) -> None:
+    def __init__(
+        self, theme: Theme, text: str, attachments: Sequence[Attachment] = (), *, of_answer: bool = False
+    ) -> None:
         super().__init__()
         self.setObjectName("composerCard")
+        hint = self._hint_words = translate("MessageEditor", OF_ANSWER if of_answer else HINT)
         self._attachments = tuple(attachments)
         self.left_out: set[int] = set()
         self.rows = AttachmentRows(theme, removable=True, parent=self)
@@ -120,12 +126,14 @@ class MessageEditor(QFrame):
         self.rows.removed.connect(self._leave_out)
         self.rows.opened.connect(self.attachment_opened)
         self.edit = _Text(theme, text)
-        self.hint = QLabel(translate("MessageEditor", HINT))
+        self.hint = QLabel(hint)
         self.hint.setProperty("kind", "caption")
         self.hint.setWordWrap(True)
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # or the page would get wider
         self.cancel_button = QPushButton(translate("MessageEditor", "Cancel"))
-        self.send_button = QPushButton(translate("MessageEditor", "Send"))
+        self.send_button = QPushButton(
+            translate("MessageEditor", "Save") if of_answer else translate("MessageEditor", "Send")
+        )
         self.send_button.setProperty("kind", "primary")
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -145,7 +153,7 @@ class MessageEditor(QFrame):
         self.edit.give_up.connect(self.left)
         self.edit.refused.connect(self._say)
         self.edit.focus_changed.connect(self._show_focus)
-        self.edit.textChanged.connect(lambda: self._show_hint(translate("MessageEditor", HINT), "caption"))
+        self.edit.textChanged.connect(lambda: self._show_hint(self._hint_words, "caption"))
         self.send_button.clicked.connect(self._send)
         self.cancel_button.clicked.connect(self.left)
 

@@ -195,3 +195,49 @@ def test_a_click_on_an_arrow_leaves_the_keyboard_to_the_message(harness: AppHarn
     settle(harness, qtbot)
     assert harness.messages()[1].text == "second"
     assert QApplication.focusWidget() is harness.window.composer.edit
+
+
+def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "first")
+    answer(harness, qtbot, "two", "second")
+    before, source = harness.messages(), harness.controller.conversations.current_id
+    assert source is not None
+    harness.window.transcript.branch_requested.emit(before[1].id)
+    copied = harness.controller.conversations.current_id
+    assert copied not in {None, source}
+    assert texts(harness.messages()) == ["one", "first"]
+    assert harness.messages()[1].stats == before[1].stats
+    assert harness.messages()[1].spans == before[1].spans
+    answer(harness, qtbot, "other", "way")
+    assert [message.content for message in harness.engine.requests[-1].messages] == ["one", "first", "other"]
+    harness.window.conversation_selected.emit(source)
+    assert harness.messages() == before
+
+
+def test_an_edited_answer_is_a_version_that_the_chat_goes_on_from(harness: AppHarness, qtbot: QtBot) -> None:
+    answer(harness, qtbot, "one", "<think>\nhm\n</think>\n\nfirst")
+    answer(harness, qtbot, "two", "second")
+    before = harness.messages()
+    page = harness.window.transcript
+    card = next(card for card in page.cards if isinstance(card, AnswerCard))
+    card.begin_edit()
+    assert card.editor is not None
+    assert card.editor.edit.exact_text() == "first"
+    card.editor.edit.selectAll()
+    qtbot.keyClicks(card.editor.edit, "better")
+    harness.controller.conversations.edits.keep()
+    conversation = harness.controller.conversations.current_id
+    assert conversation is not None
+    qtbot.waitUntil(
+        lambda: harness.store.edits.of_conversation(conversation) == {before[1].id: "better"}
+    )  # a kill now would lose nothing
+    qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+    shown = harness.messages()
+    assert texts(shown) == ["one", "<think>\nhm\n</think>\n\nbetter"]
+    assert shown[1].notice == "Edited by you."
+    assert shown[1].stats is None
+    assert before[1].id in shown[1].versions
+    assert harness.store.edits.of_conversation(conversation) == {}
+    answer(harness, qtbot, "three", "third")
+    page.version_requested.emit(before[1].id)
+    assert texts(harness.messages()) == texts(before)

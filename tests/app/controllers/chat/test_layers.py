@@ -18,7 +18,7 @@ from app.storage.exchange.own_format import from_data, to_json
 from app.storage.exchange.store_access import insert_chat, read_chat
 from engine.records import EngineReady, Mode, SamplingParams
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
-from ui.settings.chat_dialog import ChatSettingsDialog
+from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import NumberRow
 
 
@@ -35,16 +35,16 @@ def change(harness: AppHarness, layer: Layer, values: Mapping[str, SettingValue]
     harness.window.chat_settings.changed.emit(layer, dict(values))
 
 
-def open_dialog(harness: AppHarness, qtbot: QtBot) -> ChatSettingsDialog:
+def open_dialog(harness: AppHarness, qtbot: QtBot) -> ChatSettingsPanel:
     harness.window.activateWindow()
     QTest.keyClick(harness.window, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
-    dialog = harness.window.chat_settings.dialog
+    dialog = harness.window.chat_settings.panel
     assert dialog is not None
     qtbot.waitExposed(dialog)
     return dialog
 
 
-def type_temperature(dialog: ChatSettingsDialog, text: str) -> None:
+def type_temperature(dialog: ChatSettingsPanel, text: str) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)
     row.edit.setFocus()

@@ -271,3 +271,28 @@ def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatSt
     views = store.messages(turn.conversation_id)
     assert [view.text for view in views] == ["Name three colours.", "", "Or four."]
     assert views[1].state is MessageState.FAILED
+
+
+def test_a_chat_branched_off_keeps_words_figures_and_settings_after_a_restart(
+    store: ChatStore, place: StoreLocation
+) -> None:
+    turn = store.begin_turn(None, "Name a colour.", Mode.DRAFT, 3)
+    store.append(turn.answer.id, "Red.", SPANS)
+    store.finish_answer(turn.answer.id, Ending(MessageState.COMPLETE, STATS))
+    later = store.begin_turn(turn.conversation_id, "Another.", Mode.DRAFT, 3)
+    store.finish_answer(later.answer.id, Ending(MessageState.COMPLETE, STATS))
+    store.options.write(turn.conversation_id, {"temperature": 0.1}, Mode.DRAFT, 3)
+    before = store.messages(turn.conversation_id)
+    copied = store.library.branch_off(turn.answer.id)
+    with pytest.raises(StorageError):
+        store.library.branch_off(10_000)
+    store.close()
+    again = reopen(place)
+    assert again.messages(turn.conversation_id) == before
+    kept = again.messages(copied)
+    assert [(view.text, view.state, view.stats, view.spans) for view in kept] == [
+        (view.text, view.state, view.stats, view.spans) for view in before[:2]
+    ]
+    assert again.options.read(copied) == {"temperature": 0.1}
+    assert {row.id for row in again.conversations()} == {copied, turn.conversation_id}
+    again.close()

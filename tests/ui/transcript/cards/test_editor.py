@@ -43,7 +43,10 @@ def picture() -> QMimeData:
 
 def test_a_pasted_picture_is_refused_in_words(editor: MessageEditor, qtbot: QtBot) -> None:
     hint = editor.hint.text()
-    assert paste(editor, qtbot, picture()) == "Images cannot be attached: the models only read text."
+    assert (
+        paste(editor, qtbot, picture())
+        == "Paceline cannot give a model images yet, even one that could see them. Text and PDF files work."
+    )
     assert editor.edit.toPlainText() == "What is it?"
     qtbot.keyClicks(editor.edit, " A")
     assert editor.hint.text() == hint  # said until something is typed

@@ -1,4 +1,4 @@
-"""The settings of this chat, of its model and of all chats, side by side: each value with where it comes from.
+"""The panel beside a chat with its settings, those of its model and of all chats: what differs says whose it is.
 
 Changes hold at once, from the next message on.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -22,21 +22,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.domain.settings.fields import SettingValue
+from app.domain.settings.fields import SettingField, SettingValue
 from app.domain.settings.layers import EDITABLE, Layer, LayersView
+from app.domain.settings.table import SPECULATION
 from engine.records import Mode
-from ui.settings.control_widths import ControlWidths
 from ui.settings.layer_row import LayerRow
 from ui.settings.preset_menu import PresetMenu
 from ui.settings.rows import ChoiceRow
 from ui.text.formatting import as_written, number_text
 from ui.text.language import mark, translate
 from ui.text.setting_words import in_words
-from ui.widgets.dialogs import within_screen
-from ui.widgets.enter_key import EnterInDialog
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
 from ui.widgets.styling import rule
 
-SIZE = QSize(640, 640)
+FIRST = ("system_prompt", "temperature")  # what people come for
 
 _TITLES: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "This chat"),
@@ -50,22 +50,24 @@ _EXPLAINED: dict[Layer, str] = {
 }
 
 
-class ChatSettingsDialog(QDialog):
+class ChatSettingsPanel(QFrame):
     """Shows one layer at a time.
 
     Signals:
         changed(object, dict), reset(object, object): a `Layer`, and values or the keys of values that are to go.
         kept_for_model: what the chat has of its own is to be its model's.
+        closed: it has gone.
     """
 
     changed = Signal(object, dict)
     reset = Signal(object, object)
     kept_for_model = Signal()
+    closed = Signal()
 
-    def __init__(self, parent: QWidget, view: LayersView, presets: PresetMenu) -> None:
-        super().__init__(parent)
-        EnterInDialog(self)
-        self.setWindowTitle(translate("ChatSettings", "Chat settings"))
+    def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
+        super().__init__()
+        self.setObjectName("chatSettings")
+        self.setAccessibleName(translate("ChatSettings", "Chat settings"))
         self._view = view
         self._layer = Layer.CHAT
         self.presets = presets
@@ -79,24 +81,27 @@ class ChatSettingsDialog(QDialog):
         self.recommend_button = QPushButton(translate("ChatSettings", "Use for this model"))
         self.reset_button = QPushButton()
         self.keep_button = QPushButton(translate("ChatSettings", "Keep for this model"))
-        self.close_button = QPushButton(translate("ChatSettings", "Close"))
+        self.close_button = IconButton(theme, "x", translate("ChatSettings", "Close"))
         self._arrange()
         self._connect()
         self.set_view(view)
-        self.resize(within_screen(self, SIZE))
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _arrange(self) -> None:
+        title = QLabel(translate("ChatSettings", "Chat settings"))
+        title.setProperty("kind", "heading")
         top = QHBoxLayout()
-        top.addWidget(self._make_switch())
+        top.addWidget(title)
         top.addStretch(1)
-        top.addWidget(self.presets)
+        top.addWidget(self.close_button)
         head = QVBoxLayout()
-        head.setContentsMargins(24, 20, 24, 12)
-        head.setSpacing(12)
+        head.setContentsMargins(16, 8, 8, 10)
+        head.setSpacing(8)
         head.addLayout(top)
+        head.addWidget(self._make_switch())
         head.addWidget(self.explanation)
+        head.addWidget(self.presets, 0, Qt.AlignmentFlag.AlignLeft)
         head.addWidget(self._make_recommended())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -144,11 +149,14 @@ class ChatSettingsDialog(QDialog):
         content = QWidget()
         content.setObjectName("page")
         column = QVBoxLayout(content)
-        column.setContentsMargins(24, 20, 24, 24)
+        column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(16)
         section = ""
-        for field in self._view.fields:
-            if field.section != section:
+        for field in sorted(self._view.fields, key=_place):
+            if field.key in FIRST:
+                if self.rows:
+                    column.addWidget(rule())
+            elif field.section != section:
                 section = field.section
                 heading = QLabel(translate("Settings", section))
                 heading.setProperty("kind", "heading")
@@ -160,7 +168,6 @@ class ChatSettingsDialog(QDialog):
             row.reset.connect(partial(self._on_reset, (field.key,)))
             column.addWidget(row)
         column.addStretch(1)
-        ControlWidths(content, [row.row for row in self.rows.values()])
         scroll = QScrollArea()
         scroll.setWidget(content)
         scroll.setWidgetResizable(True)
@@ -169,16 +176,14 @@ class ChatSettingsDialog(QDialog):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         return scroll
 
-    def _make_buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(24, 12, 24, 12)
-        row.setSpacing(8)
+    def _make_buttons(self) -> QVBoxLayout:
+        row = QVBoxLayout()  # their German words are too long for one beside the other
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(6)
         row.addWidget(self.reset_button)
         row.addWidget(self.keep_button)
-        row.addStretch(1)
-        row.addWidget(self.close_button)
         self.keep_button.setToolTip(translate("ChatSettings", "Every chat with this model then uses these values"))
-        for button in (self.reset_button, self.keep_button, self.close_button, self.recommend_button):
+        for button in (self.reset_button, self.keep_button, self.recommend_button):
             button.setAutoDefault(False)
             button.setAccessibleName(button.text())
         return row
@@ -188,11 +193,10 @@ class ChatSettingsDialog(QDialog):
         self.presets.applied.connect(self._on_preset)
         self.reset_button.clicked.connect(lambda: self._on_reset(self._own_keys()))
         self.keep_button.clicked.connect(self._on_keep)
-        self.close_button.clicked.connect(self.close)
+        self.close_button.clicked.connect(self.hide)
         self.recommend_button.clicked.connect(
             lambda: self.changed.emit(Layer.MODEL, dict(self._view.recommended)),
         )
-        self.finished.connect(self.flush)
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -278,3 +282,15 @@ class ChatSettingsDialog(QDialog):
     def _on_keep(self) -> None:
         self.flush()
         self.kept_for_model.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was typed counts, also where it goes at once."""
+        super().hideEvent(event)
+        if not event.spontaneous() and self.isHidden():
+            self.flush()
+            self.closed.emit()
+
+
+def _place(field: SettingField) -> tuple[int, bool]:
+    """What comes first, then the rest as it is in the table, speculation last."""
+    return FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.section == SPECULATION

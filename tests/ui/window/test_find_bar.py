@@ -1,0 +1,120 @@
+"""Finding words in the open chat, by real keys: over long chats, folded reasoning, code and Markdown's marks."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
+from pytestqt.qtbot import QtBot
+
+from app.domain.messages import MessageView
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.found_words import FOUND
+from ui.window.find_bar import FindBar
+from ui.window.main_window import MainWindow
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+THOUGHT = "<think>\nA heron, surely.\n</think>\n\nThe bird is **her**on-like: a `heron`.\n\n```python\nheron = 1\n```\n"
+
+
+def long_chat(num: int = 120) -> list[MessageView]:
+    """Many messages; the word stands in the first, in one of the middle and in the last."""
+    views = []
+    for number in range(num):
+        text = f"Message {number}.\n\n" + "Some words that fill the page. " * 12
+        if number in (0, num // 2, num - 1):
+            text += " A Kingfisher dives."
+        views.append(MessageView(number + 1, "user" if number % 2 == 0 else "assistant", text))
+    return views
+
+
+def find(window: MainWindow, qtbot: QtBot, text: str, number: str) -> FindBar:
+    """Type into the bar by keys, and wait for what it says."""
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_F, CTRL)
+    bar = window.find_bar
+    assert bar.edit.hasFocus()
+    QTest.keyClicks(bar.edit, text)
+    qtbot.waitUntil(lambda: bar.number.text() == number)
+    return bar
+
+
+def found_in(view: QTextEdit | QPlainTextEdit) -> list[str]:
+    """What is marked in a view."""
+    return [one.cursor.selectedText() for one in view.extraSelections() if one.format.hasProperty(FOUND)]
+
+
+def framed(window: MainWindow) -> tuple[int, str]:
+    """The message of the frame, and the text in it; the frame has a place and is in sight."""
+    frame = window.find_bar.finder._frame
+    assert frame is not None
+    (rect, *_) = frame.rects()
+    place = frame.mapTo(window.transcript.viewport(), rect.center())
+    assert window.transcript.viewport().rect().contains(place)
+    card = next(card for card in window.transcript.cards if card.isAncestorOf(frame))
+    return card.message_id, frame._cursor.selectedText()
+
+
+def test_enter_and_f3_walk_through_a_long_chat_and_around_its_ends(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", long_chat())
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    bar = find(window, qtbot, "KINGFISHER", "3 of 3")  # the page stands at its end
+    qtbot.waitUntil(lambda: bar.finder._frame is not None)
+    assert framed(window) == (120, "Kingfisher")
+    for key, modifier, number, message in (
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "1 of 3", 1),
+        (Qt.Key.Key_F3, Qt.KeyboardModifier.NoModifier, "2 of 3", 61),
+        (Qt.Key.Key_Return, SHIFT, "1 of 3", 1),
+        (Qt.Key.Key_F3, SHIFT, "3 of 3", 120),
+    ):
+        QTest.keyClick(bar.edit, key, modifier)
+        qtbot.waitUntil(lambda number=number: bar.number.text() == number)
+
+        def is_framed(message: int = message) -> None:
+            assert framed(window) == (message, "Kingfisher")
+
+        qtbot.waitUntil(lambda: bar.finder._frame is not None)
+        qtbot.waitUntil(lambda check=is_framed: check() is None)
+    QTest.keyClick(bar.edit, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert window.composer.edit.hasFocus()
+    assert bar.finder._frame is None
+    assert not any(found_in(view) for view in window.transcript.findChildren(QTextEdit))
+
+
+def test_folded_reasoning_marks_of_markdown_and_code_are_searched_as_they_are_seen(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "Which bird?"), MessageView(2, "assistant", THOUGHT)])
+    card = next(card for card in window.transcript.cards if isinstance(card, AnswerCard))
+    assert card.reasoning is not None
+    assert not card.reasoning.is_open
+    bar = find(window, qtbot, "heron", "1 of 4")
+    qtbot.waitUntil(lambda: bar.finder._frame is not None)
+    assert card.reasoning.is_open
+    seen = []
+    for _ in range(4):
+        frame = bar.finder._frame
+        assert frame is not None
+        seen.append((card.reasoning.isAncestorOf(frame), isinstance(frame._view, QPlainTextEdit)))
+        QTest.mouseClick(bar.next_button, Qt.MouseButton.LeftButton)
+    assert seen == [(True, False), (False, False), (False, False), (False, True)]
+
+
+@pytest.mark.parametrize("text", ["(unclosed", "a\\b", "*", "[x"])
+def test_what_is_typed_is_no_pattern(window: MainWindow, qtbot: QtBot, text: str) -> None:
+    window.show_conversation("t", [MessageView(1, "user", f"before {text} after")])
+    find(window, qtbot, text, "1 of 1")
+    (card,) = window.transcript.cards
+    assert [words for view in card.findChildren(QTextEdit) for words in found_in(view)] == [text]
+
+
+def test_nothing_found_says_so_and_another_chat_closes_the_bar(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", long_chat(6))
+    bar = find(window, qtbot, "zebra", "Nothing found")
+    assert not bar.next_button.isEnabled()
+    window.show_conversation("u", long_chat(4))
+    assert bar.isHidden()
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_F3)  # opens it again with what was looked for
+    assert bar.isVisible()
+    assert bar.edit.text() == "zebra"

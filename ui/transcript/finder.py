@@ -1,0 +1,234 @@
+"""Finds words in the open chat, in all its messages: also in folded reasoning, and in cards that are recycled.
+
+What is counted is what the page shows: the words of a message without the marks of its Markdown, a few messages a turn.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtWidgets import QWidget
+
+from app.domain.thinking import split_thinking
+from ui.theme.theme import Theme
+from ui.transcript.cards.answer_card import AnswerCard
+from ui.transcript.cards.card import MessageCard
+from ui.transcript.cards.user_card import shown_text
+from ui.transcript.found_words import FoundWords, View, forget_found
+from ui.transcript.menu import plain_text
+from ui.transcript.transcript import Transcript
+
+SLICE_S = 0.008
+FRAME_PX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The ``number``-th place in the reasoning or in the words of a message."""
+
+    message_id: int
+    in_reasoning: bool
+    number: int
+
+
+class FoundText(FoundWords):
+    """All places of a text in a card, of which one is the current."""
+
+    def __init__(self, pattern: str, match: Match) -> None:
+        super().__init__(())
+        self._pattern, self._match = pattern, match
+
+    def _place(self, card: MessageCard) -> tuple[bool, int]:
+        """Where the current place is."""
+        has_reasoning = isinstance(card, AnswerCard) and card.reasoning is not None
+        return self._match.in_reasoning and has_reasoning, self._match.number
+
+
+class Frame(QWidget):
+    """A frame around the current place; it lies on the view, and goes where the view goes."""
+
+    def __init__(self, theme: Theme, view: View, cursor: QTextCursor) -> None:
+        super().__init__(view.viewport())
+        self._theme, self._view, self._cursor = theme, view, cursor
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setGeometry(view.viewport().rect())
+        view.viewport().installEventFilter(self)
+        for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):
+            bar.valueChanged.connect(self.update)
+        self.show()
+
+    def eventFilter(self, watched: QObject, event: object) -> bool:  # noqa: ARG002
+        """The view may be laid out anew at any time."""
+        self.setGeometry(self._view.viewport().rect())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """One frame for each line that it stands on."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.paint_cache.color(self._theme.tokens.text), FRAME_PX))
+        for rect in self.rects():
+            painter.drawRoundedRect(rect, 3, 3)
+
+    def rects(self) -> list[QRect]:
+        """The lines of the place, in pixels of the view."""
+        caret, lines = QTextCursor(self._cursor), list[QRect]()
+        for position in range(self._cursor.selectionStart(), self._cursor.selectionEnd() + 1):
+            caret.setPosition(position)
+            rect = self._view.cursorRect(caret)
+            if lines and abs(lines[-1].top() - rect.top()) < rect.height() // 2:
+                lines[-1] = lines[-1].united(rect)
+            else:
+                lines.append(rect)
+        return [line.adjusted(-1, 0, 1, 0) for line in lines if line.width() > 1]
+
+
+class ChatFinder(QObject):
+    """Follows a text that is looked for.
+
+    Signals:
+        changed(int, int): the current place, from 1 on, or 0, and how many there are; -1 while they are counted.
+    """
+
+    changed = Signal(int, int)
+
+    def __init__(self, theme: Theme, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._theme, self._transcript = theme, transcript
+        self._pattern = ""
+        self._matches: list[Match] = []
+        self._current = -1
+        self._step_wanted = 0
+        self._frame: Frame | None = None
+        self._words: dict[int, tuple[str, str, str]] = {}  # of a message: as it is stored, reasoning, words
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._count)
+        self._steps: Iterator[None] | None = None
+        transcript.arrived.connect(lambda _id: self._mark())
+        transcript.card_restored.connect(self._mark_card)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether something is looked for."""
+        return bool(self._pattern)
+
+    def look_for(self, text: str) -> None:
+        """Mark all places of this text and go to the first from what is in sight on; capitals do not matter."""
+        self._clear_marks()
+        words = text.split()
+        self._pattern = "[^\\S\n\u2028]+".join(map(re.escape, words))
+        self._step_wanted = 0
+        self._begin()
+
+    def step(self, by: int) -> None:
+        """Go to the next place (1) or the one before (-1), around the ends."""
+        if self._pattern:
+            self._step_wanted += by
+            self._begin()  # messages may have come since
+
+    def leave(self) -> None:
+        """Take all marks away."""
+        self._timer.stop()
+        self._pattern, self._matches, self._current, self._steps = "", [], -1, None
+        self._words.clear()
+        self._clear_marks()
+
+    def _begin(self) -> None:
+        if not self._pattern:
+            self._matches, self._current = [], -1
+            self._timer.stop()
+            self.changed.emit(0, 0)
+            return
+        self._steps = self._read()
+        self._count()
+
+    def _read(self) -> Iterator[None]:
+        for message_id, raw, is_answer in self._transcript.texts():
+            if self._words.get(message_id, ("",))[0] != raw:
+                self._words[message_id] = (raw, *_shown(raw, is_answer=is_answer))
+                yield
+
+    def _count(self) -> None:
+        until = time.thread_time() + SLICE_S
+        while self._steps is not None:
+            if next(self._steps, self) is self:
+                self._steps = None
+            elif time.thread_time() > until:
+                self.changed.emit(0, -1)
+                self._timer.start()
+                return
+        before = self._matches[self._current] if 0 <= self._current < len(self._matches) else None
+        pattern = re.compile(self._pattern, re.IGNORECASE)
+        self._matches = [
+            Match(message_id, in_reasoning, number)
+            for message_id, _raw, _is_answer in self._transcript.texts()
+            for in_reasoning, text in zip((True, False), self._words[message_id][1:], strict=True)
+            for number, _found in enumerate(pattern.finditer(text))
+        ]
+        self._choose(before)
+
+    def _choose(self, before: Match | None) -> None:
+        num, wanted = len(self._matches), self._step_wanted
+        self._step_wanted = 0
+        if not num:
+            self._current = -1
+            self.changed.emit(0, 0)
+            return
+        if wanted and before in self._matches:
+            self._current = (self._matches.index(before) + wanted) % num
+        else:
+            seen = self._transcript.first_in_sight()
+            ids = [message_id for message_id, *_ in self._transcript.texts()]
+            later = set(ids[ids.index(seen) :]) if seen in ids else set(ids)
+            self._current = next((at for at, one in enumerate(self._matches) if one.message_id in later), 0)
+        self.changed.emit(self._current + 1, num)
+        match = self._matches[self._current]
+        self._transcript.go_to_words(match.message_id, FoundText(self._pattern, match))
+
+    # ---- marks ------------------------------------------------------------------------------------------------------
+
+    def _mark(self) -> None:
+        if self._pattern and 0 <= self._current < len(self._matches):
+            for card in self._transcript.cards:
+                self._mark_card(card)
+
+    def _mark_card(self, card: MessageCard) -> None:
+        if not (self._pattern and 0 <= self._current < len(self._matches)):
+            return
+        match = self._matches[self._current]
+        is_current = card.message_id == match.message_id
+        here = match if is_current else Match(card.message_id, in_reasoning=False, number=0)
+        found = FoundText(self._pattern, here).mark(card, self._theme.tokens)
+        if is_current:
+            self._remove_frame()
+            if found is not None:
+                self._frame = Frame(self._theme, *found)
+                self._frame.destroyed.connect(self._on_frame_gone)
+
+    def _on_frame_gone(self) -> None:
+        self._frame = None
+
+    def _remove_frame(self) -> None:
+        frame, self._frame = self._frame, None
+        if frame is not None:
+            frame.destroyed.disconnect(self._on_frame_gone)
+            frame.hide()
+            frame.deleteLater()
+
+    def _clear_marks(self) -> None:
+        self._remove_frame()
+        self._transcript.forget_found()
+        forget_found(self._transcript.cards, self._theme.tokens)
+
+
+def _shown(raw: str, *, is_answer: bool) -> tuple[str, str]:
+    """The reasoning and the words as the page shows them."""
+    if not is_answer:
+        return "", shown_text(raw)
+    split = split_thinking(raw)
+    return plain_text(split.shown_thought(raw)) if split.opened else "", plain_text(split.answer(raw))
