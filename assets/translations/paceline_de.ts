@@ -227,6 +227,17 @@
     </message>
 </context>
 <context>
+    <name>BranchController</name>
+    <message>
+        <source>Edited by you.</source>
+        <translation>Von Ihnen bearbeitet.</translation>
+    </message>
+    <message>
+        <source>This is a copy up to here; the other chat is as it was.</source>
+        <translation>Das ist eine Kopie bis hierher; der andere Chat ist, wie er war.</translation>
+    </message>
+</context>
+<context>
     <name>Catalog</name>
     <message>
         <source>short questions and rewriting on a computer with few cores</source>
@@ -571,12 +582,24 @@
         <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
+        <source>Find in this chat</source>
+        <translation>In diesem Chat suchen</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>Nächster Treffer</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>Voriger Treffer</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <source>Search chats</source>
-        <translation>Chats durchsuchen</translation>
+        <source>Search all chats</source>
+        <translation>Alle Chats durchsuchen</translation>
     </message>
     <message>
         <source>Next chat</source>
@@ -770,8 +793,8 @@
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
     </message>
     <message>
-        <source>Images cannot be attached: the models only read text.</source>
-        <translation>Bilder können nicht angehängt werden: Die Modelle lesen nur Text.</translation>
+        <source>Paceline cannot give a model images yet, even one that could see them. Text and PDF files work.</source>
+        <translation>Paceline kann einem Modell noch keine Bilder geben, auch keinem, das sie sehen könnte. Text- und PDF-Dateien gehen.</translation>
     </message>
 </context>
 <context>
@@ -1942,6 +1965,37 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
+    <name>FindBar</name>
+    <message>
+        <source>Find in this chat</source>
+        <translation>In diesem Chat suchen</translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+F3)</source>
+        <translation>Voriger Treffer (Umschalt+F3)</translation>
+    </message>
+    <message>
+        <source>Next match (F3)</source>
+        <translation>Nächster Treffer (F3)</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>Reading the chat…</source>
+        <translation>Der Chat wird gelesen …</translation>
+    </message>
+    <message>
+        <source>{number} of {total}</source>
+        <translation>{number} von {total}</translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation>Nichts gefunden</translation>
+    </message>
+</context>
+<context>
     <name>FirstModelCard</name>
     <message>
         <source>{size}, already downloaded</source>
@@ -2357,8 +2411,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
     <message>
-        <source>“{name}”, which is on this computer, can draft for this model.</source>
-        <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
+        <source>“{name}” from your library can draft for this model.</source>
+        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -2881,6 +2935,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>MessageEditor</name>
     <message>
+        <source>Enter saves it as another version; the answer stays as it was. Shift+Enter begins a new line.</source>
+        <translation>Enter sichert es als weitere Version; die Antwort bleibt, wie sie war. Umschalt+Enter beginnt eine neue Zeile.</translation>
+    </message>
+    <message>
         <source>Press Enter to send as a new version; the original is kept.</source>
         <translation>Die Eingabetaste sendet es als neue Fassung; das Original bleibt.</translation>
     </message>
@@ -2901,6 +2959,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Senden</translation>
     </message>
     <message>
+        <source>Save</source>
+        <translation>Sichern</translation>
+    </message>
+    <message>
         <source>{action}: the edited message</source>
         <translation>{action}: die bearbeitete Nachricht</translation>
     </message>
@@ -2910,6 +2972,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Race this question…</source>
         <translation>Rennen mit dieser Frage…</translation>
+    </message>
+    <message>
+        <source>New chat from here</source>
+        <translation>Neuer Chat ab hier</translation>
     </message>
     <message>
         <source>Delete from here on</source>
@@ -3413,6 +3479,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 </context>
 <context>
     <name>NumberRow</name>
+    <message>
+        <source>, slider</source>
+        <translation>, Schieberegler</translation>
+    </message>
     <message>
         <source>a number</source>
         <translation>eine Zahl</translation>
@@ -6018,10 +6088,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Engine wurde unerwartet beendet ({reason}), während sie {name} lud.</translation>
     </message>
     <message>
-        <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer; where text repeats, up to {gain:.1f}× that, without this draft.</source>
-        <translation>Erwarten Sie etwa {slow:.0f}–{fast:.0f} Token pro Sekunde auf diesem Rechner; wo sich Text wiederholt, bis zum {gain:.1f}-Fachen davon, ohne diesen Entwurf.</translation>
-    </message>
-    <message>
         <source>The connections were closed.</source>
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
@@ -7559,6 +7625,29 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Send “{prompt}”</source>
         <translation>„{prompt}“ senden</translation>
+    </message>
+</context>
+<context>
+    <name>PromptLine</name>
+    <message>
+        <source>System prompt of this chat: {text}</source>
+        <translation>System-Prompt dieses Chats: {text}</translation>
+    </message>
+    <message>
+        <source>System prompt of this model: {text}</source>
+        <translation>System-Prompt dieses Modells: {text}</translation>
+    </message>
+    <message>
+        <source>System prompt of all chats: {text}</source>
+        <translation>System-Prompt aller Chats: {text}</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>System-Prompt</translation>
+    </message>
+    <message>
+        <source>Opens it to be changed</source>
+        <translation>Öffnet ihn zum Ändern</translation>
     </message>
 </context>
 <context>
