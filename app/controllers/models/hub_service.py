@@ -252,11 +252,11 @@ class HubService:
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
-        """The library's models that can draft for a target, by vocabulary and size; none where it cannot be read."""
+        """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
         from app.hub.pairs.draft_finder import Sources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.hub.remote_header import read_local_header  # noqa: PLC0415
 
-        models = self.library.models()
+        models = self.library.models_near(Path(target))
         try:
             found = find_drafts(read_local_header(Path(target)), Sources(models), should_stop)
         except EngineError as error:

@@ -373,6 +373,7 @@ class ModelController:
         is_fallback: bool = False,
         is_again: bool = False,
     ) -> None:
+        self._window.withdraw_suggestion()
         self._pending.append(_Pending(wanted, request, is_fallback, is_again))
         self._worker.load(request)
 
@@ -380,6 +381,7 @@ class ModelController:
         if not self.usable:
             self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
+        self._window.withdraw_suggestion()
         self._pending.append(_Pending(changes))
         self._worker.set_draft(path)
 
