@@ -200,9 +200,19 @@ class HubController(QObject):
         self.jobs.cancel(SUGGEST)
         if self._pairs is not None:
             self._pairs.set_target(target)
-        self._library.use(target.path if target else "", draft.path if draft else "")
+        self._library.use(self._own_file(target), self._own_file(draft))
         if target is not None:
             self._suggest_draft(target, draft)
+
+    def draft_of(self, target: str) -> str:
+        """The file of the draft that a target was last used with; empty where there is none. Reads nothing."""
+        return self._library.draft_of(target)
+
+    def _own_file(self, model: ModelInfo | None) -> str:
+        """The file of a model that did not come with the app, nor was made by it; else empty."""
+        if model is None or Path(model.path) == self._parts.paths.padded_demo_file:
+            return ""
+        return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""

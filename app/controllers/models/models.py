@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class ModelController:
         self._keeper = parts.keeper
         self._paths = parts.paths
         self._demo = demo
+        self.draft_of: Callable[[str], str] = lambda _target: ""  # what a target was last used with; reads nothing
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
@@ -139,9 +141,13 @@ class ModelController:
         self._load({})
 
     def choose_file(self, path: str, role: str) -> None:
-        """Use a file as target or as draft."""
+        """Use a file as target or as draft. Another target brings the draft that it was last used with, or none.
+
+        One that was chosen for the target before it may not fit this one, or cost more than it.
+        """
         if role == "target":
-            self._load({"target_path": path})
+            is_other = path != (self._loaded.target if self._loaded is not None else "")
+            self._load({"target_path": path} | ({"draft_path": self.draft_of(path)} if is_other else {}))
         else:
             self._set_draft(path, {"draft_path": path})
 
