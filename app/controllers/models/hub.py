@@ -82,6 +82,7 @@ class HubController(QObject):
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
         self._picker = ModelPickerController(parts.window, self.jobs, self._service, chat, self.report)
+        self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened

@@ -28,9 +28,11 @@ class HubLibraryController(QObject):
 
     Signals:
         changed(): a model was added or removed by hand.
+        noted(): what is loaded is in the library, as used now.
     """
 
     changed = Signal()
+    noted = Signal()
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class HubLibraryController(QObject):
 
         def done(pairs: dict[str, str]) -> None:
             self._pairs = pairs
+            self.noted.emit()
             if self._navigation.is_open:
                 self.show()
 

@@ -146,8 +146,10 @@ class ModelController:
         One that was chosen for the target before it may not fit this one, or cost more than it.
         """
         if role == "target":
-            is_other = path != (self._loaded.target if self._loaded is not None else "")
-            self._load({"target_path": path} | ({"draft_path": self.draft_of(path)} if is_other else {}))
+            changes: dict[str, SettingValue] = {"target_path": path}
+            if self._loaded is None or path != self._loaded.target:
+                changes["draft_path"] = self.draft_of(path)
+            self._load(changes)
         else:
             self._set_draft(path, {"draft_path": path})
 
