@@ -116,6 +116,8 @@ class Controller(QObject):
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.models, self.conversations.layers, self.answers)
         self.hub = self._make_hub()
+        if self.hub is not None:
+            self.models.draft_of = self.hub.draft_of
         chat = self._then_show_engine(self.models.load_pair)
         self.engines = EnginesController(parts, chat, lambda: self.models.target_path)
         self.regenerating = RegenerateController(

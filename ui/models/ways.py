@@ -9,6 +9,7 @@ from ui.models.parts import WrappingRow, button, label
 from ui.models.requests import ModelsRequests
 from ui.text.formatting import count
 from ui.text.language import translate
+from ui.widgets.file_dialogs import open_dialog
 
 
 class WaysToModels(WrappingRow):
@@ -37,9 +38,7 @@ class WaysToModels(WrappingRow):
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._requests.scan_requested.emit)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        return dialog
+        return open_dialog(dialog, "models")
 
 
 class ScanLine(QWidget):

@@ -31,6 +31,7 @@ from ui.text.language import locale, mark, translate
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 from ui.widgets.exact_text import ExactTextEdit
+from ui.widgets.file_dialogs import open_dialog
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
 from ui.widgets.popups import Menu
 
@@ -299,10 +300,8 @@ def ask_model_file(parent: QWidget, what: str, take: Callable[[str], object]) ->
         translate("SettingRows", "Models (*.gguf);;All files (*)"),
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(take)
-    dialog.open()
-    return dialog
+    return open_dialog(dialog, "model")
 
 
 def _range_words(field: SettingField) -> str:

@@ -71,7 +71,8 @@ class Banner(QFrame):
     def show_notice(self, text: str) -> None:
         """Say something that needs nothing done; what has not been dismissed yet stays above it."""
         text = in_language(text)
-        kept = [line for line in self.message.text().split("\n") if not self.isHidden() and line != text]
+        is_notice = not self.isHidden() and self._do is None  # of a suggestion nothing stays without its button
+        kept = [line for line in self.message.text().split("\n") if is_notice and line != text]
         self._say("", "\n".join([*kept, text][-MAX_NOTICES:]))
         self._leave.start(NOTICE_MS)
 
@@ -83,6 +84,12 @@ class Banner(QFrame):
         self.action_button.setText(action)
         self.action_button.setAccessibleName(action)
         self.action_button.show()
+
+    def withdraw_suggestion(self) -> None:
+        """It holds no longer; what else is said stays."""
+        if self._do is not None:
+            self._do = None
+            self.hide()
 
     def _on_action(self) -> None:
         do, self._do = self._do, None

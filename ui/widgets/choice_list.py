@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
@@ -55,6 +55,32 @@ def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list
 def grouped(groups: Iterable[tuple[str, Sequence[Choice]]]) -> list[Choice]:
     """The rows of all groups, each below its heading; a group without rows has none."""
     return [choice for heading, rows in groups if rows for choice in (Choice("", heading), *rows)]
+
+
+def kept_in_place(shown: Sequence[Choice], wanted: Sequence[Choice]) -> tuple[Choice, ...]:
+    """The ``wanted`` rows with each of those ``shown`` where it is and as high; others follow, below their headings.
+
+    What is not wanted any more stays, and cannot be chosen; it goes only from the end, where nothing lies below it.
+    """
+    left = {row.key: row for row in wanted if row.key}
+    shown = list(shown)
+    while shown and shown[-1].key not in left:
+        shown.pop()
+    rows: list[Choice] = []
+    for row in shown:
+        now = left.pop(row.key, replace(row, enabled=False)) if row.key else row
+        rows.append(now if len(now.lines) == len(row.lines) else replace(now, lines=row.lines))
+    last = next((row.title for row in reversed(rows) if not row.key), "")
+    heading: Choice | None = None
+    for row in wanted:
+        if not row.key:
+            heading = row
+        elif row.key in left:
+            if heading is not None and heading.title != last:
+                rows.append(heading)
+                last = heading.title
+            rows.append(row)
+    return tuple(rows)
 
 
 class ChoiceModel(QAbstractListModel):

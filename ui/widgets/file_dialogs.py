@@ -34,6 +34,10 @@ ATTACHMENT_PATTERNS = (
 )
 
 
+# By kind of dialog: where its last one was left. The window keeps them with its layout.
+FOLDERS: dict[str, str] = {}
+
+
 def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose where to write chats; ``take`` gets the path, with the extension of ``name``."""
     extension = name.rsplit(".", 1)[-1]
@@ -43,7 +47,7 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
     dialog.setDefaultSuffix(extension)
     dialog.selectFile(name)
     dialog.fileSelected.connect(take)
-    return _open(dialog)
+    return open_dialog(dialog, "export")
 
 
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
@@ -56,7 +60,7 @@ def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QF
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(take)
-    return _open(dialog)
+    return open_dialog(dialog, "import")
 
 
 def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
@@ -72,7 +76,7 @@ def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], 
     dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
     dialog.selectFile(f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{usual}")
     dialog.fileSelected.connect(lambda path: take(path, statistics_format(path)))
-    return _open(dialog)
+    return open_dialog(dialog, "statistics")
 
 
 def statistics_format(path: str) -> str:
@@ -90,7 +94,7 @@ def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> 
     name = translate("RaceFiles", "Paceline race")
     dialog.selectFile(f"{name}.{kind}")
     dialog.fileSelected.connect(take)
-    return _open(dialog)
+    return open_dialog(dialog, "race")
 
 
 def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
@@ -101,10 +105,20 @@ def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -
     usual = translate("AttachmentDialog", "Text, code, tables and PDF")
     dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
     dialog.filesSelected.connect(take)
-    return _open(dialog)
+    return open_dialog(dialog, "attach")
 
 
-def _open(dialog: QFileDialog) -> QFileDialog:
+def open_dialog(dialog: QFileDialog, kind: str) -> QFileDialog:
+    """Open it where the last one of its ``kind`` was left; at home where there was none, or its folder is gone."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    folder = FOLDERS.get(kind, "")
+    dialog.setDirectory(folder if folder and Path(folder).is_dir() else str(Path.home()))
+    is_folder = dialog.fileMode() == QFileDialog.FileMode.Directory
+
+    def remember(paths: list[str]) -> None:
+        if paths:
+            FOLDERS[kind] = paths[0] if is_folder else str(Path(paths[0]).parent)
+
+    dialog.filesSelected.connect(remember)
     dialog.open()
     return dialog

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QBitmap,
@@ -16,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QStyle, QStyleOption, QVBoxLayout, QWidget
 
 from ui.theme.theme import Theme
-from ui.widgets.choice_list import ChoiceList
+from ui.widgets.choice_list import Choice, ChoiceList, kept_in_place
 from ui.widgets.styling import rule
 
 RADIUS_PX = 8  # as the stylesheet has it
@@ -164,11 +166,24 @@ class ChoicePopup(Popup):
         self.column.addWidget(rule())
         self.column.addWidget(widget)
 
+    def update_rows(self, rows: Sequence[Choice]) -> None:
+        """Show what is known by now while it is open: nothing moves under the pointer, what is new comes last."""
+        bar = self.list.verticalScrollBar()
+        scrolled = bar.value()
+        self.list.set_rows(kept_in_place(self.list.rows.rows, rows))
+        self.fit_rows()
+        bar.setValue(scrolled)
+
     def fit_rows(self) -> None:
-        """Make the list as high as its rows, or as the screen lets it."""
+        """Make the list as high as its rows, or as the screen lets it: where it is open, what is left below it."""
         model = self.list.model()
         height = sum(self.list.sizeHintForRow(row) for row in range(model.rowCount()))
-        self.list.setFixedHeight(min(height, round(self.screen().availableGeometry().height() * MOST_OF_SCREEN)))
+        room = self.screen().availableGeometry()
+        most = round(room.height() * MOST_OF_SCREEN)
+        if self.isVisible():
+            below = room.bottom() - self.list.mapToGlobal(QPoint(0, 0)).y() - EDGE_PX
+            most = max(min(most, below), self.list.height())
+        self.list.setFixedHeight(min(height, most))
 
     def _on_click(self, index: QModelIndex) -> None:
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:  # Qt tells of clicks on others, too

@@ -13,6 +13,7 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
+from ui.widgets.file_dialogs import FOLDERS
 from ui.window.header import Header
 
 SIDEBAR_PX, STATS_PX = 248, 272
@@ -222,6 +223,7 @@ class WindowLayout(QObject):
             "stats": panes.stats_wanted,
             "marks": self._stats.now.marks,
             "details": self._stats.now.details.isChecked(),
+            "folders": dict(FOLDERS),
         }
         return json.dumps(state).encode()
 
@@ -235,6 +237,9 @@ class WindowLayout(QObject):
             marks, details = tuple(state.get("marks", ())), bool(state.get("details", False))  # older ones have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
+        folders = state.get("folders")
+        if isinstance(folders, dict):
+            FOLDERS.update({kind: folder for kind, folder in folders.items() if isinstance(folder, str)})
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
         self.set_panes(Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
         self._fit_panes()

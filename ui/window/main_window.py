@@ -332,6 +332,10 @@ class MainWindow(QMainWindow):
         """Say something with a button that does it."""
         self.notice_banner.show_suggestion(text, action, do)
 
+    def withdraw_suggestion(self) -> None:
+        """What was suggested holds no longer: other models are in use, or on their way."""
+        self.notice_banner.withdraw_suggestion()
+
     def restore_composer(self, text: str) -> None:
         """Give back a text that could not be sent."""
         self.composer.set_text(text)

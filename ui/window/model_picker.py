@@ -88,7 +88,9 @@ class ModelPicker(ChoicePopup):
         engines: Sequence[EngineRecord] = (),
         silent: frozenset[str] = frozenset(),
     ) -> None:
-        """Fill the list; ``builtin`` is what leads to the models in use where they came with the app.
+        """Fill the list; in one that is open nothing moves.
+
+        ``builtin`` is what leads to the models in use where they came with the app.
 
         Of the ``engines`` those at the ``silent`` addresses do not answer.
         """
@@ -102,12 +104,12 @@ class ModelPicker(ChoicePopup):
         if draft is not None and builtin is None and all(row.path != draft.path for row in drafts):
             drafts.insert(0, file_row(draft.path, shown_name(draft), draft.size_bytes))
         draft_used = draft.path if draft else ""
-        rows = [draft_choice(row, draft_used) for row in drafts]
+        drafting = [draft_choice(row, draft_used) for row in drafts]
         if is_away:
-            rows = []  # it drafts as its engine has it
-        if rows:
+            drafting = []  # it drafts as its engine has it
+        if drafting:
             none = Choice(DRAFT, translate("ModelPicker", "No draft"))
-            rows.append(_ticked(none, is_used=draft is None))
+            drafting.append(_ticked(none, is_used=draft is None))
         heading = translate("ModelPicker", "Draft for {name}").format(name=shown_name(target)) if target else ""
         others = [
             (record, engine_choice(record, model, used, silent=record.url in silent))
@@ -117,7 +119,7 @@ class ModelPicker(ChoicePopup):
         actions = [self._action_choice(number, builtin) for number in range(len(self._actions))]
         groups = (
             (translate("ModelPicker", "Models on this computer"), [target_choice(row, used) for row in targets]),
-            (heading, rows),
+            (heading, drafting),
             (
                 translate("ModelPicker", "Other programs on this computer"),
                 [choice for record, choice in others if record.is_here],
@@ -128,7 +130,11 @@ class ModelPicker(ChoicePopup):
             ),
             (translate("ModelPicker", "More"), [each for each in actions if each is not None]),
         )
-        self.list.set_rows(grouped(groups), TARGET + used)
+        rows = grouped(groups)
+        if self.isVisible():
+            self.update_rows(rows)
+            return
+        self.list.set_rows(rows, TARGET + used)
         if not self.list.current_key():
             self.list.choose_first()
         self.fit_rows()

@@ -18,6 +18,7 @@ from app.controllers.models.jobs import JobRunner
 from app.controllers.models.library import HubLibraryController
 from app.controllers.models.picker import ModelPickerController
 from app.controllers.parts import Parts
+from app.domain.engine_view import EngineState
 from app.domain.lazy import Lazy
 from app.domain.models import ModelRef, PairView
 from app.domain.settings.fields import SettingValue
@@ -81,6 +82,7 @@ class HubController(QObject):
         self._downloads.came.connect(self._library.show)
         self._downloads.complete.connect(self._chat_now)
         self._picker = ModelPickerController(parts.window, self.jobs, self._service, chat, self.report)
+        self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # until the panel was opened
@@ -195,32 +197,50 @@ class HubController(QObject):
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
+        self._window.withdraw_suggestion()
+        self.jobs.cancel(SUGGEST)
         if self._pairs is not None:
             self._pairs.set_target(target)
-        self._library.use(target.path if target else "", draft.path if draft else "")
+        self._library.use(self._own_file(target), self._own_file(draft))
         if target is not None:
             self._suggest_draft(target, draft)
 
+    def draft_of(self, target: str) -> str:
+        """The file of the draft that a target was last used with; empty where there is none. Reads nothing."""
+        return self._library.draft_of(target)
+
+    def _own_file(self, model: ModelInfo | None) -> str:
+        """The file of a model that did not come with the app, nor was made by it; else empty."""
+        if model is None or Path(model.path) == self._parts.paths.padded_demo_file:
+            return ""
+        return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
+
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
-        """Where a target runs without a draft and the library has one, say so once, with what it would gain."""
+        """Where a target runs without a draft and one that is worth it is here, say so once, with what it gains."""
         path = Path(target.path)
+        if draft is not None:
+            self._suggested.add(target.path)
         known = target.path in self._suggested
-        self._suggested.add(target.path)
         if known or draft is not None or not path.is_file() or path.is_relative_to(assets_dir()):
             return
 
         def done(pair: PairView | None) -> None:
-            loaded = self._loaded
-            if pair is not None and pair.draft is not None and loaded is not None and loaded.path == target.path:
+            ready = self._ready
+            is_wanted = ready is not None and ready.target.path == target.path and ready.draft is None
+            is_loading = self._window.engine_view.state is EngineState.LOADING
+            if is_wanted and not is_loading and pair is not None and pair.draft is not None:
+                self._suggested.add(target.path)
                 self._show_suggestion(pair, pair.draft.ref)
 
         self.jobs.run(SUGGEST, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log)
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
         name = pair.draft.name if pair.draft else ""
-        words = translate("HubController", "“{name}” from your library can draft for this model.").format(name=name)
+        words = translate("HubController", "“{name}”, which is on this computer, can draft for this model.").format(
+            name=name
+        )
         if pair.outlook is not None:
-            words = f"{words} {in_language(pair.outlook.advice)}"
+            words = f"{words} {in_language(pair.outlook.headline)}"
         self._window.suggest(
             words,
             translate("HubController", "Use it"),

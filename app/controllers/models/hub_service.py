@@ -33,7 +33,7 @@ from app.domain.models import (
 from app.domain.settings.values import Settings
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
-from app.hub.errors import HubError, HubNotFoundError
+from app.hub.errors import HubError, HubNotFoundError, LibraryError
 from app.hub.file_names import is_gguf
 from app.hub.library.folder_scan import scan_folder
 from app.hub.library.library import Library
@@ -252,11 +252,11 @@ class HubService:
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
-        """The library's models that can draft for a target, by vocabulary and size; none where it cannot be read."""
+        """The models here that can draft for a target, by vocabulary and size; none where it cannot be read."""
         from app.hub.pairs.draft_finder import Sources, find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.hub.remote_header import read_local_header  # noqa: PLC0415
 
-        models = self.library.models()
+        models = self.library.models_near(Path(target))
         try:
             found = find_drafts(read_local_header(Path(target)), Sources(models), should_stop)
         except EngineError as error:
@@ -266,15 +266,23 @@ class HubService:
         rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
 
-    def note_use(self, target: str, draft: str) -> None:
-        """Remember that these files were loaded, and that they go together."""
+    def note_use(self, target: str, draft: str) -> dict[str, str]:
+        """Keep these files, which were loaded, in the library, as used now and as a pair; then all pairs, by files."""
         now = datetime.now(UTC)
-        names = {str(model.path): model.name for model in self.library.models()}
-        for path in (target, draft):
-            if path in names:
-                self.library.mark_used(Path(path), now)
-        if target in names and draft in names:
+        names = {}
+        for path in filter(None, (target, draft)):
+            try:
+                names[path] = self.library.add(Path(path)).name
+            except LibraryError as error:  # gone by now
+                log.info("%s is not kept in the library: %s", path, error.message)
+                continue
+            self.library.mark_used(Path(path), now)
+        if len(set(names.values())) == 2:
             self.library.set_draft(names[target], names[draft])
+        here = {model.name: str(model.path) for model in self.library.models() if not model.missing}
+        return {
+            str(model.path): here[model.draft] for model in self.library.models() if model.draft and model.draft in here
+        }
 
     def add(self, path: str) -> str:
         """Add a file where it lies; its name in the library.

@@ -28,9 +28,11 @@ class HubLibraryController(QObject):
 
     Signals:
         changed(): a model was added or removed by hand.
+        noted(): what is loaded is in the library, as used now.
     """
 
     changed = Signal()
+    noted = Signal()
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class HubLibraryController(QObject):
         self._log = log
         self._stop = threading.Event()  # of a scan
         self._used = ("", "")  # the files of target and draft
+        self._pairs: dict[str, str] = {}  # files of targets and of what they were used with
         self._looked_elsewhere = False
         self._scanned: LibraryAnswer | None = None  # what the last scan of a folder found
 
@@ -69,11 +72,20 @@ class HubLibraryController(QObject):
         requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
-        """Note which files are loaded; empty where there is none."""
+        """Note which files are loaded, and keep them; empty where there is none, or where they came with the app."""
         self._used = used = (target, draft)
-        self._jobs.run("use", lambda _stop: self._service().note_use(*used), lambda _none: None, self._log)
-        if self._navigation.is_open:
-            self.show()
+
+        def done(pairs: dict[str, str]) -> None:
+            self._pairs = pairs
+            self.noted.emit()
+            if self._navigation.is_open:
+                self.show()
+
+        self._jobs.run("use", lambda _stop: self._service().note_use(*used), done, self._log)
+
+    def draft_of(self, target: str) -> str:
+        """The file of the draft that a target was last used with; empty where there is none. Reads nothing."""
+        return self._pairs.get(target, "")
 
     def on_page(self) -> None:
         """The page is shown: at the first time the folders of other apps are looked at as well."""

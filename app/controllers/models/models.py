@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class ModelController:
         self._keeper = parts.keeper
         self._paths = parts.paths
         self._demo = demo
+        self.draft_of: Callable[[str], str] = lambda _target: ""  # what a target was last used with; reads nothing
         self._ready: EngineReady | None = None
         self._loaded: LoadRequest | None = None  # what brought it
         self._ended = ""  # how the engine ended last
@@ -139,9 +141,15 @@ class ModelController:
         self._load({})
 
     def choose_file(self, path: str, role: str) -> None:
-        """Use a file as target or as draft."""
+        """Use a file as target or as draft. Another target brings the draft that it was last used with, or none.
+
+        One that was chosen for the target before it may not fit this one, or cost more than it.
+        """
         if role == "target":
-            self._load({"target_path": path})
+            changes: dict[str, SettingValue] = {"target_path": path}
+            if self._loaded is None or path != self._loaded.target:
+                changes["draft_path"] = self.draft_of(path)
+            self._load(changes)
         else:
             self._set_draft(path, {"draft_path": path})
 
@@ -373,6 +381,7 @@ class ModelController:
         is_fallback: bool = False,
         is_again: bool = False,
     ) -> None:
+        self._window.withdraw_suggestion()
         self._pending.append(_Pending(wanted, request, is_fallback, is_again))
         self._worker.load(request)
 
@@ -380,6 +389,7 @@ class ModelController:
         if not self.usable:
             self._say(Problem("No target is loaded", "A draft needs a target.", "Open a target first."))
             return
+        self._window.withdraw_suggestion()
         self._pending.append(_Pending(changes))
         self._worker.set_draft(path)
 

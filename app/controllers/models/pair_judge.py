@@ -5,6 +5,7 @@ Calls block. The verdicts themselves are reached by `app.hub.pairs.assessment`.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
 from app.hub.records import FileKind, LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.drafters.translation.comparison import speaks_words
-from engine.errors import DeviceError
+from engine.errors import DeviceError, EngineError
 from engine.fit.fit import Verdict
 from engine.fit.table import Room, experts_to_leave, fit_table
 from engine.gguf.head_files import has_next_token_layers, head_method
@@ -58,11 +59,12 @@ from ui.text.formatting import parameters
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
+log = logging.getLogger(__name__)
+
 ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
 IsFasterBeside = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
-MOST_JUDGED = 4  # drafts of the library, cheapest first
 EVERYTHING = 10_000  # layers: more than any model has
 MAX_HEADER_BYTES = 128 << 20  # of all headers that are remembered; one has up to 20 MB
 DIFFER = mark("HubPairs", "The vocabularies differ.")
@@ -207,19 +209,47 @@ class PairJudge:
         return self._outlooks.of_list(target, draft, self._conditions(plan))
 
     def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The library's best draft for a target that has none: of those that match, the one that gains most.
+        """The best draft for a target that has none, of the library and beside it; None where none is worth it.
+
+        Headers tell first what could be worth it: only of that the vocabulary is read, which takes seconds.
 
         Raises:
             ModelFileError: the target's header cannot be used, or it was asked to stop.
         """
-        known = self.known(target, should_stop)
-        search = find_drafts(known, Sources(self.service.library.models()), should_stop)
-        views = [
-            self.judge(target, ModelRef(path=str(candidate.path)), should_stop)
-            for candidate in search.matching[:MOST_JUDGED]
-        ]
-        fitting = [view for view in views if view.fit is None or view.fit.level is not FitLevel.TOO_LARGE]
-        return max(fitting, key=_promise, default=None)
+        known, best = self.known(target, should_stop), None
+        for promise, model in self._worth_a_look(known, should_stop):
+            if best is not None and best.outlook is not None and best.outlook.promise >= promise:
+                break  # what another vocabulary cannot say only takes from a promise
+            if not find_drafts(known, Sources((model,)), should_stop).matching:
+                continue
+            view = self.judge(target, ModelRef(path=str(model.path)), should_stop)
+            if view.outlook is None or not view.outlook.is_draft_worth_using or view.match is Match.NO:
+                continue
+            if view.fit is not None and view.fit.level is FitLevel.TOO_LARGE:
+                continue
+            if best is None or best.outlook is None or view.outlook.promise > best.outlook.promise:
+                best = view
+        return best
+
+    def _worth_a_look(
+        self, target: KnownModel, should_stop: ShouldStop
+    ) -> list[tuple[tuple[bool, float], LibraryModel]]:
+        """What would be worth using if it spoke all of the target's tokens, the best first."""
+        if target.path is None:
+            return []
+        found, room, own = [], self.room(), target.path.resolve()
+        for model in self.service.library.models_near(target.path):
+            if model.missing or model.path.resolve() == own:
+                continue
+            try:
+                draft = self.known(ModelRef(path=str(model.path)), should_stop, may_be_head=True)
+            except EngineError as error:
+                log.info("%s is no draft: %s", model.name, error.message)
+                continue
+            outlook = self._outlook(target, draft, self.placed(target, draft, room), 1.0)
+            if outlook is not None and outlook.is_draft_worth_using:
+                found.append((outlook.promise, model))
+        return sorted(found, key=lambda each: each[0], reverse=True)
 
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
@@ -232,7 +262,8 @@ class PairJudge:
         known = self.known(target, should_stop)
         side = self.side(target, known)
         report(DraftList(side, busy=True))
-        models = self.service.library.models()
+        library = self.service.library
+        models = library.models_near(known.path) if known.path is not None else library.models()
         sources = Sources((*models, *self._others_here(known, models)), catalog, self.service.client)
 
         def on_progress(search: DraftSearch) -> None:
@@ -361,14 +392,6 @@ def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
-
-
-def _promise(pair: PairView) -> float:
-    """How much a pair may gain; where nothing is known of it, the smaller draft is the better guess."""
-    if pair.outlook is not None:
-        return pair.outlook.gain.high
-    size = pair.draft.size_bytes if pair.draft else None
-    return 1.0 / size if size else 0.0
 
 
 def _draft_list(target: PairSide, search: DraftSearch, *, busy: bool) -> DraftList:

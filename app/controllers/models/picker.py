@@ -49,20 +49,25 @@ class ModelPickerController(QObject):
             self._view, self._drafts_of = replace(self._view, drafts=()), path
             self._header.set_models(self._view)
 
-        def listed(rows: tuple[LibraryRow, ...]) -> None:
-            self._view = replace(self._view, targets=rows)
-            self._header.set_models(self._view)
-
         def drafts(rows: tuple[LibraryRow, ...]) -> None:
             if path == self._drafts_of:
                 self._view = replace(self._view, drafts=rows)
                 self._header.set_models(self._view)
 
-        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
+        self.prepare()
         if path:
             self._jobs.run(
                 "drafts to choose", lambda stop: self._service().drafts_here(path, stop), drafts, self._report
             )
+
+    def prepare(self) -> None:
+        """Read the library ahead: a list that opens is whole, but for drafts, whose vocabularies are read first."""
+
+        def listed(rows: tuple[LibraryRow, ...]) -> None:
+            self._view = replace(self._view, targets=rows)
+            self._header.set_models(self._view)
+
+        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
 
     def _pick(self, path: str) -> None:
         """Load a target, with the draft that it is paired with; the chat goes on with it."""

@@ -105,16 +105,6 @@ class Outlook:
         return tuple(part for part in parts if part)
 
     @property
-    def advice(self) -> Sentence:
-        """What to expect of a draft that is offered, in a sentence or two."""
-        if self.gain.draft_pays or self.gain.draft_share is None:
-            return self.headline
-        return said(
-            "It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.",
-            percent=self.gain.draft_share * 100,
-        )
-
-    @property
     def is_measured(self) -> bool:
         """Whether the headline is a figure that was measured with this pair."""
         return self.measured is not None and bool(measured_words(self.measured))
@@ -126,6 +116,27 @@ class Outlook:
             return self.gain.is_gain
         race = self.measured.race
         return (race.speedup if race is not None else self.measured.speedup or 0.0) >= 1.0
+
+    @property
+    def is_draft_worth_using(self) -> bool:
+        """Whether the draft is to be offered: it was measured faster, or is expected to pay by its low end.
+
+        What was measured decides alone; a race by the low end of its interval where it has one.
+        """
+        if self.measured is not None and self.is_measured:
+            race, answers = self.measured.race, self.measured.speedup
+            if race is None:
+                return (answers or 0.0) >= _NO_GAIN
+            return race.low > 1.0 if race.low is not None else race.speedup >= _NO_GAIN
+        return self.gain.draft_pays and self.gain.low >= _NO_GAIN and self.gain.low > self.text_alone.low
+
+    @property
+    def promise(self) -> tuple[bool, float]:
+        """What drafts are compared by, the larger the better: what was measured comes before what is forecast."""
+        if self.measured is not None and self.is_measured:
+            race = self.measured.race
+            return True, race.speedup if race is not None else self.measured.speedup or 0.0
+        return False, self.gain.low
 
     @property
     def _expected(self) -> Sentence:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from app.hub.errors import LibraryError, UnsafeNameError
@@ -29,7 +30,7 @@ from app.hub.file_names import (
 from app.hub.library import ollama
 from app.hub.library.index import Index, IndexEntry, IndexFile
 from app.hub.library.ollama import Skipped
-from app.hub.library.other_folders import MAX_OFFERS, is_model_file, known_places, offers_in
+from app.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
 from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
 from engine.sentences import said
 
@@ -58,6 +59,22 @@ class Library:
         if unknown:
             index = self._index.change(lambda now: _with_new(now, unknown))
         return tuple(self._model(entry) for entry in sorted(index.entries.values(), key=lambda e: e.name.lower()))
+
+    def models_near(self, target: Path) -> tuple[LibraryModel, ...]:
+        """All models, and those that lie in the folder of a file: who has a draft beside its target means them so."""
+        models = self.models()
+        known = {file.resolve() for model in models for file in model.files}
+        try:
+            files = sorted(file for file in islice(target.parent.iterdir(), MAX_SEEN) if is_gguf(file.name))
+        except OSError:  # gone, or not to be read
+            return models
+        offers = (offer_of("", file) for file in files if file.resolve() not in known)
+        near = (
+            LibraryModel(each.name, each.files, each.kind, Origin.IN_PLACE, each.quantization, each.size_bytes)
+            for each in offers
+            if each is not None
+        )
+        return (*models, *near)
 
     def find(self, name: str) -> LibraryModel:
         """The model of this name, or of this file, path or repository/file.

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import ASSETS, make_window
+from ui.widgets.file_dialogs import FOLDERS
 from ui.window.layout import SIDEBAR_PX, STATS_PX
 from ui.window.main_window import MainWindow
 
@@ -164,3 +165,13 @@ def test_panes_begin_wider_where_the_text_is_larger(qtbot: QtBot) -> None:
     window.show()
     qtbot.waitUntil(lambda: window.stats.width() == min(2 * STATS_PX, window.stats.maximumWidth()))
     assert window.sidebar.width() == 2 * SIDEBAR_PX
+
+
+def test_the_folders_of_dialogs_are_kept_with_the_layout(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FOLDERS, "model", "/models")
+    kept = window.save_layout()
+    monkeypatch.setitem(FOLDERS, "model", "/elsewhere")
+    window.restore_layout(kept)
+    assert FOLDERS["model"] == "/models"
+    window.restore_layout(json.dumps(json.loads(kept) | {"folders": {"model": 3}}).encode())
+    assert FOLDERS["model"] == "/models"

@@ -74,3 +74,30 @@ def test_only_what_can_draft_for_the_target_in_use_is_offered_as_its_draft(
     assert f"draft:{target}" not in keys_of(harness)
     take(harness, f"draft:{draft}")
     qtbot.waitUntil(lambda: draft in harness.engine.drafts, timeout=WAIT_MS)
+
+
+def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
+    harness: AppHarness, tmp_path: Path, qtbot: QtBot
+) -> None:
+    target, draft = tmp_path / "big.gguf", tmp_path / "small.gguf"
+    shutil.copy(builtin_target(), target)
+    shutil.copy(builtin_draft(), draft)
+    service = harness.controller.hub.service  # type: ignore[union-attr]
+    harness.engine.ready(str(target), str(draft))
+    qtbot.waitUntil(lambda: service.draft_of(str(target)) == str(draft), timeout=WAIT_MS)
+    used = {model.path: model.last_used for model in service.library.models()}
+    assert used[target] is not None
+    assert used[draft] is not None
+    qtbot.waitUntil(lambda: harness.controller.models.draft_of(str(target)) == str(draft), timeout=WAIT_MS)
+    harness.window.model_file_chosen.emit("models/other.gguf", "target")
+    assert harness.engine.loads[-1].draft is None, "what was chosen for another target does not stay"
+    harness.engine.ready("models/other.gguf", None)
+    harness.window.model_file_chosen.emit(str(target), "target")
+    assert harness.engine.loads[-1].draft == str(draft)
+
+
+def test_models_of_the_app_itself_are_not_kept(harness: AppHarness, qtbot: QtBot) -> None:
+    service = harness.controller.hub.service  # type: ignore[union-attr]
+    harness.engine.ready(str(builtin_target()), str(builtin_draft()))
+    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)  # type: ignore[union-attr]
+    assert not any(model.path == builtin_target() for model in service.library.models())

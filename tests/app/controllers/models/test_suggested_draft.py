@@ -1,4 +1,4 @@
-"""A target that is opened without a draft: one of the library that matches is suggested, once, with a button."""
+"""A target that is opened without a draft: one that is here and worth it is suggested, once, with a button."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.domain.speed.pair_speed import RaceSpeed
 from app.paths import builtin_draft, builtin_target, find_paths
+from app.storage.pair_speeds import PairSpeeds
 from tests.app.fakes import AppHarness
 from tests.app.hub.pairs.test_outlooks import keep_passes
 from tests.engine.gguf_factory import tiny_llama
@@ -28,6 +30,12 @@ def opened(harness: AppHarness, target: Path, draft: str | None = None) -> None:
     harness.engine.ready(str(target), draft)
 
 
+def pays(target: Path, draft_ms: float) -> None:
+    """Let passes of the target be known here, and those of a draft of this cost."""
+    keep_passes(find_paths().cache, target, 4.0)
+    keep_passes(find_paths().cache, builtin_draft(), draft_ms)
+
+
 def jobs_done(harness: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)
     qtbot.wait(50)
@@ -36,9 +44,8 @@ def jobs_done(harness: AppHarness, qtbot: QtBot) -> None:
 def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path
 ) -> None:
-    draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
-    keep_passes(find_paths().cache, target, 4.0)
-    keep_passes(find_paths().cache, draft, 0.2)
+    draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
+    pays(target, 0.2)
     harness.controller.hub.service.add(str(draft))
     opened(harness, target)
     banner = harness.window.notice_banner
@@ -51,7 +58,67 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     assert banner.isHidden()
 
 
+def test_one_beside_its_target_counts(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
+    pays(target, 0.2)
+    shutil.copy(builtin_draft(), tmp_path / "small.gguf")
+    opened(harness, target)
+    banner = harness.window.notice_banner
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    with qtbot.waitSignal(harness.window.model_file_chosen) as chosen:
+        qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
+    assert chosen.args == [str(tmp_path / "small.gguf"), "draft"]
+
+
+@pytest.mark.parametrize("why", ["dear", "measured slower", "nothing known"])
+def test_what_is_not_worth_it_is_not_offered(
+    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, why: str
+) -> None:
+    draft = Path(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
+    if why != "nothing known":
+        pays(target, 3.6 if why == "dear" else 0.2)
+    if why == "measured slower":
+        race = RaceSpeed(1.0, "auto", 0.0, 0.96, 0.93, 0.98, 3)
+        PairSpeeds(find_paths().pair_speeds_file).add_race(target.stem, draft.stem, race)
+    harness.controller.hub.service.add(str(draft))
+    opened(harness, target)
+    jobs_done(harness, qtbot)
+    assert harness.window.notice_banner.action_button.isHidden()
+
+
+@pytest.mark.parametrize("then", ["draft", "target", "demo", "away", "loading"])
+def test_it_goes_with_what_it_was_said_of(
+    harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path, then: str
+) -> None:
+    pays(target, 0.2)
+    draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
+    opened(harness, target)
+    banner = harness.window.notice_banner
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    if then == "draft":
+        harness.engine.ready(str(target), str(draft))
+    elif then == "target":
+        harness.engine.ready(str(tmp_path / "other.gguf"), None)
+    elif then == "demo":
+        harness.engine.ready(str(builtin_target()), str(builtin_draft()))
+    elif then == "away":
+        harness.controller.hub.models_loaded(None)
+    else:
+        harness.window.model_file_chosen.emit(str(tmp_path / "other.gguf"), "target")
+    qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text(), timeout=WAIT_MS)
+
+
+def test_of_a_suggestion_nothing_stays_without_its_button(
+    harness: AppHarness,
+) -> None:
+    harness.window.suggest("It can draft.", "Use it", lambda: None)
+    harness.window.show_notice("Something else.")
+    assert harness.window.notice_banner.message.text() == "Something else."
+    harness.window.withdraw_suggestion()
+    assert not harness.window.notice_banner.isHidden()
+
+
 def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
+    pays(target, 0.2)
     harness.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
     opened(harness, target)
     banner = harness.window.notice_banner

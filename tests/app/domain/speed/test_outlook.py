@@ -101,7 +101,30 @@ def test_what_limits_passes_and_what_a_range_rests_on_is_told(changes: dict[str,
     assert words in joined(replace(OUTLOOK, **changes).sentences)  # type: ignore[arg-type]
 
 
-def test_a_draft_that_would_not_pay_is_advised_against() -> None:
-    dear = replace(OUTLOOK, gain=replace(OUTLOOK.gain, draft_share=0.93, draft_pays=False))
-    assert dear.advice == "It would hardly pay off here: a drafted token costs 93% of a pass of this model."
-    assert OUTLOOK.advice == OUTLOOK.headline
+RACE = RaceSpeed(1.0, "auto", 0.0, 1.13, 1.10, 1.17, 4)
+
+
+@pytest.mark.parametrize(
+    ("gain", "speed", "is_worth"),
+    [
+        (GainRange(1.12, 1.48, 0.2, True), None, True),
+        (GainRange(1.02, 1.48, 0.2, True), None, False),  # the low end decides
+        (GainRange(1.1, 1.3, 0.2, True), None, False),  # what text gives alone
+        (GainRange(1.12, 1.48, 0.9, False), None, False),
+        (GainRange(1.0, 1.4, 0.58, False), PairSpeed("t", "d", races=(RACE,)), True),
+        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, speedup=0.96, low=0.9),)), False),
+        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", races=(replace(RACE, low=0.99),)), False),
+        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d", answers(0.96, 9)), False),
+        (GainRange(1.0, 1.0, 0.9, False), PairSpeed("t", "d", answers(1.3, 9)), True),
+        (GainRange(1.5, 2.0, 0.1, True), PairSpeed("t", "d"), True),  # nothing was measured of it
+    ],
+)
+def test_a_draft_is_offered_where_it_was_faster_or_pays_by_its_low_end(
+    gain: GainRange, speed: PairSpeed | None, *, is_worth: bool
+) -> None:
+    assert replace(OUTLOOK, gain=gain, measured=speed).is_draft_worth_using is is_worth
+
+
+def test_what_was_measured_comes_before_what_is_forecast() -> None:
+    measured = replace(OUTLOOK, measured=PairSpeed("t", "d", races=(RACE,)))
+    assert measured.promise > replace(OUTLOOK, gain=GainRange(2.0, 3.0, 0.1, True)).promise

@@ -1,0 +1,54 @@
+"""Dialogs for files open where the last one of their kind was left, at the next start as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from ui.settings.rows import ask_model_file
+from ui.widgets.file_dialogs import FOLDERS, ask_attachment_files, ask_export_file
+
+
+@pytest.fixture(autouse=True)
+def _no_folders() -> Iterator[None]:
+    FOLDERS.clear()
+    yield
+    FOLDERS.clear()
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    return widget
+
+
+def ask(parent: QWidget) -> QFileDialog:
+    return ask_model_file(parent, "target", lambda _path: None)
+
+
+def test_a_dialog_opens_where_the_last_of_its_kind_was_left(parent: QWidget, tmp_path: Path) -> None:
+    first = ask(parent)
+    assert first.directory().path() == str(Path.home())
+    first.filesSelected.emit([str(tmp_path / "a.gguf")])
+    first.close()
+    again, other = ask(parent), ask_attachment_files(parent, lambda _paths: None)
+    assert again.directory().path() == str(tmp_path)
+    assert other.directory().path() == str(Path.home()), "each kind has its own"
+    for dialog in (again, other):
+        dialog.close()
+
+
+def test_a_name_that_was_proposed_stays_and_a_folder_that_is_gone_is_passed_over(
+    parent: QWidget, tmp_path: Path
+) -> None:
+    FOLDERS.update({"export": str(tmp_path), "model": str(tmp_path / "gone")})
+    export, model = ask_export_file(parent, "chats.md", lambda _path: None), ask(parent)
+    assert export.selectedFiles() == [str(tmp_path / "chats.md")]
+    assert model.directory().path() == str(Path.home())
+    for dialog in (export, model):
+        dialog.close()
