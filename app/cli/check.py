@@ -27,7 +27,10 @@ from engine.sandbox.probe import probe
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the verdict and what to expect; exit code 0 for a pair that fits, 1 for one that does not."""
+    """Print the one verdict, then what to expect; exit code 0 for a pair that fits, 1 for one that does not.
+
+    A pair that fits and would not pay off here is said to be so, with 0: it can be used.
+    """
     target = Path(options.target)
     if options.draft is None:
         return _check_own_heads(target, as_json=options.json)
@@ -44,16 +47,24 @@ def command(options: argparse.Namespace) -> int:
     if not found.matches:
         print(f"{draft.name} cannot draft for {target.name}: {found.reason}")
         return 1
+    if expected is not None and expected.would_lose:
+        print(f"{draft.name} could draft for {target.name}, but it would not pay off here.")
+        speaks = speaks_words(found.speaks) if found.speaks is not None else ""
+        _print_each(speaks, found.difference, *expected.why_not)
+        return 0
     if is_head:
         print(f"{draft.name} can draft for {target.name}: it is a head made for such a model, and both ran together.")
     elif found.speaks is None:
         print(f"{draft.name} can draft for {target.name}: their vocabularies match.")
     else:
         print(f"{draft.name} can draft for {target.name}. {speaks_words(found.speaks)}")
-    for sentence in (found.difference, *(expected.sentences if expected else ())):
-        if sentence:
-            print(sentence)
+    _print_each(found.difference, *(expected.sentences if expected else ()))
     return 0
+
+
+def _print_each(*sentences: str) -> None:
+    for sentence in filter(None, sentences):
+        print(sentence)
 
 
 def _check_own_heads(target: Path, *, as_json: bool) -> int:
@@ -115,11 +126,19 @@ def _as_dict(target: Path, draft: Path, found: PairVerdict, expected: Outlook | 
         "target": str(target),
         "draft": str(draft),
         "compatible": found.matches,
+        "verdict": _verdict_name(found, expected),
         "reason": found.reason or None,
         "speaks": found.speaks,
         "template_difference": found.difference,
         "expected": _expected(expected) if found.matches else None,
     }
+
+
+def _verdict_name(found: PairVerdict, expected: Outlook | None) -> str:
+    """What the first line says, in a word or two."""
+    if not found.matches:
+        return "cannot"
+    return "would not pay" if expected is not None and expected.would_lose else "can"
 
 
 def outlook(target: Path, draft: Path | None, speaks: float | None = None) -> Outlook | None:

@@ -131,6 +131,20 @@ class Outlook:
         return self.gain.draft_pays and self.gain.low >= _NO_GAIN and self.gain.low > self.text_alone.low
 
     @property
+    def would_lose(self) -> bool:
+        """Whether there is a draft, or a head, that was measured slower, or is not expected to pay at its best."""
+        if self.gain.draft_share is None:
+            return False
+        return not self.is_gain if self.is_measured else not self.gain.draft_pays
+
+    @property
+    def why_not(self) -> tuple[Sentence, ...]:
+        """What there is to say of a draft that `would_lose`, the reason first: no gain is told of it."""
+        if self.is_measured:
+            return (self.headline, *self.details)
+        return tuple(part for part in (self._draft, self._bound, self._basis) if part)
+
+    @property
     def promise(self) -> tuple[bool, float]:
         """What drafts are compared by, the larger the better: what was measured comes before what is forecast."""
         if self.measured is not None and self.is_measured:

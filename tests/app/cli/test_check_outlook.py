@@ -50,6 +50,32 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
     assert "Measured here: 2.50×" in capsys.readouterr().out
 
 
+def test_a_draft_that_fits_and_does_not_pay_has_one_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_passes(find_paths().cache, builtin_target(), 4.0)
+    keep_passes(find_paths().cache, builtin_draft(), 3.8)
+    assert main(["check", *PAIR]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == f"{builtin_draft().name} could draft for {builtin_target().name}, but it would not pay off here."
+    assert any("95% of a pass" in line for line in others)
+    assert not any("can draft" in line or "with drafting" in line for line in others)
+    assert main(["check", "--json", *PAIR]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["compatible"] is True
+    assert facts["verdict"] == "would not pay"
+
+
+def test_what_was_measured_decides_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_passes(find_paths().cache, builtin_target(), 4.0)
+    keep_passes(find_paths().cache, builtin_draft(), 0.2)
+    for speedup, ending in ((0.9, "but it would not pay off here."), (1.2, "their vocabularies match.")):
+        race = RaceSpeed(speedup, "auto", 0.0, speedup, None, None, 3)
+        PairSpeeds(find_paths().pair_speeds_file).add_race(builtin_target().stem, builtin_draft().stem, race)
+        assert main(["check", *PAIR]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].endswith(ending)
+        assert f"Measured here: {speedup:.2f}×" in "".join(lines)
+
+
 def test_what_heads_gain_is_reported_with_what_that_rests_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
