@@ -62,7 +62,7 @@ def command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_each(*sentences: str) -> None:
+def _print_each(*sentences: str | None) -> None:
     for sentence in filter(None, sentences):
         print(sentence)
 

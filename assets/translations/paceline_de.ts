@@ -2411,8 +2411,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name} ist heruntergeladen und steht in der Bibliothek: Modelle, oder Strg+M.</translation>
     </message>
     <message>
-        <source>“{name}” from your library can draft for this model.</source>
-        <translation>„{name}“ aus Ihrer Bibliothek kann für dieses Modell entwerfen.</translation>
+        <source>“{name}”, which is on this computer, can draft for this model.</source>
+        <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
     </message>
     <message>
         <source>Use it</source>
@@ -5702,10 +5702,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>llama.cpp uses at most {most} devices.</source>
         <translation>llama.cpp nutzt höchstens {most} Geräte.</translation>
-    </message>
-    <message>
-        <source>It would hardly pay off here: a drafted token costs {percent:.0f}% of a pass of this model.</source>
-        <translation>Es würde sich hier kaum lohnen: Ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs dieses Modells.</translation>
     </message>
     <message>
         <source>Expect about {slow:.0f}–{fast:.0f} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
