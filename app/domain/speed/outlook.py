@@ -142,7 +142,7 @@ class Outlook:
         """What there is to say of a draft that `would_lose`, the reason first: no gain is told of it."""
         if self.is_measured:
             return (self.headline, *self.details)
-        return tuple(part for part in (self._draft, self._bound, self._basis) if part)
+        return tuple(part for part in (self._draft, self._bound, self._basis, self._head_basis) if part)
 
     @property
     def promise(self) -> tuple[bool, float]:

@@ -89,7 +89,7 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         keep_passes(find_paths().cache, Path(words[0]), 4.0)
         assert main(["check", *words]) == 0
         text = capsys.readouterr().out
-        assert "Expect about" in text
+        assert ("Expect about" in text) is (words is alone)  # the other head is too dear to promise anything
         assert "A token of the head costs " in text
         assert "the range is what was published of others." in text
         assert main(["check", "--json", *words]) == 0

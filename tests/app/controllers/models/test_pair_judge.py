@@ -97,7 +97,7 @@ def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path
 
 @pytest.mark.parametrize("used_with", ["this target", "another"])
 def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_path: Path) -> None:
-    library = SimpleNamespace(folder=tmp_path, models=tuple)
+    library = SimpleNamespace(folder=tmp_path, models=tuple, models_near=lambda _path: ())
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
     target = builtin_target() if used_with == "this target" else builtin_draft()
     request = LoadRequest(str(target), str(builtin_draft()))
