@@ -10274,8 +10274,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{tokens} Token ({cached} im Cache)</translation>
     </message>
     <message>
-        <source>As fast as plain</source>
-        <translation>So schnell wie ohne</translation>
+        <source>About as fast as plain</source>
+        <translation>Etwa so schnell wie ohne</translation>
     </message>
     <message>
         <source>{times} faster</source>

@@ -122,7 +122,7 @@ _HELP = {
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
 ESTIMATED = mark("StatsPanel", "Estimated from the file's header, since llama.cpp did not report it.")
-EVEN = (0.995, 1.005)  # between these, two digits say 1.00
+EVEN = (0.95, 1.05)  # between these, a difference is as much chance as speed, and no gain is told of a pair
 MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
 SOURCES = {
     Source.DRAFT: (
@@ -244,7 +244,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
 def faster_words(speedup: float) -> str:
     """A speed over plain decoding's, in words: ``1.62× faster``."""
     if EVEN[0] < speedup < EVEN[1]:
-        return translate("StatsPanel", "As fast as plain")
+        return translate("StatsPanel", "About as fast as plain")
     faster, slower = translate("StatsPanel", "{times} faster"), translate("StatsPanel", "{times} slower")
     return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
 
