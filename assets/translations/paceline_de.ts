@@ -1894,6 +1894,10 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
+        <source>There is no comparison with plain decoding: no drafted token was accepted, so it was the computer that was faster than when the cost of a pass was measured.</source>
+        <translation>Ein Vergleich mit einfachem Dekodieren fehlt: Kein vorgeschlagenes Token wurde angenommen, schneller war also der Rechner als bei der Messung der Kosten eines Durchlaufs.</translation>
+    </message>
+    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
     </message>

@@ -254,7 +254,8 @@ def _shown_speedup(sums: Sums) -> float | None:
     known_s, all_s = sums.compared_s, sums.stats.decode_s
     compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
     is_telling = sums.stats.proposed > 0 and sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared
-    return sums.speedup if is_telling else None
+    speedup = sums.speedup if is_telling else None
+    return None if speedup is not None and speedup > 1.0 and not sums.stats.accepted else speedup
 
 
 def sums_texts(sums: Sums) -> dict[str, str]:

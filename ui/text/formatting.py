@@ -170,12 +170,18 @@ def _speed_words(stats: RunStats) -> str:
             "There is no comparison with plain decoding, whose cost was not known: it is measured while the "
             "window is idle, and dropped if the computer became much slower or faster during the answer.",
         )
-    else:
+    elif stats.plain_ms < TRUSTED_PASS_MS:
         why = translate(
             "Figures",
             "There is no comparison with plain decoding: its passes take only {cost} here, so the result "
             "would say more about drawing the window than about drafting.",
         ).format(cost=milliseconds(stats.plain_ms))
+    else:
+        why = translate(
+            "Figures",
+            "There is no comparison with plain decoding: no drafted token was accepted, so it was the computer "
+            "that was faster than when the cost of a pass was measured.",
+        )
     return f"{words} {why}"
 
 

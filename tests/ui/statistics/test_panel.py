@@ -431,6 +431,8 @@ def test_sums_of_all_time(shown: StatsPanel) -> None:
     shown.show_all(ROWS[:1], replace(TOGETHER, plain_s=3.0))
     assert list(page.pair_lines) == [("big-Q4_K_M", "small", "auto")]
     assert page.lines["saved"].value == "\N{MINUS SIGN}6.00 s"
+    shown.show_all(ROWS[:1], replace(TOGETHER, stats=replace(TOGETHER.stats, accepted=0)))
+    assert page.speedup.value == UNKNOWN
 
 
 def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:

@@ -133,6 +133,9 @@ def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_onl
     assert "no comparison" not in formatting.footer_parts(stats)[0][1]
     assert "whose cost was not known" in formatting.footer_parts(replace(stats, plain_ms=None))[0][1]
     assert "no comparison" not in formatting.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
+    kept_nothing = replace(stats, tokens=107, passes=107, proposed=28, accepted=0)
+    assert "no drafted token was accepted, so it was the computer" in formatting.footer_parts(kept_nothing)[0][1]
+    assert "\N{MULTIPLICATION SIGN} plain" not in formatting.footer(kept_nothing)
 
 
 def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
