@@ -38,6 +38,7 @@ def make_window(qtbot: QtBot) -> MainWindow:
     ]
     window.show_conversation("t", views)
     values = {layer: {field.key: LayeredValue(field.default, Layer.DEFAULT) for field in FIELDS} for layer in EDITABLE}
+    values[Layer.CHAT]["temperature"] = LayeredValue(0.3, Layer.CHAT)  # so that there is something to reset
     fields = tuple(field for field in FIELDS if field.section in ("Speculation", "Sampling"))
     window.chat_settings.set_view(LayersView(fields, values, "tiny"), 1)
     window.resize(1280, 800)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.filled_window import DIALOGS, make_window, open_dialog, open_settings
@@ -18,7 +18,7 @@ def window(qtbot: QtBot) -> MainWindow:
     return make_window(qtbot)
 
 
-def press_enter(dialog: QDialog, button: QPushButton | QCheckBox, qtbot: QtBot) -> None:
+def press_enter(dialog: QWidget, button: QPushButton | QCheckBox, qtbot: QtBot) -> None:
     """Reach a button as Tab does and press Enter on it."""
     qtbot.waitUntil(dialog.isActiveWindow)
     button.setFocus(Qt.FocusReason.TabFocusReason)
@@ -75,7 +75,7 @@ def test_enter_presses_every_button_of_a_dialog(window: MainWindow, name: str, q
             each.close()
 
 
-def buttons(dialog: QDialog) -> list[QPushButton]:
+def buttons(dialog: QWidget) -> list[QPushButton]:
     found = [one for one in dialog.findChildren(QPushButton) if one.isVisibleTo(dialog) and one.isEnabled()]
     assert found
     return found

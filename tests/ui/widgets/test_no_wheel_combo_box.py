@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import Mode
 from tests.ui.filled_window import DIALOGS, MODELS_PAGES, fill_models, make_window, open_dialog, open_settings
-from ui.widgets.no_wheel_combo_box import NoWheelComboBox
+from ui.widgets.no_wheel_combo_box import NoWheelComboBox, NoWheelSlider
 from ui.window.main_window import MainWindow
 
 NOTCH = QPoint(0, -120)
@@ -28,7 +28,7 @@ def restless(root: QWidget) -> list[str]:
     """What would change by the wheel of a mouse that passes over it."""
     kinds = QComboBox | QAbstractSpinBox | QAbstractSlider
     held = [each for each in root.findChildren(QWidget) if isinstance(each, kinds)]
-    return [str(each) for each in held if not isinstance(each, NoWheelComboBox | QScrollBar)]
+    return [str(each) for each in held if not isinstance(each, NoWheelComboBox | NoWheelSlider | QScrollBar)]
 
 
 def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
@@ -53,6 +53,16 @@ def test_the_wheel_of_qt_s_own_would_be_noticed(qtbot: QtBot) -> None:
     qtbot.waitExposed(box)
     turn_wheel_over(box)
     assert box.currentText() == "two"
+
+
+def test_the_wheel_over_a_slider_changes_nothing(qtbot: QtBot) -> None:
+    slider = NoWheelSlider(Qt.Orientation.Horizontal)
+    qtbot.addWidget(slider)
+    slider.setValue(40)
+    slider.show()
+    qtbot.waitExposed(slider)
+    turn_wheel_over(slider)
+    assert slider.value() == 40
 
 
 @pytest.mark.parametrize("page", MODELS_PAGES)
