@@ -290,11 +290,22 @@ def _is_broken(text: str) -> bool:
     return False
 
 
+def _kinds_of(schema: object) -> list[object]:
+    """The types that a schema allows; None for a choice that names none. Optional numbers are ``anyOf`` with null."""
+    if not isinstance(schema, dict):
+        return []
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if "type" not in schema and isinstance(choices, list):
+        return [choice.get("type") if isinstance(choice, dict) else None for choice in choices]
+    kinds = schema.get("type")
+    return kinds if isinstance(kinds, list) else [kinds]
+
+
 def _typed(text: str, schema: object) -> object:
     """The value that a text between tags stands for: JSON where the schema wants no string, the text where it does."""
     bare = text.removeprefix("\n").removesuffix("\n")
-    kinds = schema.get("type") if isinstance(schema, dict) else None
-    if kinds is None or "string" in (kinds if isinstance(kinds, list) else [kinds]):
+    kinds = _kinds_of(schema)
+    if not kinds or None in kinds or "string" in kinds:
         return bare
     value, end = _first_json(bare)
     return value if end == len(bare.rstrip()) else bare

@@ -19,7 +19,17 @@ NAMES = frozenset({"weather", "time"})
 ROME = '{"name": "weather", "arguments": {"city": "Rome"}}'
 TIME = '{"name": "time", "arguments": {}}'
 TIME_CALL = f"<tool_call>{TIME}</tool_call>"
-SCHEMAS = {"weather": {"properties": {"city": {"type": "string"}, "days": {"type": ["integer", "array"]}}}}
+OPTIONAL = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+SCHEMAS = {
+    "weather": {
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": ["integer", "array"]},
+            "hour": OPTIONAL,
+            "zone": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        }
+    }
+}
 UNKNOWN = '<tool_call>{"name": "fly", "arguments": {}}</tool_call>'
 CASES = [
     ("Hello there.", "Hello there.", []),
@@ -64,6 +74,12 @@ CASES = [
         "<arg_value>[3]</arg_value>\n</tool_call>",
         "",
         [("weather", {"city": "Rome", "days": [3]})],
+    ),
+    (
+        "<tool_call>weather\n<arg_key>hour</arg_key>\n<arg_value>5</arg_value>\n<arg_key>zone</arg_key>\n"
+        "<arg_value>5</arg_value>\n</tool_call>",
+        "",
+        [("weather", {"hour": 5, "zone": "5"})],
     ),
     ("<tool_call>time</tool_call>", "", [("time", {})]),
     ("<tool_call>time is up</tool_call>", "<tool_call>time is up</tool_call>", []),
