@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.domain.models import CatalogRow, FitLevel, PairView, Suits
+from app.domain.speed.outlook import SpeedRange
 from engine.records import Problem
 from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
@@ -51,7 +52,7 @@ def _choice(row: CatalogRow) -> Choice:
     return Choice(
         key=row.key,
         title=row.name,
-        lines=(row.good_for, _speed(row)) if row.plain is not None else (row.good_for,),
+        lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
         side=bytes_or_unknown(row.pair.missing_bytes)
         if not row.pair.is_here
         else translate("RecommendedPage", "downloaded"),
@@ -62,13 +63,10 @@ def _choice(row: CatalogRow) -> Choice:
     )
 
 
-def _speed(row: CatalogRow) -> str:
-    plain = row.plain
-    if plain is None:
-        return ""
+def _speed(plain: SpeedRange, *, thinks: bool) -> str:
     words = (
         translate("RecommendedPage", "{low}–{high} tokens per second, and it thinks first")
-        if row.thinks
+        if thinks
         else translate("RecommendedPage", "{low}–{high} tokens per second")
     )
     return words.format(low=f"{plain.low:.0f}", high=f"{plain.high:.0f}")

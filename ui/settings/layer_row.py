@@ -81,9 +81,7 @@ class LayerRow(QWidget):
         words = translate("ChatSettings", (_OWN if own else _ORIGINS)[value.origin])
         self.origin.setText(words)
         set_style_property(self.origin, "own", "true" if own else "false")
-        self.origin.setVisible(
-            own
-        )  # what is as it would be anyhow needs no sign; on hover and to readers it says whose
+        self.origin.setVisible(own)  # what is as it would be anyhow needs no sign: the hover says whose it is
         self.row.label.setToolTip(words)
         self.hidden.setText(translate("ChatSettings", _HIDDEN[value.hidden_by]) if value.hidden_by else "")
         self.hidden.setVisible(value.hidden_by is not None)

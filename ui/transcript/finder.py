@@ -148,10 +148,14 @@ class ChatFinder(QObject):
         self._count()
 
     def _read(self) -> Iterator[None]:
-        for message_id, raw, is_answer in self._transcript.texts():
-            if self._words.get(message_id, ("",))[0] != raw:
+        changed = [entry for entry in self._transcript.texts() if self._words.get(entry[0], ("",))[0] != entry[1]]
+        while changed:
+            for message_id, raw, is_answer in changed:
                 self._words[message_id] = (raw, *_shown(raw, is_answer=is_answer))
                 yield
+            changed = [
+                entry for entry in self._transcript.texts() if entry[0] not in self._words
+            ]  # they came meanwhile
 
     def _count(self) -> None:
         until = time.thread_time() + SLICE_S

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.domain.messages import MessageView
+from ui.transcript import finder
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.found_words import FOUND
 from ui.window.find_bar import FindBar
@@ -99,6 +100,20 @@ def test_folded_reasoning_marks_of_markdown_and_code_are_searched_as_they_are_se
         seen.append((card.reasoning.isAncestorOf(frame), isinstance(frame._view, QPlainTextEdit)))
         QTest.mouseClick(bar.next_button, Qt.MouseButton.LeftButton)
     assert seen == [(True, False), (False, False), (False, False), (False, True)]
+
+
+def test_a_message_that_comes_while_the_chat_is_read_is_read_too(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.show_conversation("t", long_chat(6))
+    qtbot.waitUntil(lambda: not window.transcript.is_building)
+    monkeypatch.setattr(finder, "SLICE_S", -1.0)  # one message a turn
+    told: list[tuple[int, int]] = []
+    window.find_bar.finder.changed.connect(lambda current, num: told.append((current, num)))
+    window.find_bar.finder.look_for("kingfisher")
+    assert told == [(0, -1)]
+    window.transcript.add(MessageView(7, "user", "Another kingfisher."))
+    qtbot.waitUntil(lambda: told[-1][1] == 4)
 
 
 @pytest.mark.parametrize("text", ["(unclosed", "a\\b", "*", "[x"])
