@@ -6,16 +6,16 @@ This is what a template is given, and what is done when it refuses. `engine.sand
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
+from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, MessageForms, arguments_of
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
@@ -28,7 +28,6 @@ from engine.tool_formats import ToolFormat, tool_format_of
 _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
-_PROBE = "Zyxwvut"  # no template contains it
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
@@ -56,7 +55,7 @@ class PromptBuilder:
         self._tokenizer = tokenizer
         self._renderer = renderer
         self._typed = TypedText(tokenizer)
-        self._takes_system: bool | None = None
+        self._forms = MessageForms()
         self._wants_parts: bool | None = None
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
@@ -83,14 +82,13 @@ class PromptBuilder:
         Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
         answer begins, and nothing ends them.
 
-        A template that refuses the messages as they are gets them once more in the plainest form: the system
-        prompt in front of the first user message, neighbours of one role joined. One that leaves the system
-        prompt out without a word gets it so from the start. ``tools``, and messages about them, have one form only.
-        ``variables`` are those of the template beside the messages.
+        A template that refuses the messages as they are, or leaves words of one out, gets them in the closest form
+        that carries all of them (`engine.prompt.message_forms`). ``variables`` are those of the template beside the
+        messages.
 
         Raises:
             PromptError: there are no messages, or one has an unknown role.
-            TemplateError: the template is broken, refuses both forms, or took too long.
+            TemplateError: the template is broken, carries a message in no form, or took too long.
         """
         self._check(messages)
         self._find_form()
@@ -101,15 +99,12 @@ class PromptBuilder:
         words = [value for value in variables.values() if isinstance(value, str)]
         mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools)])
         variables = {name: self._protected(value, mark) for name, value in variables.items()}
-        if tools or any(message.role == "tool" or message.tool_calls for message in messages):
-            all_variables = {**variables, **_NO_TOOLS, "tools": self._protected(list(tools), mark) or None}
-            text = self._render([self._fields_for_template(message, mark) for message in messages], all_variables)
-        else:
-            given = [Message(m.role, self._typed.protect(m.content, mark)) for m in messages]
-            forms = [given, _plainest(given)]
-            if messages[0].role == "system" and not self._system_is_used():
-                forms = forms[1:]
-            text = self._render_first(forms, variables)
+
+        def render(form: Conversation) -> str:
+            return self._render(form, variables, mark)
+
+        conversation = Conversation(tuple(messages), tuple(tools))
+        text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
         opened = _OPENED.search(text)
         if opened is not None and begun.startswith(opened[0].strip()):
             text = text[: opened.start()]  # what was begun opens it itself
@@ -178,7 +173,7 @@ class PromptBuilder:
             return ""
         try:
             self._find_form()
-            return _opened(self._render_first([_GREETING]))
+            return _opened(self._render_plain(_GREETING))
         except TemplateError:
             return ""
 
@@ -196,7 +191,7 @@ class PromptBuilder:
 
         def render(variables: Variables) -> str | None:
             try:
-                return self._render_first([_GREETING], variables)
+                return self._render_plain(_GREETING, variables)
             except TemplateRefusedError:
                 return None
 
@@ -220,19 +215,19 @@ class PromptBuilder:
                     )
                 )
 
-    def _render_first(self, forms: Sequence[Sequence[Message]], variables: Variables = MappingProxyType({})) -> str:
-        """Render the first form that the template takes; its first refusal is the one that is told."""
-        refusals: list[TemplateRefusedError] = []
-        for messages, tools in product(forms, (_NO_TOOLS, _empty_tools())):
+    def _render_plain(self, messages: Sequence[Message], variables: Variables = MappingProxyType({})) -> str:
+        """Render messages without tools, as they are."""
+        form = Conversation(tuple(messages))
+        try:
+            return self._render(form, variables)
+        except TemplateRefusedError as refusal:
             try:
-                fields = [{"role": m.role, "content": self._content(m.content)} for m in messages]
-                return self._render(fields, {**variables, **tools})
-            except TemplateRefusedError as refusal:
-                refusals.append(refusal)
-        raise refusals[0]
+                return self._render(replace(form, has_list=True), variables)
+            except TemplateRefusedError:
+                raise refusal from None
 
-    def _fields_for_template(self, message: Message, mark: str) -> dict[str, Any]:
-        """A message of a conversation with tools, as templates expect it."""
+    def _fields_for_template(self, message: Message, arguments: ArgumentForm, mark: str) -> dict[str, Any]:
+        """A message as templates expect it."""
         fields: dict[str, Any] = {
             "role": message.role,
             "content": self._content(self._typed.protect(message.content, mark)),
@@ -244,7 +239,7 @@ class PromptBuilder:
                     "type": "function",
                     "function": {
                         "name": self._protected(call.name, mark),
-                        "arguments": self._protected(_arguments(call.arguments), mark),
+                        "arguments": self._protected(arguments_of(call, arguments), mark),
                     },
                 }
                 for call in message.tool_calls
@@ -262,14 +257,18 @@ class PromptBuilder:
             return {self._typed.protect(str(key), mark): self._protected(inner, mark) for key, inner in value.items()}
         return [self._protected(inner, mark) for inner in value] if isinstance(value, list | tuple) else value
 
-    def _render(self, messages: Sequence[Mapping[str, Any]], tools: dict[str, Any]) -> str:
-        variables = {
-            "messages": messages,
+    def _render(self, form: Conversation, variables: Variables, mark: str = "") -> str:
+        if form.tools:
+            tools: dict[str, Any] = {**_NO_TOOLS, "tools": self._protected(form.tools, mark)}
+        else:
+            tools = _empty_tools() if form.has_list else _NO_TOOLS
+        given = {
+            "messages": [self._fields_for_template(message, form.arguments, mark) for message in form.messages],
             "add_generation_prompt": True,
             "bos_token": self._text_of(self._tokenizer.bos_id),
             "eos_token": self._text_of(self._tokenizer.eos_id),
         }
-        return self._renderer.render(self._source, {**tools, **variables})
+        return self._renderer.render(self._source, {**variables, **tools, **given})
 
     def _content(self, text: str) -> str | list[dict[str, str]]:
         """The words of a message in the form that the template wants."""
@@ -290,7 +289,7 @@ class PromptBuilder:
         is_refused = False
         for self._wants_parts in (False, True):
             try:
-                if _PROBE in self._render_first([[Message("user", _PROBE)]]):
+                if PROBE in self._render_plain([Message("user", PROBE)]):
                     return
             except TemplateRefusedError:
                 is_refused = True
@@ -302,16 +301,6 @@ class PromptBuilder:
             "The chat template of this model leaves out the text of messages.",
             "Use another file of this model, or one with another template.",
         )
-
-    def _system_is_used(self) -> bool:
-        """Whether a system prompt reaches the text; asked once, with a word that no template contains."""
-        if self._takes_system is None:
-            probe = [Message("system", _PROBE), Message("user", "Hello")]
-            try:
-                self._takes_system = _PROBE in self._render_first([probe])
-            except TemplateRefusedError:
-                self._takes_system = False
-        return self._takes_system
 
     def _with_bos(self, ids: list[int]) -> list[int]:
         """Put BOS first where the GGUF wants it and the template did not write it already."""
@@ -327,22 +316,13 @@ class PromptBuilder:
         return len(self._tokenizer.tokenize(text, special=True)) == 1
 
 
-def _arguments(text: str) -> Any:  # noqa: ANN401  (JSON)
-    """The arguments of a call as templates expect them: an object, or the text where it is none."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, dict) else text
-
-
 def _texts_of(messages: Sequence[Message], tools: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """All texts of a conversation."""
     for message in messages:
         yield message.content
         for call in message.tool_calls:
             yield from (call.call_id, call.name, call.arguments)
-            yield from _texts_in(_arguments(call.arguments))  # with escapes read
+            yield from _texts_in(arguments_of(call, ArgumentForm.OBJECT))  # with escapes read
         yield from (message.tool_call_id, message.name)
     yield from _texts_in(list(tools))
 
@@ -363,18 +343,6 @@ def _empty_tools() -> dict[str, Any]:
     """For templates that were written for tools only and cannot do without a list of them."""
     today = datetime.now().astimezone().strftime("%Y-%m-%d")
     return {"tools": [], "documents": [], "functions": "[]", "datetime": today}
-
-
-def _plainest(messages: Sequence[Message]) -> list[Message]:
-    """The same words in a form that every template takes: no system role, the roles alternating."""
-    joined: list[Message] = []
-    for message in messages:
-        role = "user" if message.role == "system" else message.role
-        if joined and joined[-1].role == role:
-            joined[-1] = Message(role, f"{joined[-1].content}\n\n{message.content}")
-        else:
-            joined.append(Message(role, message.content))
-    return joined
 
 
 def _opened(text: str) -> str:

@@ -1,0 +1,412 @@
+"""Forms of a conversation: what is tried where a chat template refuses the messages, or leaves words of them out.
+
+Templates differ in what they take: one system message or several, a greeting before the first question, words beside
+a call, two calls at once, arguments as an object or as a text. What they do not take they refuse, or leave out without
+a word. So each kind of conversation is rendered once with a word of its own in each message; where one is missing, the
+messages are rewritten, as little as will do, until all of them reach the prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import chain, combinations
+from typing import Any
+
+from engine.errors import TemplateError
+from engine.records import JOINT, Message, ToolCall
+from engine.sandbox.template import TemplateRefusedError
+from engine.sentences import said
+
+PROBE = "Zyxwvut"  # no template contains it
+MAX_TRIED = 48  # forms of one conversation, beside the plainest
+_MAX_KNOWN = 256  # kinds of conversations
+_MAX_PERIOD = 6  # messages in a turn that repeats
+_TOOL_PROBE: dict[str, object] = {
+    "type": "function",
+    "function": {
+        "name": "tool",
+        "description": f"{PROBE}tool",
+        "parameters": {"type": "object", "properties": {"key": {"type": "string", "description": "A key."}}},
+    },
+}
+
+
+class ArgumentForm(Enum):
+    """How a template is given the arguments of a call."""
+
+    OBJECT = "object"  # where they are one, else the text
+    TEXT = "text"  # as JSON
+    WRAPPED = "wrapped"  # an object, always: a text that is none is its only value
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What a template is given. Without tools it gets None for them, or an empty list (``has_list``)."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Mapping[str, object], ...] = ()
+    has_list: bool = False
+    arguments: ArgumentForm = ArgumentForm.OBJECT
+
+
+Rewrite = Callable[[Conversation], Conversation]
+Render = Callable[[Conversation], str]
+
+
+def arguments_of(call: ToolCall, form: ArgumentForm) -> Any:  # noqa: ANN401  (JSON)
+    """The arguments of a call as a template is given them."""
+    value = _object_of(call.arguments)
+    if form is ArgumentForm.TEXT or (value is None and form is ArgumentForm.OBJECT):
+        return call.arguments
+    if value is None:
+        return {"arguments": call.arguments} if call.arguments.strip() else {}
+    return value
+
+
+class MessageForms:
+    """Finds the form in which a template carries a conversation, and keeps it for others of the same kind."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, tuple[Rewrite, ...]] = OrderedDict()
+
+    def rendered(self, conversation: Conversation, render: Render, settings: Hashable = ()) -> str:
+        """Render ``conversation`` in the form that carries all of its messages.
+
+        ``settings`` are what the template is told beside the messages: another value may need another form.
+
+        Raises:
+            TemplateError: no form carries them; the sentence names the message by its number.
+        """
+        kept = _kept_places(conversation.messages)
+        probe = _probe(conversation, kept)
+        key = (_kind(probe), settings)
+        rewrites = self._known.get(key)
+        if rewrites is None:
+            rewrites = self._find(probe, kept, render)
+            self._known[key] = rewrites
+            if len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
+        try:
+            return render(_applied(conversation, rewrites))
+        except TemplateRefusedError as refusal:  # it looks at the words, too
+            for others in _ways(conversation):
+                with suppress(TemplateRefusedError):
+                    return render(_applied(conversation, others))
+            raise refusal from None
+
+    def _find(self, probe: Conversation, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
+        found, lost, refusal = _first_that_carries(probe, render)
+        if found is not None:
+            return found
+        if lost is None:
+            if _first_that_carries(Conversation((Message("user", PROBE),)), render)[0] is None and refusal is not None:
+                raise refusal  # it takes nothing at all
+            lost = _first_refused(probe, render)
+        reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
+        if lost >= len(kept):
+            raise TemplateError(
+                said("The chat template of this model leaves the tools out."), "Choose another model for tools."
+            )
+        raise TemplateError(
+            said(
+                "Message {number} ({role}) does not reach the prompt: the model's chat template takes no such"
+                " conversation{reason}.",
+                number=kept[lost] + 1,
+                role=probe.messages[lost].role,
+                reason=reason,
+            ),
+            "Leave this message out, or choose another model.",
+        )
+
+
+def _first_that_carries(
+    probe: Conversation, render: Render
+) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
+    """The rewrites that carry all words; else the place of the first lost one in the plainest form, and a refusal."""
+    words = list(_words(probe))
+    lost: int | None = None
+    refusal: TemplateRefusedError | None = None
+    for rewrites in _ways(probe):
+        try:
+            text = render(_applied(probe, rewrites))
+        except TemplateRefusedError as error:
+            refusal = refusal or error
+            continue
+        missing = [place for place, word in words if word not in text]
+        if not missing:
+            return rewrites, None, None
+        lost = missing[0] if lost is None else max(lost, missing[0])
+    return None, lost, refusal
+
+
+def _first_refused(probe: Conversation, render: Render) -> int:
+    """The message with which the refusals begin."""
+    for length in range(1, len(probe.messages)):
+        begin = replace(probe, messages=probe.messages[:length])
+        if _first_that_carries(begin, render)[0] is None:
+            return length - 1
+    return len(probe.messages) - 1
+
+
+def _kept_places(messages: Sequence[Message]) -> list[int]:
+    """The places of the messages that make the kind of a conversation: of turns that repeat, the first two stay."""
+    shapes = [_shape(message) for message in messages]
+    kept: list[int] = []
+    for place in range(len(messages)):
+        kept.append(place)
+        for period in range(1, min(_MAX_PERIOD, len(kept) // 3) + 1):
+            turns = [[shapes[one] for one in kept[len(kept) - k * period :][:period]] for k in (1, 2, 3)]
+            if turns[0] == turns[1] == turns[2] and messages[kept[-period]].role in ("user", "assistant"):
+                del kept[-period:]
+                break
+    return kept
+
+
+def _shape(message: Message) -> Hashable:
+    calls = tuple((_object_of(call.arguments) is not None, call.arguments in ("", "{}")) for call in message.tool_calls)
+    return message.role, bool(message.content.strip()), calls
+
+
+def _kind(probe: Conversation) -> Hashable:
+    """What conversations of one kind share: all but words and ids."""
+    ids = {id_: place for place, id_ in enumerate(dict.fromkeys(_ids(probe.messages)))}
+    shapes = tuple((_shape(m), tuple(ids[one] for one in _ids([m]))) for m in probe.messages)
+    return shapes, len(probe.tools)
+
+
+def _ids(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        yield from (call.call_id for call in message.tool_calls)
+        if message.role == "tool":
+            yield message.tool_call_id
+
+
+def _probe(conversation: Conversation, kept: Sequence[int]) -> Conversation:
+    """The same kind of conversation with a word of its own in each place."""
+    messages = []
+    for place, message in enumerate(conversation.messages[one] for one in kept):
+        calls = tuple(
+            replace(call, name=_word(place, f"n{number}"), arguments=_probe_arguments(call, _word(place, f"a{number}")))
+            for number, call in enumerate(message.tool_calls)
+        )
+        content = _word(place) if message.content.strip() else ""
+        messages.append(replace(message, content=content, tool_calls=calls, questions=()))
+    return replace(conversation, messages=tuple(messages), tools=(_TOOL_PROBE,) if conversation.tools else ())
+
+
+def _word(place: int, part: str = "") -> str:
+    return f"{PROBE}{place}x{part}q"
+
+
+def _probe_arguments(call: ToolCall, word: str) -> str:
+    if call.arguments in ("", "{}"):
+        return call.arguments
+    return json.dumps({"key": word}) if _object_of(call.arguments) is not None else word
+
+
+def _words(probe: Conversation) -> Iterator[tuple[int, str]]:
+    for place, message in enumerate(probe.messages):
+        if message.content:
+            yield place, message.content
+        for number, call in enumerate(message.tool_calls):
+            yield place, call.name
+            if call.arguments not in ("", "{}"):
+                yield place, _word(place, f"a{number}")
+    if probe.tools:
+        yield len(probe.messages), f"{PROBE}tool"
+
+
+def _object_of(arguments: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(arguments)
+        json.dumps(value, allow_nan=False)  # 1e400 would come out as a word that JSON has not
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+# What follows are the rewrites. Each gives the conversation itself where there is nothing to do.
+
+
+def _merge_systems(given: Conversation) -> Conversation:
+    """One system message, in front."""
+    systems = [message.content for message in given.messages if message.role == "system"]
+    others = tuple(message for message in given.messages if message.role != "system")
+    if not systems:
+        return given
+    return replace(given, messages=(Message("system", JOINT.join(systems)), *others))
+
+
+def _one_call_each(given: Conversation) -> Conversation:
+    """One call in a message, with its result behind it."""
+    messages = list[Message]()
+    for place, message in enumerate(given.messages):
+        if message.role == "tool" and place in _answers(given.messages):
+            continue
+        if len(message.tool_calls) < 2:
+            messages.append(message)
+            if message.tool_calls:
+                messages += [given.messages[at] for at in _answers_to(given.messages, place, message.tool_calls[0])]
+            continue
+        for number, call in enumerate(message.tool_calls):
+            messages.append(replace(message, content="" if number else message.content, tool_calls=(call,)))
+            messages += [given.messages[at] for at in _answers_to(given.messages, place, call)]
+    return replace(given, messages=tuple(messages))
+
+
+def _answers(messages: Sequence[Message]) -> set[int]:
+    """The places of results that directly follow the calls that they answer."""
+    return {
+        at
+        for place, message in enumerate(messages)
+        for call in message.tool_calls
+        for at in _answers_to(messages, place, call)
+    }
+
+
+def _answers_to(messages: Sequence[Message], place: int, call: ToolCall) -> list[int]:
+    found = []
+    for at in range(place + 1, len(messages)):
+        if messages[at].role != "tool":
+            break
+        if messages[at].tool_call_id == call.call_id:
+            found.append(at)
+    return found
+
+
+def _words_apart(given: Conversation) -> Conversation:
+    """Words beside a call are a message of their own."""
+    messages = list[Message]()
+    for message in given.messages:
+        if message.tool_calls and message.content.strip():
+            messages.append(Message("assistant", message.content))
+            message = replace(message, content="")  # noqa: PLW2901
+        messages.append(message)
+    return replace(given, messages=tuple(messages))
+
+
+def _calls_as_text(given: Conversation) -> Conversation:
+    """Calls are words of the assistant, results words of the user."""
+    messages = list[Message]()
+    for message in given.messages:
+        if message.role == "tool":
+            head = f"Result of {message.name}:" if message.name else "Result:"
+            messages.append(Message("user", f"{head}\n{message.content}"))
+            continue
+        calls = (
+            json.dumps({"name": one.name, "arguments": arguments_of(one, ArgumentForm.OBJECT)}, ensure_ascii=False)
+            for one in message.tool_calls
+        )
+        content = "\n".join(filter(None, (message.content, *calls)))
+        messages.append(replace(message, content=content, tool_calls=()))
+    return replace(given, messages=tuple(messages))
+
+
+def _system_to_user(given: Conversation) -> Conversation:
+    """What the system said stands in front of what the user says next."""
+    messages = list[Message]()
+    is_system = False
+    for message in given.messages:
+        if is_system and message.role in ("system", "user"):
+            messages[-1] = Message("user", f"{messages[-1].content}{JOINT}{message.content}")
+        else:
+            messages.append(Message("user", message.content) if message.role == "system" else message)
+        is_system = message.role == "system"
+    return replace(given, messages=tuple(messages))
+
+
+def _open_with_user(given: Conversation) -> Conversation:
+    """A greeting answers a user who said nothing."""
+    first = next((place for place, message in enumerate(given.messages) if message.role != "system"), None)
+    if first is None or given.messages[first].role == "user":
+        return given
+    return replace(given, messages=(*given.messages[:first], Message("user", ""), *given.messages[first:]))
+
+
+def _join_neighbours(given: Conversation) -> Conversation:
+    """Neighbours of one role, and results of one call, are one message."""
+    joined = list[Message]()
+    for message in given.messages:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and before.role == message.role
+            and not before.tool_calls
+            and (message.role != "tool" or before.tool_call_id == message.tool_call_id)
+        ):
+            content = JOINT.join(filter(None, (before.content, message.content)))
+            joined[-1] = replace(message, content=content, questions=())
+        else:
+            joined.append(message)
+    return replace(given, messages=tuple(joined))
+
+
+def _list_of_tools(given: Conversation) -> Conversation:
+    """An empty list of tools: templates that were written for tools only cannot do without."""
+    return given if given.tools else replace(given, has_list=True)
+
+
+def _arguments_as_text(given: Conversation) -> Conversation:
+    return replace(given, arguments=ArgumentForm.TEXT) if _has_calls(given) else given
+
+
+def _arguments_wrapped(given: Conversation) -> Conversation:
+    return replace(given, arguments=ArgumentForm.WRAPPED) if _has_calls(given) else given
+
+
+def _has_calls(given: Conversation) -> bool:
+    return any(message.tool_calls for message in given.messages)
+
+
+# In the order in which they are done, each with what it costs in likeness to what was said.
+_REWRITES: tuple[tuple[Rewrite, int], ...] = (
+    (_merge_systems, 2),
+    (_one_call_each, 2),
+    (_words_apart, 2),
+    (_calls_as_text, 16),
+    (_system_to_user, 8),
+    (_open_with_user, 4),
+    (_join_neighbours, 2),
+    (_list_of_tools, 1),
+    (_arguments_as_text, 1),
+    (_arguments_wrapped, 1),
+)
+_TURNS = (_calls_as_text, _open_with_user, _join_neighbours)
+# What every template takes that takes turns at all: tried last.
+_PLAINEST: tuple[tuple[Rewrite, ...], ...] = (
+    _TURNS,
+    (_merge_systems, *_TURNS),
+    (_merge_systems, _calls_as_text, _system_to_user, *_TURNS[1:]),
+    (_calls_as_text, _system_to_user, *_TURNS[1:]),
+)
+_WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
+    tuple(rewrite for rewrite, _ in chosen)
+    for chosen in sorted(
+        (chosen for count in range(len(_REWRITES) + 1) for chosen in combinations(_REWRITES, count)),
+        key=lambda chosen: sum(cost for _, cost in chosen),
+    )
+)
+
+
+def _applied(conversation: Conversation, rewrites: Sequence[Rewrite]) -> Conversation:
+    for rewrite in rewrites:
+        conversation = rewrite(conversation)
+    return conversation
+
+
+def _ways(conversation: Conversation) -> Iterator[tuple[Rewrite, ...]]:
+    """The rewrites that change a conversation, alone and together: the closest to it first, none twice."""
+    seen = list[Conversation]()
+    plainest = [(*rewrites, *extra) for extra in ((), (_list_of_tools,)) for rewrites in _PLAINEST]
+    for rewrites in chain(_WAYS, plainest):
+        if len(seen) >= MAX_TRIED and rewrites not in plainest:
+            continue
+        form = _applied(conversation, rewrites)
+        if form not in seen:
+            seen.append(form)
+            yield rewrites
