@@ -53,7 +53,7 @@ def _response_format(given: Fields | None) -> str:
     kind, schema = given.text("type"), given.take("schema")
     named = given.nested("json_schema")
     given.end()
-    if kind == "text":
+    if kind == "text" or (kind is None and schema is None and named is None):
         return ""
     if kind == "json_object" and named is None:
         return any_object_grammar() if schema is None else _grammar_of(schema, "response_format.schema")
@@ -140,7 +140,7 @@ def _tool(value: object, param: str) -> Tool:
     parameters = function.take("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         raise wrong_type(f"{param}.function.parameters", "an object", parameters)
-    described["parameters"] = parameters or {"type": "object", "properties": {}}
+    described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates want both
     function.flag("strict")
     function.end()
     return {"type": "function", "function": described}

@@ -61,17 +61,13 @@ def unsupported(param: str, message: str = "") -> ApiError:
 
 
 def check_text(param: str, value: object) -> str:
-    """Check that a value is a text of whole characters.
+    """Check that a value is a text.
 
     Raises:
-        ApiError: it is no string, or has half a surrogate pair in it.
+        ApiError: it is no string.
     """
     if not isinstance(value, str):
         raise wrong_type(param, "a string", value)
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ApiError(400, f"`{param}` has half a character in it.", param=param) from error
     return value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
 from engine.records import Message, ToolCall
 
 MAX_CALLS = 128  # of one message
@@ -65,8 +67,12 @@ def _message(value: object, param: str) -> Message:
     call_id = (fields.text("tool_call_id") or "") if role == "tool" else ""
     name = (fields.text("name") or "") if role == "tool" else ""
     content = fields.take("content")
-    text = "" if content is None and calls else text_of(content, f"{param}.content")
-    fields.refuse({"name": (), "tool_calls": ([],), "tool_call_id": ()})
+    is_silent = content is None and role in ("assistant", "tool")  # as agents keep an answer of nothing
+    text = "" if is_silent else text_of(content, f"{param}.content")
+    said_by = fields.take("name")
+    if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
+        raise unsupported(f"{param}.name")
+    fields.refuse({"tool_calls": ([],), "tool_call_id": ()})
     fields.end()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name)
 
@@ -105,10 +111,14 @@ def _call(value: object, param: str) -> ToolCall:
     call_id = fields.text("id") or ""
     function = fields.nested("function")
     fields.end()
-    name, arguments = (None, None) if function is None else (function.text("name"), function.text("arguments"))
+    name, arguments = (None, None) if function is None else (function.text("name"), function.take("arguments"))
     if function is None or not name:
         raise ApiError(400, f"`{param}.function.name` is missing.", param=f"{param}.function.name")
     function.end()
+    if isinstance(arguments, dict | list):  # as some clients keep what they have read
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    elif arguments is not None:
+        arguments = check_text(f"{param}.function.arguments", arguments)
     return ToolCall(call_id, name, arguments or "{}")
 
 

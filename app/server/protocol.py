@@ -47,6 +47,7 @@ _WITHOUT_EFFECT = (
 # What LM Studio, llama.cpp's server and vLLM take for "as many as there is room for", "any" and "off".
 _UNSET = -1
 _LEAST_TOP_P = 1e-9
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")  # of OpenAI's models
 # What other values of these ask for is not there.
 _NEUTRAL: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -200,10 +201,16 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
         wanted = THINKING_OFF if effort == "none" else effort
         if wanted not in names and wanted != THINKING_OFF and THINKING_ON in names:
             wanted = THINKING_ON  # more or less of it is not to be had
-        if wanted not in names:
-            known = f"this model takes {', '.join(names)}" if names else "this model leaves no choice of it"
-            raise unsupported("reasoning_effort", f"`reasoning_effort` cannot be {effort[:40]}: {known}.")
-        found["thinking"] = wanted
+        if wanted in names:
+            found["thinking"] = wanted
+        elif names or effort not in _EFFORTS:
+            known = ", ".join(names or _EFFORTS)
+            message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
+            raise unsupported("reasoning_effort", message)
+        elif effort != "none" or model.ready.target.opened_tag_of(""):
+            message = "`reasoning_effort` was passed over: this model leaves no choice of it."
+            if not warn(message):
+                raise unsupported("reasoning_effort", message)
     given = fields.nested("chat_template_kwargs")
     if given is not None:
         values = given.rest()

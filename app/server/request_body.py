@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from starlette.requests import ClientDisconnect, Request
 
 from app.server.errors import ApiError
+from engine.prompt.typed_text import whole_characters
 
 MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
 BODY_TIMEOUT_S = 30.0  # on loopback a body is there at once
@@ -66,7 +67,17 @@ def parse_object(raw: bytes) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ApiError(400, "The body must be a JSON object.", code="invalid_json")
     _check_depth(value)
-    return value
+    whole: dict[str, object] = _whole(value) if b"\\u" in raw else value
+    return whole
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """The same with U+FFFD for half a character, as programs leave it where they cut a text."""
+    if isinstance(value, str):
+        return whole_characters(value)
+    if isinstance(value, dict):
+        return {whole_characters(name): _whole(inner) for name, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _refuse_constant(name: str) -> NoReturn:

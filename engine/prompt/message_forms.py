@@ -18,6 +18,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from engine.errors import TemplateError
+from engine.prompt.typed_text import whole_characters
 from engine.records import JOINT, Message, ToolCall
 from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
@@ -82,7 +83,11 @@ class MessageForms:
         Raises:
             TemplateError: no form carries them; the sentence names the message by its number.
         """
-        kept = _kept_places(conversation.messages)
+        messages = tuple(
+            replace(m, content="") if m.tool_calls and not m.content.strip() else m for m in conversation.messages
+        )  # a template may take a blank for words, and leave out the calls
+        conversation = replace(conversation, messages=messages)
+        kept = _kept_places(messages)
         probe = _probe(conversation, kept)
         key = (_kind(probe), settings)
         rewrites = self._known.get(key)
@@ -224,13 +229,20 @@ def _words(probe: Conversation) -> Iterator[tuple[int, str]]:
 def _object_of(arguments: str) -> dict[str, Any] | None:
     try:
         value = json.loads(arguments)
-        json.dumps(value, allow_nan=False)  # 1e400 would come out as a word that JSON has not
+        # 1e400 would come out as a word that JSON has not, half a character as none.
+        value = json.loads(whole_characters(json.dumps(value, ensure_ascii=False, allow_nan=False)))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
 # What follows are the rewrites. Each gives the conversation itself where there is nothing to do.
+
+
+def _drop_silent(given: Conversation) -> Conversation:
+    """Messages that say nothing are none."""
+    said_something = tuple(m for m in given.messages if m.content.strip() or m.tool_calls or m.role == "tool")
+    return replace(given, messages=said_something) if said_something else given
 
 
 def _merge_systems(given: Conversation) -> Conversation:
@@ -351,6 +363,36 @@ def _list_of_tools(given: Conversation) -> Conversation:
     return given if given.tools else replace(given, has_list=True)
 
 
+def _describe_tools(given: Conversation) -> Conversation:
+    """Tools, and what they take, with one type and a description each, if an empty one."""
+    return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
+
+
+def _with_described_function(tool: Mapping[str, object]) -> Mapping[str, object]:
+    function = tool.get("function")
+    if not isinstance(function, Mapping):
+        return tool
+    described = {"description": "", **function, "parameters": _described(function.get("parameters"))}
+    return {**tool, "function": described}
+
+
+def _described(schema: object) -> dict[str, object]:
+    given = dict(schema) if isinstance(schema, Mapping) else {}
+    choices = [one for key in ("anyOf", "oneOf") for one in given.get(key) or () if isinstance(one, Mapping)]
+    kinds = given.get("type") or [choice.get("type") for choice in choices]
+    if isinstance(kinds, list | tuple):
+        kinds = next((kind for kind in kinds if kind not in (None, "null")), None)
+    found: dict[str, object] = {"description": "", **given, "type": kinds or "string"}
+    if kinds == "object":
+        properties = given.get("properties")
+        found["properties"] = {
+            name: _described(inner) for name, inner in (properties.items() if isinstance(properties, Mapping) else ())
+        }
+    if kinds == "array":
+        found["items"] = _described(given.get("items"))
+    return found
+
+
 def _arguments_as_text(given: Conversation) -> Conversation:
     return replace(given, arguments=ArgumentForm.TEXT) if _has_calls(given) else given
 
@@ -365,6 +407,7 @@ def _has_calls(given: Conversation) -> bool:
 
 # In the order in which they are done, each with what it costs in likeness to what was said.
 _REWRITES: tuple[tuple[Rewrite, int], ...] = (
+    (_drop_silent, 2),
     (_merge_systems, 2),
     (_one_call_each, 2),
     (_words_apart, 2),
@@ -373,16 +416,17 @@ _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_open_with_user, 4),
     (_join_neighbours, 2),
     (_list_of_tools, 1),
+    (_describe_tools, 1),
     (_arguments_as_text, 1),
     (_arguments_wrapped, 1),
 )
 _TURNS = (_calls_as_text, _open_with_user, _join_neighbours)
 # What every template takes that takes turns at all: tried last.
 _PLAINEST: tuple[tuple[Rewrite, ...], ...] = (
-    _TURNS,
-    (_merge_systems, *_TURNS),
-    (_merge_systems, _calls_as_text, _system_to_user, *_TURNS[1:]),
-    (_calls_as_text, _system_to_user, *_TURNS[1:]),
+    (_drop_silent, *_TURNS),
+    (_drop_silent, _merge_systems, *_TURNS),
+    (_drop_silent, _merge_systems, _calls_as_text, _system_to_user, *_TURNS[1:]),
+    (_drop_silent, _calls_as_text, _system_to_user, *_TURNS[1:]),
 )
 _WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
     tuple(rewrite for rewrite, _ in chosen)

@@ -91,6 +91,15 @@ class TypedText:
         return bool(ids) and self._tokenizer.piece(ids[0]).startswith(b" ")
 
 
+def whole_characters(text: str) -> str:
+    """The same with U+FFFD for each half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def tokens_amid(tokenizer: Tokenizer, text: str) -> list[int]:
     """The tokens of a text in the middle of another: without what SentencePiece puts before a beginning."""
     before = tokenizer.tokenize("\n", special=False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.server.errors import ApiError
+from app.server.fields import passing_over
 from app.server.protocol import ServedModel, parse_request
 from engine.grammar.json_schema import any_object_grammar, grammar_of
 from engine.records import ChatRequest, EngineReady, Message, Mode, SamplingParams, ThinkingOption, ToolCall, ToolFormat
@@ -92,6 +93,36 @@ def test_what_says_nothing_to_a_model_is_taken_in_messages() -> None:
 def test_a_text_goes_on_from_a_prompt() -> None:
     asked = parse_request({"prompt": ["Once"], "stop": "."}, served(), chat=False)
     assert (asked.request.raw_prompt, asked.request.messages, asked.request.stop) == ("Once", (), (".",))
+
+
+def test_an_answer_and_a_result_may_say_nothing() -> None:
+    silent = [{"role": "assistant", "content": None}, {"role": "tool"}, {"role": "user", "content": "B"}]
+    assert [message.content for message in chat(messages=[*silent, {"role": "assistant"}]).messages] == [
+        "",
+        "",
+        "B",
+        "",
+    ]
+
+
+def test_arguments_may_come_as_an_object() -> None:
+    call = {"function": {"name": "f", "arguments": {"city": "Röm"}}}
+    messages = [{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "B"}]
+    assert chat(messages=messages).messages[0].tool_calls == (ToolCall("", "f", '{"city": "Röm"}'),)
+    call["function"]["arguments"] = 5
+    assert refused(messages=messages).param == "messages[0].tool_calls[0].function.arguments"
+
+
+def test_an_effort_that_a_model_does_not_know_of_is_passed_over() -> None:
+    assert chat(reasoning_effort="none").thinking == chat().thinking
+    with passing_over():
+        asked = parse_request({**HELLO, "reasoning_effort": "medium"}, served(), chat=True)
+    assert "`reasoning_effort` was passed over" in asked.warnings[0]
+    assert refused(reasoning_effort="frantic").param == "reasoning_effort"
+
+
+def test_no_form_is_any_form() -> None:
+    assert chat(response_format={}).grammar == chat(response_format={"type": "text"}).grammar == ""
 
 
 @pytest.mark.parametrize("prompt", [None, "", [], ["a", "b"], [1, 2], 5, {"text": "a"}])
@@ -195,7 +226,6 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": "a", "name": "Ann"}]}, "messages[0].name"),
         ({"messages": [{"role": "user", "content": "a", "colour": "red"}]}, "messages[0].colour"),
-        ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0].type"),
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
         ({"messages": [{"role": "user", "content": ["a"]}]}, "messages[0].content[0]"),
@@ -278,7 +308,10 @@ def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
 
 def test_a_tool_whose_parameters_no_grammar_can_follow_is_refused_where_a_call_is_demanded() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
-    odd = {"type": "function", "function": {"name": "odd", "parameters": {"type": "object", "not": {}}}}
+    odd = {
+        "type": "function",
+        "function": {"name": "odd", "parameters": {"type": "object", "properties": {}, "not": {}}},
+    }
     assert chat(model, tools=[odd]).tools == (odd,)
     assert refused(model, tools=[odd], tool_choice="required").param == "tools"
 

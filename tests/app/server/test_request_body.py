@@ -87,3 +87,8 @@ def test_the_server_refuses_a_large_body_and_a_broken_one(server: ScriptedServer
     assert broken.status_code == 400
     assert "secret" not in broken.text
     assert not server.session.requests
+
+
+def test_half_a_character_is_a_replacement_character() -> None:
+    raw = b'{"a\\udc00": ["page \\ud83d", {"b": "\\ud83d\\ude00", "c": 1}]}'
+    assert parse_object(raw) == {"a\ufffd": ["page \ufffd", {"b": "\U0001f600", "c": 1}]}

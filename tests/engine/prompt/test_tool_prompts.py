@@ -57,6 +57,11 @@ def test_arguments_that_are_no_object_stay_the_text_that_the_model_wrote(argumen
     assert f"[c1 weather {json.dumps(arguments)}]" in text
 
 
+def test_half_a_character_in_arguments_is_a_replacement_character() -> None:
+    text = readable(CHATML, PromptBuilder(CHATML, TOOLED).build([QUESTION, call_of('{"city": "R\\ud83d"}')]))
+    assert '[c1 weather {"city": "R\ufffd"}]' in text
+
+
 def test_an_answer_that_calls_is_no_beginning_that_goes_on() -> None:
     builder = PromptBuilder(CHATML, TOOLED)
     called = readable(CHATML, builder.build([QUESTION, call_of("{}")]))
