@@ -20,7 +20,7 @@ from engine.provenance import TokenSpan as TokenSpan
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import BETWEEN_CHANNELS as BETWEEN_CHANNELS
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
-from engine.tool_formats import ToolFormat as ToolFormat
+from engine.tools.formats import ToolFormat as ToolFormat
 
 FROM_MODEL = "from the model"  # whose chat template is used
 JOINT = "\n\n"  # between questions that are asked as one
@@ -355,6 +355,7 @@ class ModelInfo:
 
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
+    tool_refusal: str = ""  # why it is given no tools
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has

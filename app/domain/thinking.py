@@ -19,6 +19,7 @@ TAGS = (*REASONING_TAGS, ("analysis", "assistantfinal"))
 _OPENINGS = tuple(opening for opening, _ in TAGS)
 _BARE = "analysis"  # a word, too: it counts only right before a capital letter
 _DIRECT = "<|channel|>final<|message|>"  # an answer of gpt-oss that did not reason
+_CALLS = ("<|channel|>commentary", "<|start|>assistant to=")  # of gpt-oss, behind its reasoning
 _HEADS = (_DIRECT, *(opening for opening, _ in ANSWER_FRAMES if opening.startswith("<|")))  # of answers that did not
 _BEFORE_LAST, _LAST_END = "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"  # of Apriel, around its words
 _LONGEST = max(map(len, (*_OPENINGS, *_HEADS)))
@@ -115,9 +116,12 @@ def _lone_closing(text: str) -> re.Match[str] | None:
 
 def _inside(text: str, start: int, closing: str, *, final: bool) -> Split:
     found = text.find(closing, start)
+    calls = [place for call in _CALLS if closing == _DIRECT and (place := text.find(call, start)) >= 0]
+    if calls and not 0 <= found < min(calls):
+        return _closed(text, (start, min(calls)), "", final=final)
     if found >= 0:
         return _closed(text, (start, found), closing, final=final)
-    end = len(text) if final else len(text) - num_held(text, (closing, *BETWEEN_CHANNELS), start)
+    end = len(text) if final else len(text) - num_held(text, (closing, *_CALLS, *BETWEEN_CHANNELS), start)
     start, end = _trim(text, start, end)
     return Split(start, end, len(text), len(text), opened=True, closed=False)
 

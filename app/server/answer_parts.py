@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.domain.thinking import split_thinking
-from app.server.tool_output import Called, Schemas, ToolOutput
+from app.server.tool_output import Called, ToolOutput
 from engine.records import TextChunk
+from engine.tools.reading import Schemas
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
     if wanted is None or not tools:
         return ToolUse()
     if model.tool_format is ToolFormat.NONE:
-        raise unsupported("tools", "This model takes no `tools`: its chat template has none, or in no known way.")
+        reason = model.tool_refusal or "its chat template takes none"
+        raise unsupported("tools", f"This model is given no `tools`: {reason}.")
     if not wanted:
         return ToolUse(tools, frozenset(names))
     functions = [_function(tool) for tool in tools if _function(tool)["name"] in wanted]

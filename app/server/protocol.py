@@ -13,7 +13,6 @@ from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
 from app.server.messages import read_messages, text_of
-from app.server.tool_output import Schemas
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -27,6 +26,7 @@ from engine.records import (
     SamplingParams,
     TemplateValue,
 )
+from engine.tools.reading import Schemas
 
 MAX_STOPS = 16
 MAX_STOP_CHARS = 1000

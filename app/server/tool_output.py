@@ -8,26 +8,56 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from engine.tool_formats import ARGS, BLOCKS, FUNCTION_TAG, PYTHON_TAG, TOOL_CALLS
+from engine.prompt.typed_text import whole_characters
+from engine.tools.formats import SYNTAXES, Body, ToolFormat
+from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
 
-_BEGINNINGS = (*BLOCKS, TOOL_CALLS, PYTHON_TAG, FUNCTION_TAG)
 _FENCES = ("```json\n", "```\n")
-_DECODER = json.JSONDecoder(strict=False)  # models write line ends into their strings as they are
 _ID_CHARS = 9  # what templates of Mistral demand
-# Of the forms that have tags: a function with parameters, and a name with keys and values.
-_FUNCTION = re.compile(r"\s*<(function=|invoke name=)\"?([^>\"\n]+)\"?>(.*?)</(?:function|invoke)>", re.DOTALL)
-_PARAMETER = re.compile(r"\s*<parameter(?:=| name=)\"?([^>\"\n]+)\"?>(.*?)</parameter>", re.DOTALL)
-_PAIRS = re.compile(r"\s*([^\s<{\[]+)((?:\s*<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>)*)\s*", re.DOTALL)
-_PAIR = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
-_CALLS_IN_BLOCKS = ("{", "<function=", "<invoke ")  # what further ones begin with
-_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # beside name and arguments these say nothing
+# The form of a block may be another than the one that is common with its mark.
+_IN_ANY_BLOCK = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
+# To whom an answer is addressed, where the call itself says it again.
+_HEADER = re.compile(r"\s*(?:to=[\w.:-]+(?:<\|message\|>)?)?\s*")
+_HEADER_SO_FAR = re.compile(r"\s*(?:t|to|to=[\w.:-]*(?:<[|a-z>]*)?)?")
 
-Schemas = Mapping[str, Mapping[str, Any]]
+
+class _Mark(NamedTuple):
+    """What an answer has where calls begin, the forms that begin so, and what ends a block that does."""
+
+    text: str
+    formats: tuple[ToolFormat, ...]
+    block_end: str
+
+    def length_before(self, tool_format: ToolFormat) -> int:
+        """How much of it stands before the call itself."""
+        is_part = tool_format is ToolFormat.HARMONY or SYNTAXES[tool_format].begin.startswith(self.text)
+        return 0 if is_part else len(self.text)
+
+
+def _marks() -> tuple[_Mark, ...]:
+    """All marks, those that others are the beginning of behind these."""
+    formats: dict[str, list[ToolFormat]] = {}
+    ends: dict[str, str] = {}
+    for tool_format, syntax in SYNTAXES.items():
+        for text in (syntax.mark, *syntax.other_marks):
+            if text:
+                formats.setdefault(text, []).append(tool_format)
+        if syntax.block:
+            ends[syntax.mark] = syntax.block_end.removeprefix("]").strip()
+    found = (
+        _Mark(text, tuple(dict.fromkeys((*known, *(_IN_ANY_BLOCK if text in ends else ())))), ends.get(text, ""))
+        for text, known in formats.items()
+    )
+    return tuple(sorted(found, key=lambda mark: -len(mark.text)))
+
+
+_MARKS = _marks()
+_LONGEST = max(len(mark.text) for mark in _MARKS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +67,18 @@ class Called:
     call_id: str
     name: str
     arguments: str
+
+
+class _Block(NamedTuple):
+    """Where a call was just taken from: what may end the call and the block, and what another one begins with.
+
+    ``left`` are the ends that may still come.
+    """
+
+    formats: tuple[ToolFormat, ...]
+    ends: tuple[str, ...]
+    begins: tuple[str, ...]
+    left: tuple[str, ...]
 
 
 class _Taken(NamedTuple):
@@ -50,7 +92,7 @@ class _Taken(NamedTuple):
 class ToolOutput:
     """Reads an answer piece by piece. What turns out to be no call after all is text.
 
-    Calls are what the formats of `engine.tool_formats` have; and an answer that is nothing but a JSON object, fenced or
+    Calls are what the forms of `engine.tools.formats` have; and an answer that is nothing but a JSON object, fenced or
     not, with the name of a tool and arguments, which some models write whatever their template says.
     """
 
@@ -58,9 +100,10 @@ class ToolOutput:
         """``schemas`` are those of the parameters by the tools' names: the forms with tags say no types."""
         self._names, self._schemas = names, schemas
         self._buffer = ""
-        self._block_end = ""  # of the block that a call was just taken from
+        self._block: _Block | None = None
         self._begun = False  # some text was let go
-        self._is_behind_call = False
+        self._lead = ""  # blanks, or to whom it is addressed: text only where no call follows
+        self._blanks: str | None = None  # behind a call, where no word came yet
         self.num_calls = 0
 
     def feed(self, text: str) -> list[str | Called]:
@@ -70,142 +113,157 @@ class ToolOutput:
 
     def flush(self) -> list[str | Called]:
         """The answer has ended: what is left."""
-        return self._merge(self._advance(is_end=True))
+        kept = self._merge(self._advance(is_end=True))
+        return [*kept, self._lead] if self._lead else kept
 
     def _merge(self, found: Iterator[str | Called]) -> list[str | Called]:
         kept: list[str | Called] = []
         for one in found:
             if isinstance(one, Called):
-                self._is_behind_call = True
+                if self._lead and not _HEADER.fullmatch(self._lead):
+                    kept.append(self._lead)
+                self._lead, self._blanks, self._begun = "", "", True
                 kept.append(one)
                 continue
-            said = one.lstrip() if self._is_behind_call else one  # line ends between calls
+            said = one if self._blanks is None else self._behind_call(one)
+            if not self._begun:
+                said, self._lead = self._lead + said, ""
+                if _HEADER_SO_FAR.fullmatch(said):
+                    said, self._lead = "", said
             if said:
-                self._is_behind_call = False
-                self._begun = self._begun or bool(said.strip())
+                self._begun = True
                 kept.append(said)
         return kept
 
+    def _behind_call(self, text: str) -> str:
+        """What is said behind a call, without the line ends between; the first words keep their indent."""
+        said = (self._blanks or "") + text
+        words = said.lstrip()
+        if not words:
+            self._blanks = said
+            return ""
+        self._blanks = None
+        blanks = said[: len(said) - len(words)]
+        return (blanks.rpartition("\n")[2] if "\n" in blanks else "") + words
+
     def _advance(self, *, is_end: bool) -> Iterator[str | Called]:
         while self._buffer:
-            if self._block_end and not self._leave_block(is_end=is_end):
+            if self._block is not None and not self._leave_block(is_end=is_end):
                 return
-            place = self._first_beginning()
-            if self._block_end or place == 0:
-                taken = self._take_marked(is_end=is_end)
-            elif self._may_be_bare(has_mark=place > 0):
-                taken = self._take_bare(is_end=is_end)
-                if taken is None and place > 0 and (is_end or _is_broken(self._buffer)):
-                    taken = _Taken([], self._buffer[:place], place)
-            elif place > 0:
-                taken = _Taken([], self._buffer[:place], place)
-            else:
-                held = 0 if is_end else self._num_held()
-                text, self._buffer = self._buffer[: len(self._buffer) - held], self._buffer[len(self._buffer) - held :]
-                yield text
-                return
+            taken = self._take(is_end=is_end)
             if taken is None:
-                if is_end:
-                    yield self._buffer
-                    self._buffer = ""
                 return
             self._buffer = self._buffer[taken.end :]
             if taken.text:
                 yield taken.text
+            self.num_calls += len(taken.calls)
             yield from taken.calls
+
+    def _take(self, *, is_end: bool) -> _Taken | None:
+        """Take what the text begins with; None where that is not known yet."""
+        buffer = self._buffer
+        place, mark = self._first_mark(0)
+        if self._block is not None or place == 0:
+            return self._take_marked(mark if self._block is None else None, is_end=is_end)
+        if self._may_be_bare(has_mark=place > 0):
+            taken = self._take_bare(is_end=is_end)
+            if taken is not None:
+                return taken
+            if place < 0 and not is_end:
+                return None
+        if place > 0:
+            return _Taken([], buffer[:place], place)
+        held = 0 if is_end else self._num_held()
+        end = len(buffer) - held
+        return _Taken([], buffer[:end], end) if end else None
 
     def _leave_block(self, *, is_end: bool) -> bool:
         """Look at what follows a call in its block: its end, another call, or words of a block that was not closed.
 
         False where that is not known yet.
         """
-        text, end = self._buffer.lstrip(), self._block_end
-        if not is_end and any(mark.startswith(text) and text != mark for mark in (end, *_CALLS_IN_BLOCKS)):
+        block = self._block
+        assert block is not None  # noqa: S101  (the caller has looked)
+        text = self._buffer.lstrip()
+        if text.startswith(","):
+            text = text[1:].lstrip()
+        if not is_end and any(one.startswith(text) and text != one for one in (*block.left, *block.begins)):
             return False
-        if text.startswith(end):
-            text, self._block_end = text[len(end) :], ""
-        elif not text.startswith(_CALLS_IN_BLOCKS):
-            self._block_end = ""
+        end = next((one for one in block.left if text.startswith(one)), "")
+        if end:
+            left = block.left[block.left.index(end) + 1 :]
+            text = text[len(end) :]
+            self._block = block._replace(left=left) if left else None
+            self._buffer = text
+            return bool(text) and (self._block is None or self._leave_block(is_end=is_end))
+        if not text.startswith(block.begins):
+            self._block = None
         self._buffer = text
         return bool(text)
 
-    def _first_beginning(self) -> int:
-        places = [place for mark in _BEGINNINGS if (place := self._buffer.find(mark)) >= 0]
-        return min(places, default=-1)
+    def _first_mark(self, start: int) -> tuple[int, _Mark | None]:
+        found = [(place, mark) for mark in _MARKS if (place := self._buffer.find(mark.text, start)) >= 0]
+        return min(found, key=lambda one: (one[0], -len(one[1].text)), default=(-1, None))
 
     def _num_held(self) -> int:
         """How much of the end could be the beginning of a mark."""
-        longest = max(len(mark) for mark in _BEGINNINGS) - 1
-        for count in range(min(longest, len(self._buffer)), 0, -1):
-            if any(mark.startswith(self._buffer[-count:]) for mark in _BEGINNINGS):
+        for count in range(min(_LONGEST, len(self._buffer)), 0, -1):
+            if any(mark.text.startswith(self._buffer[-count:]) for mark in _MARKS):
                 return count
         return 0
 
-    def _take_marked(self, *, is_end: bool) -> _Taken | None:
-        """What stands behind a mark, or behind a call in the same block; None where it is not whole."""
+    def _take_marked(self, mark: _Mark | None, *, is_end: bool) -> _Taken | None:
+        """What stands behind a mark, or (None) behind a call in the same block; None where it is not whole."""
+        buffer, block = self._buffer, self._block
+        if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
+            return None  # a longer mark may come
+        formats = mark.formats if mark is not None else block.formats if block is not None else ()
+        base, pending = 1, list[str]()
+        for tool_format in formats:
+            start = 0 if mark is None else mark.length_before(tool_format)
+            found = read_calls(buffer[start:], tool_format, self._schemas)
+            base = max(base, start)
+            if found is PENDING:
+                pending.append(buffer[start:])
+            if not isinstance(found, Read):
+                continue
+            if calls := self._calls_of(found):
+                self._block = self._block_behind(tool_format, formats, mark)
+                return _Taken(calls, "", start + found.end)
+            base = max(base, start + found.end)
+        if pending and not is_end:
+            return None
+        if any(map(ends_in_string, pending)):
+            return _Taken([], buffer, len(buffer))
+        return self._refused(mark, base, is_end=is_end)
+
+    def _block_behind(
+        self, tool_format: ToolFormat, formats: tuple[ToolFormat, ...], mark: _Mark | None
+    ) -> _Block | None:
+        """What may follow a call."""
+        if mark is None and self._block is not None:
+            ends, begins = self._block.ends, self._block.begins
+        else:
+            syntax = SYNTAXES[tool_format]
+            of_mark = mark.block_end if mark is not None else ""
+            is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
+            end = syntax.end if syntax.body is not Body.TAGS else ""
+            ends = tuple(one for one in (end.strip(), of_mark) if one)
+            begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
+        return _Block(formats, ends, begins, ends) if ends or begins else None
+
+    def _refused(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
+        """Text, as far as its block goes, or up to where the next call may begin."""
         buffer = self._buffer
-        mark = "" if self._block_end else next(one for one in _BEGINNINGS if buffer.startswith(one))
-        if mark == FUNCTION_TAG:
-            mark = ""  # it is a part of what is read
-        rest = buffer[len(mark) :]
-        if mark == TOOL_CALLS and not rest.lstrip().startswith("["):
-            return self._take_named(rest, len(mark))
-        block_end = self._block_end or BLOCKS.get(mark, "")
-        taken = self._take_json(rest) if rest.lstrip().startswith(("{", "[")) else self._take_tags(rest, block_end)
-        if taken is None and (is_end or not block_end or not _is_broken(rest)):
+        block_end = mark.block_end if mark is not None else (self._block.ends[-1:] or ("",))[0] if self._block else ""
+        ended = buffer.find(block_end, base) if block_end else base
+        next_place, _ = self._first_mark(base)
+        places = [place for place in (ended + len(block_end) if ended >= 0 else -1, next_place) if place >= 0]
+        if not places and not is_end:
             return None
-        if taken is None or not taken.calls:  # no call: as far as its block goes, it is text
-            return self._refused(buffer, block_end or "</function>")
-        self._block_end = block_end
-        return _Taken(taken.calls, "", len(mark) + taken.end)
-
-    def _refused(self, buffer: str, block_end: str) -> _Taken | None:
-        place = buffer.find(block_end) if block_end else -1
-        if place < 0:
-            return None
-        self._block_end = ""
-        return _Taken([], buffer[: place + len(block_end)], place + len(block_end))
-
-    def _take_json(self, rest: str) -> _Taken | None:
-        value, end = _first_json(rest)
-        return None if end < 0 else _Taken(self._calls_of(value), "", end)
-
-    def _take_tags(self, rest: str, block_end: str) -> _Taken | None:
-        """A function with its parameters, or a name with keys and values."""
-        if (found := _FUNCTION.match(rest)) is not None:
-            name, body = found[2].strip(), found[3]
-            value, end = _first_json(body)
-            if end == len(body.rstrip()) and isinstance(value, dict):
-                return _Taken(self._calls_of({"name": name, "arguments": value}), "", found.end())
-            if _PARAMETER.sub("", body).strip():
-                return _Taken([], "", found.end())
-            return _Taken(self._call(name, dict(_PARAMETER.findall(body))), "", found.end())
-        place = rest.find(block_end) if block_end else -1
-        if place < 0 or rest.lstrip().startswith("<"):
-            return None if place < 0 else _Taken([], "", 0)
-        whole = _PAIRS.fullmatch(rest, 0, place)
-        if whole is None:
-            return _Taken([], "", 0)
-        return _Taken(self._call(whole[1], dict(_PAIR.findall(whole[2]))), "", place)
-
-    def _call(self, name: str, texts: Mapping[str, str]) -> list[Called]:
-        """The call of a form with tags; none of a tool that nobody knows."""
-        if name not in self._names:
-            return []
-        properties = self._schemas.get(name, {}).get("properties", {})
-        arguments = {key.strip(): _typed(text, properties.get(key.strip())) for key, text in texts.items()}
-        return self._calls_of({"name": name, "arguments": arguments})
-
-    def _take_named(self, rest: str, mark_length: int) -> _Taken | None:
-        """Mistral's newer form: a name, perhaps an id, and arguments."""
-        head, found, tail = rest.partition(ARGS)
-        name = head.partition("[CALL_ID]")[0].strip()
-        value, end = _first_json(tail)
-        if not found or end < 0:
-            return None
-        calls = self._calls_of({"name": name, "arguments": value})
-        length = mark_length + len(head) + len(ARGS) + end
-        return _Taken(calls, "" if calls else self._buffer[:length], length)
+        self._block = None
+        end = min(places, default=len(buffer))
+        return _Taken([], buffer[:end], end)
 
     def _may_be_bare(self, *, has_mark: bool) -> bool:
         text = self._buffer.lstrip()
@@ -223,89 +281,26 @@ class ToolOutput:
         if not is_end and (fence or not text.startswith("{")):
             return None
         body = text[len(fence) :]
-        value, end = _first_json(body)
-        if end < 0:
+        found = read_objects(body, needs_arguments=True)
+        if isinstance(found, Pending) and not is_end:
             return None
-        calls = self._calls_of(value, needs_arguments=True)
-        if not calls or (fence and body[end:].strip().removeprefix("```")):
+        calls = self._calls_of(found) if isinstance(found, Read) else []
+        if not isinstance(found, Read) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
             self._begun = True  # so that it is let go as text
             return _Taken([], "", 0)
-        self._block_end = "```" if fence else ";"
-        return _Taken(calls, "", len(self._buffer) - len(body) + end)
+        ends = ("```" if fence else ";",)
+        self._block = _Block((ToolFormat.HERMES,), ends, ("{",), ends)
+        return _Taken(calls, "", len(self._buffer) - len(body) + found.end)
 
-    def _calls_of(self, value: object, *, needs_arguments: bool = False) -> list[Called]:
-        """The calls that a JSON value is; none where one of them is none.
-
-        Arguments beside the name, and not under a key of their own, are in no form: such a value stays text.
-        """
-        found = [self._read(one, needs_arguments) for one in (value if isinstance(value, list) else [value])]
-        if not all(found):
-            return []
-        self.num_calls += len(found)
-        return [Called(uuid.uuid4().hex[:_ID_CHARS], name, arguments) for name, arguments in filter(None, found)]
-
-    def _read(self, value: object, needs_arguments: bool) -> tuple[str, str] | None:
-        """Name and arguments, as JSON, of a value that is a call."""
-        if not isinstance(value, dict):
-            return None
-        name = value.get("tool_name" if "name" not in value else "name")
-        if not isinstance(name, str) or name not in self._names:
-            return None
-        key = next((one for one in ("arguments", "parameters") if one in value), "")
-        if (needs_arguments and not key) or not value.keys() <= {"name", "tool_name", key, *_ENVELOPE}:
-            return None
-        arguments = value.get(key, {})
-        if isinstance(arguments, str):
-            inner, end = _first_json(arguments)
-            arguments = inner if end == len(arguments.rstrip()) else None
-        if not isinstance(arguments, dict):
-            return None
-        try:
-            return name, json.dumps(arguments, ensure_ascii=False, allow_nan=False)
-        except ValueError:  # a number that JSON has no word for
-            return None
-
-
-def _first_json(text: str) -> tuple[object, int]:
-    """The JSON value that a text begins with, and where it ends; -1 where it is not whole."""
-    start = len(text) - len(text.lstrip())
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None, -1
-    return value, end
-
-
-def _is_broken(text: str) -> bool:
-    """Whether a text that begins with a brace can become no JSON value any more, whatever follows."""
-    if not text.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
-    except json.JSONDecodeError as error:
-        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # which may go on
-        return not inside and error.pos < len(text.rstrip()) - len("false")
-    except RecursionError:
-        return True
-    return False
-
-
-def _kinds_of(schema: object) -> list[object]:
-    """The types that a schema allows; None for a choice that names none. Optional numbers are ``anyOf`` with null."""
-    if not isinstance(schema, dict):
-        return []
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if "type" not in schema and isinstance(choices, list):
-        return [choice.get("type") if isinstance(choice, dict) else None for choice in choices]
-    kinds = schema.get("type")
-    return kinds if isinstance(kinds, list) else [kinds]
-
-
-def _typed(text: str, schema: object) -> object:
-    """The value that a text between tags stands for: JSON where the schema wants no string, the text where it does."""
-    bare = text.removeprefix("\n").removesuffix("\n")
-    kinds = _kinds_of(schema)
-    if not kinds or None in kinds or "string" in kinds:
-        return bare
-    value, end = _first_json(bare)
-    return value if end == len(bare.rstrip()) else bare
+    def _calls_of(self, found: Read) -> list[Called]:
+        """The calls of tools that are known; none where one of them is not."""
+        calls: list[Called] = []
+        for name, arguments in found.calls:
+            try:
+                written = whole_characters(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+            except ValueError:  # a number that JSON has no word for
+                return []
+            if name not in self._names:
+                return []
+            calls.append(Called(uuid.uuid4().hex[:_ID_CHARS], name, written))
+        return calls

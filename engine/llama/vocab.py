@@ -15,7 +15,7 @@ from engine.errors import PromptError
 from engine.llama import library
 from engine.llama.long_runs import MAX_RUN, without_long_runs
 from engine.reasoning_tags import markers_among
-from engine.tool_formats import TOOL_MARKERS
+from engine.tools.formats import tool_markers_among
 
 _Utf8 = codecs.getincrementaldecoder("utf-8")
 _SPM, _BPE = 1, 2
@@ -127,7 +127,7 @@ class Vocab:
     @cached_property
     def _markers(self) -> frozenset[str]:
         """Those of calls of tools, too; without those that end an answer."""
-        markers = markers_among(self.control_texts) | TOOL_MARKERS.intersection(self.control_texts)
+        markers = markers_among(self.control_texts) | tool_markers_among(self.control_texts)
         return markers - {self.token_text(i) for i in self.eog_ids}
 
     @property

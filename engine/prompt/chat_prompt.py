@@ -6,6 +6,7 @@ This is what a template is given, and what is done when it refuses. `engine.sand
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,15 +20,34 @@ from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, Messa
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import opens_reasoning
-from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption
+from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
-from engine.tool_formats import ToolFormat, tool_format_of
+from engine.tools.formats import SYNTAXES, ToolFormat
+from engine.tools.reading import format_of
 
 # With these a template may begin the answer of a model that reasons first.
 _OPENED = opens_reasoning()
 CHATML_FALLBACK = "ChatML (fallback)"
 PLAIN_FALLBACK = "User/Assistant (fallback)"
+# A tool, and a call of it, that no template has.
+_QUESTION = Message("user", f"{PROBE}question")
+_TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "find_probe",
+        "description": f"{PROBE}tool",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "place": {"type": "string", "description": "Where."},
+                "count": {"type": "integer", "description": "How many."},
+            },
+            "required": ["place"],
+        },
+    },
+}
+_CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral wants nine letters
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
@@ -68,8 +88,48 @@ class PromptBuilder:
 
     @property
     def tool_format(self) -> ToolFormat:
-        """How this template has tools called."""
-        return tool_format_of(self._source)
+        """How this template has tools called: found by rendering a call and reading it back."""
+        return self._tools[0]
+
+    @property
+    def tool_refusal(self) -> str:
+        """Why this model is given no tools; empty where it is."""
+        return self._tools[1]
+
+    @cached_property
+    def _tools(self) -> tuple[ToolFormat, str]:
+        if "tools" not in self._source and "functions" not in self._source:
+            return ToolFormat.NONE, said("its chat template takes none")
+        try:
+            self._find_form()
+            asked = self._render(Conversation((_QUESTION,), (_TOOL,)), {})
+            if _TOOL["function"]["description"] not in asked:
+                return ToolFormat.NONE, said("its chat template takes none")
+            found = next(filter(None, map(self._format_with, ArgumentForm)), ToolFormat.NONE)
+        except TemplateError as error:
+            return ToolFormat.NONE, said("its chat template fails with tools: {reason}", reason=error.message)
+        for tool_format, syntax in SYNTAXES.items():
+            if found is ToolFormat.NONE and syntax.is_told and (syntax.mark in asked or self._is_token(syntax.mark)):
+                found = tool_format
+        if found is ToolFormat.NONE:
+            return found, said("its chat template writes calls in a form that is not known here")
+        return found, ""
+
+    def _format_with(self, form: ArgumentForm) -> ToolFormat:
+        """The form in which a call stands in the prompt; NONE where the template leaves it out, or refuses it."""
+        messages = (
+            _QUESTION,
+            Message("assistant", "", tool_calls=(_CALL,)),
+            Message("tool", f"{PROBE}result", tool_call_id=_CALL.call_id, name=_CALL.name),
+        )
+        try:
+            text = self._render(Conversation(messages, (_TOOL,), arguments=form), {})
+        except TemplateRefusedError:
+            return ToolFormat.NONE
+        begin = text.rfind(_QUESTION.content) + len(_QUESTION.content)
+        end = text.find(messages[-1].content, begin)
+        schemas = {_CALL.name: _TOOL["function"]["parameters"]}
+        return format_of(text[begin : end if end >= 0 else None], (_CALL.name, json.loads(_CALL.arguments)), schemas)
 
     def build(
         self,
@@ -259,7 +319,9 @@ class PromptBuilder:
 
     def _render(self, form: Conversation, variables: Variables, mark: str = "") -> str:
         if form.tools:
-            tools: dict[str, Any] = {**_NO_TOOLS, "tools": self._protected(form.tools, mark)}
+            given_tools = self._protected(form.tools, mark)
+            functions = json.dumps([tool.get("function") for tool in given_tools], ensure_ascii=False, indent=4)
+            tools: dict[str, Any] = {**_empty_tools(), "documents": None, "tools": given_tools, "functions": functions}
         else:
             tools = _empty_tools() if form.has_list else _NO_TOOLS
         given = {

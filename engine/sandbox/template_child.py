@@ -12,7 +12,7 @@ import json
 import pprint  # noqa: F401
 import sys
 import textwrap  # noqa: F401
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -127,6 +127,7 @@ def _reason(fault: BaseException) -> str:
 
 def _to_json(value: object, ensure_ascii: bool = False, indent: int | None = None, **options: Any) -> str:  # noqa: ANN401
     allowed = {name: options[name] for name in ("separators", "sort_keys") if name in options}
+    value = list(value) if isinstance(value, Iterator) else value  # of `map` and its like
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **allowed)
 
 

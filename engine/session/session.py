@@ -143,6 +143,7 @@ class Session:
                 opened_tag=prompt.opened_tag(),
                 thinking=prompt.thinking(),
                 tool_format=prompt.tool_format,
+                tool_refusal=prompt.tool_refusal,
                 fills_gaps=target.model.vocab.fill_ids is not None,
             )
         except Exception:

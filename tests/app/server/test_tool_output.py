@@ -31,7 +31,7 @@ SCHEMAS = {
     }
 }
 UNKNOWN = '<tool_call>{"name": "fly", "arguments": {}}</tool_call>'
-CASES = [
+CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
     ("Hello there.", "Hello there.", []),
     (f"<tool_call>\n{ROME}\n</tool_call>", "", [("weather", {"city": "Rome"})]),
     (f"Let me see.\n<tool_call>\n{ROME}\n</tool_call>", "Let me see.\n", [("weather", {"city": "Rome"})]),
@@ -89,6 +89,63 @@ CASES = [
         "",
         [("weather", {"city": "Rome"}), ("time", {})],
     ),
+    (
+        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Rome</arg_value>\n"
+        "<tool_call>time</tool_call>", "", [("weather", {"city": "Rome"}), ("time", {})],
+    ),
+    (
+        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Rome\n<tool_call>time</tool_call>",
+        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Rome\n", [("time", {})],
+    ),
+    (
+        "<tool_call><function=weather><parameter=city>Rome\n<tool_call><function=weather><parameter=city>Oslo"
+        "</parameter></function></tool_call>",
+        "<tool_call><function=weather><parameter=city>Rome\n", [("weather", {"city": "Oslo"})],
+    ),
+    (
+        "<tool_call><function=weather><parameter=city>\n<a></parameter></a>\n</parameter></function></tool_call>",
+        "", [("weather", {"city": "<a></parameter></a>"})],
+    ),
+    (
+        "<function=weather><parameter=city>a</parameter><parameter=city>b</parameter></function>",
+        "<function=weather><parameter=city>a</parameter><parameter=city>b</parameter></function>", [],
+    ),
+    ("<function=time>{}</function> and more", "and more", [("time", {})]),
+    ('<tool_call>{"name": "fly", "arguments": {"a": "<function=time></function>', None, []),
+    ('<tool_call>{"name": "fly", "arguments": {"a": "<function=time></function>"}}</tool_call>', None, []),
+    ('<tool_call>{"name": "time", "arguments": {"a": "\\ud83d"}}</tool_call>', "", [("time", {"a": "\ufffd"})]),
+    (f"<tool_call>{TIME}</tool_call>\n\n    indented", "    indented", [("time", {})]),
+    (f"\n\n<tool_call>{TIME}</tool_call>", "", [("time", {})]),
+    ("\n\n<tool_call>", "\n\n<tool_call>", []),
+    (
+        "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"city\": \"Rome\"}<|call|>", "",
+        [("weather", {"city": "Rome"})],
+    ),
+    (" to=functions.time<|channel|>commentary json<|message|>{}", "", [("time", {})]),
+    ("to=functions.fly", "to=functions.fly", []),
+    ("to=Ann: hello", "to=Ann: hello", []),
+    (
+        ' to=time<|message|><atem:function_calls>\n<atem:invoke name="time">\n</atem:invoke>\n</atem:function_calls>',
+        "", [("time", {})],
+    ),
+    (
+        '<|tool_call>call:weather{city:<|"|>R, "o": {}<|"|>,days:[1,{a:true}]}<tool_call|>', "",
+        [("weather", {"city": 'R, "o": {}', "days": [1, {"a": True}]})],
+    ),
+    ("<|tool_call>call:weather{city}<tool_call|>", "<|tool_call>call:weather{city}<tool_call|>", []),
+    (
+        "<|tool_call_start|>[weather(city='Rome', days=[1, 2]), time(at=null)]<|tool_call_end|>", "",
+        [("weather", {"city": "Rome", "days": [1, 2]}), ("time", {"at": None})],
+    ),
+    ("<|tool_call_start|>[time(1)]<|tool_call_end|>", "<|tool_call_start|>[time(1)]<|tool_call_end|>", []),
+    ("<|tool_call_start|>[__import__('os')]<|tool_call_end|>", None, []),
+    (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.time:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+        "<|tool_call_begin|>functions.weather:1<|tool_call_argument_begin|>{}<|tool_call_end|>"
+        "<|tool_calls_section_end|>", "", [("time", {}), ("weather", {})],
+    ),
+    ("import functools\nfunctools.cache", "import functools\nfunctools.cache", []),
+    (f"functools[{ROME}, {TIME}]", "", [("weather", {"city": "Rome"}), ("time", {})]),
     ("a < b and [TOOL", "a < b and [TOOL", []),
     ("{", "{", []),
     ("", "", []),
@@ -106,7 +163,8 @@ def read(pieces: list[str]) -> tuple[str, list[tuple[str, object]]]:
 
 
 @pytest.mark.parametrize(("text", "said", "calls"), CASES)
-def test_calls_are_found(text: str, said: str, calls: list[tuple[str, object]]) -> None:
+def test_calls_are_found(text: str, said: str | None, calls: list[tuple[str, object]]) -> None:
+    said = text if said is None else said
     assert read([text]) == (said, calls)
     assert read(list(text)) == (said, calls)
 
@@ -119,13 +177,28 @@ def test_a_line_end_before_the_first_call_is_kept_wherever_pieces_end() -> None:
 
 
 @given(case=st.sampled_from(CASES), cuts=st.lists(st.integers(0, 200), max_size=6))
-def test_pieces_do_not_matter(case: tuple[str, str, list[tuple[str, object]]], cuts: list[int]) -> None:
+def test_pieces_do_not_matter(case: tuple[str, str | None, list[tuple[str, object]]], cuts: list[int]) -> None:
     text, said, calls = case
+    said = text if said is None else said
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     assert read([text[i:j] for i, j in itertools.pairwise(places)]) == (said, calls)
 
 
 PIECES = [
+    "<|tool_call>call:time{",
+    '<|"|>',
+    "<tool_call|>",
+    "<parameter=city>",
+    "</parameter>",
+    "<arg_key>",
+    "city</arg_key><arg_value>",
+    "</arg_value>",
+    "to=functions.time",
+    "<|channel|>commentary",
+    "<|message|>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "functools",
     "<tool_call>",
     "</tool_call>",
     ROME,
@@ -170,14 +243,14 @@ def test_text_that_can_be_no_call_is_not_held_back() -> None:
 
 ZONE = {"type": "object", "properties": {"zone": {"type": "string"}}}
 CLOCK = {"type": "function", "function": {"name": "time", "description": "The time.", "parameters": ZONE}}
-REFUSING = {"CohereForAI-c4ai-command-r-plus-tool_use"}  # fails over a call in a history of OpenAI's form
+UNTOLD = {"LFM2-8B-A1B", "LFM2.5-Instruct"}  # leave calls out of a history
 
 
 def test_what_public_templates_write_as_a_call_is_read_back() -> None:
     num_read = 0
     for path in sorted(shared_file("templates").glob("*.jinja")):
         builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), path.read_text("utf-8"))
-        if not builder.tool_format or path.stem in REFUSING:
+        if not builder.tool_format or path.stem in UNTOLD:
             continue
         call = Message("assistant", "", tool_calls=(ToolCall("abcdefghi", "time", '{"zone": "Qzone"}'),))
         result = Message("tool", "Qresult", tool_call_id="abcdefghi", name="time")
@@ -188,4 +261,4 @@ def test_what_public_templates_write_as_a_call_is_read_back() -> None:
         found = [read([answer[start:]])[1] for start in range(len(answer))]
         assert [("time", {"zone": "Qzone"})] in found, path.stem
         num_read += 1
-    assert num_read > 30
+    assert num_read > 55

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engine.grammar.tool_calls import calls_grammar
-from engine.records import ToolFormat
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+from engine.tools.reading import Read, read_calls
 from tests.engine.grammar.walks import accepts
 
 WEATHER = {
@@ -34,8 +37,8 @@ ROME = '{"name": "weather", "arguments": {"c": "Rome"}}'
             ToolFormat.INVOKE,
             '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="c">Rome</parameter>\n</invoke>\n'
             "</minimax:tool_call>",
-            '<minimax:tool_call>\n<invoke name="clock">\n</invoke>\n</minimax:tool_call>\n'
-            '<minimax:tool_call>\n<invoke name="clock">\n</invoke>\n</minimax:tool_call>',
+            '<minimax:tool_call>\n<invoke name="clock">\n</invoke>\n<invoke name="clock">\n</invoke>\n'
+            "</minimax:tool_call>",
         ),
         (
             ToolFormat.KEY_VALUE,
@@ -73,3 +76,78 @@ def test_llama_writes_nothing_but_the_call() -> None:
     grammar = calls_grammar(ToolFormat.LLAMA, [WEATHER], many=True)
     assert accepts(grammar, '{"name": "weather", "parameters": {"c": "Rome"}}')
     assert not accepts(grammar, '{"name": "clock", "parameters": {}}')
+
+
+PLACE = {"type": "string"}
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "place": PLACE,
+        "count": {"type": "integer"},
+        "near": {"type": ["string", "null"]},
+        "far": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        "kind": {"enum": ["a b", "c"]},
+    },
+    "required": ["place"],
+}
+FIND = {"name": "find", "parameters": PARAMETERS}
+GIVEN = {
+    "all": {"place": "R\u00f6m </article> <b", "count": -3, "near": "null", "far": True, "kind": "a b"},
+    "one": {"place": "1 < 2"},
+    "some": {"place": "x\ny", "far": None},
+}
+
+
+def value_of(syntax: CallSyntax, key: str, value: object) -> str:
+    if syntax.body is Body.GEMMA and isinstance(value, str):
+        return f"{GEMMA_QUOTE}{value}{GEMMA_QUOTE}"
+    is_text = syntax.body is Body.TAGS and takes_text(PARAMETERS["properties"][key])  # type: ignore[index]
+    return str(value) if is_text else json.dumps(value, ensure_ascii=False)
+
+
+def written(syntax: CallSyntax, arguments: dict[str, object]) -> str:
+    """One call as a model writes it."""
+    begin = syntax.begin.replace("{name}", "find").replace("{id}", "abcdefghi").replace("{index}", "0")
+    values = {key: value_of(syntax, key, value) for key, value in arguments.items()}
+    whole = json.dumps(arguments, ensure_ascii=False)
+    if syntax.body is Body.TAGS:
+        parts = []
+        for key in arguments:
+            is_text = takes_text(PARAMETERS["properties"][key])  # type: ignore[index]
+            tag = syntax.key if is_text or not syntax.json_key else syntax.json_key.replace("{type}", "boolean")
+            parts.append((tag + values[key] + syntax.value_end).replace("{key}", key))
+        call = begin + "".join(parts) + syntax.end
+    elif syntax.body is Body.PYTHON:
+        call = f"find({', '.join(f'{key}={value}' for key, value in values.items())})"
+    elif syntax.body is Body.GEMMA:
+        call = f"{begin}{{{','.join(f'{key}:{value}' for key, value in values.items())}}}{syntax.end}"
+    elif syntax.body is Body.ARGUMENTS:
+        call = begin + whole + syntax.end
+    elif syntax.body is Body.NAMED_OBJECT:
+        call = f'{{"find": {whole}}}'
+    else:
+        call = f'{{"{syntax.name_key}": "find", "{syntax.arguments_key}": {whole}}}'
+    return syntax.block + call + syntax.block_end
+
+
+@pytest.mark.parametrize("case", GIVEN)
+@pytest.mark.parametrize("tool_format", SYNTAXES)
+def test_what_a_form_writes_is_what_its_grammar_takes_and_what_is_read(tool_format: ToolFormat, case: str) -> None:
+    syntax, arguments = SYNTAXES[tool_format], GIVEN[case]
+    text = written(syntax, arguments)
+    assert accepts(calls_grammar(tool_format, [FIND, CLOCK], many=True), text), text
+    start = len(syntax.mark) if syntax.block else 0
+    found = read_calls(text[start:] + " ", tool_format, {"find": PARAMETERS})
+    assert isinstance(found, Read)
+    assert found.calls == (("find", arguments),)
+
+
+@pytest.mark.parametrize("tool_format", [one for one, syntax in SYNTAXES.items() if syntax.body is Body.TAGS])
+def test_a_text_between_tags_has_no_such_tag_in_it(tool_format: ToolFormat) -> None:
+    syntax = SYNTAXES[tool_format]
+    grammar = calls_grammar(tool_format, [FIND], many=False)
+    tag, next_key = syntax.value_end.strip().replace("{key}", "place"), syntax.key.partition("{")[0]
+    for text in (tag[:-1], "<" + tag[:-1] + " ", tag[1:], "<</", "</article>", "\U0001f600"):
+        assert accepts(grammar, written(syntax, {"place": text})) is (next_key not in text), text
+    for text in (tag, f"a{tag}b", "<" + tag + ">", next_key + "x"):
+        assert not accepts(grammar, written(syntax, {"place": text})), text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,9 @@ from hypothesis import strategies as st
 
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Message, ToolCall
-from engine.tool_formats import ToolFormat, tool_format_of
-from tests.engine.prompt.test_chat_prompt import CHATML, FRAGMENTS, readable
+from engine.tools.formats import ToolFormat
+from tests.engine.prompt.test_chat_prompt import CHATML, FRAGMENTS, TEMPLATES, readable
 from tests.engine.tiny_tokenizer import TinyTokenizer
-from tests.shared_files import shared_file
 
 TOOLED = (
     "{% if tools %}{{ tools | tojson }}{% endif %}"
@@ -113,41 +113,67 @@ def test_no_text_of_a_tool_is_a_control_token(
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "tool_format"),
-    [
-        ("Qwen-Qwen2.5-7B-Instruct", ToolFormat.HERMES),
-        ("NousResearch-Hermes-3-Llama-3.1-8B-tool_use", ToolFormat.HERMES),
-        ("meta-llama-Llama-3.1-8B-Instruct", ToolFormat.LLAMA),
-        ("mistralai-Mistral-Nemo-Instruct-2407", ToolFormat.MISTRAL),
-        ("unsloth-mistral-Devstral-Small-2507", ToolFormat.MISTRAL_ARGS),
-        ("Qwen3-Coder", ToolFormat.FUNCTION),
-        ("ByteDance-Seed-OSS", ToolFormat.SEED),
-        ("GLM-4.6", ToolFormat.KEY_VALUE),
-        ("MiniMax-M2", ToolFormat.INVOKE),
-        ("CohereForAI-c4ai-command-r7b-12-2024-tool_use", ToolFormat.ACTION),
-        ("meetkai-functionary-medium-v3.1", ToolFormat.FUNCTIONARY),
-        ("MiniMax-M3", ToolFormat.NONE),
-        ("google-gemma-2-2b-it", ToolFormat.NONE),
-        ("openai-gpt-oss-120b", ToolFormat.NONE),
-    ],
-)
-def test_how_public_templates_have_tools_called(name: str, tool_format: ToolFormat) -> None:
-    source = shared_file(f"templates/{name}.jinja").read_text("utf-8")
+NO_TOOLS = {
+    "HuggingFaceTB-SmolLM3-3B",
+    "deepseek-ai-DeepSeek-R1-Distill-Llama-8B",
+    "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
+    "deepseek-ai-DeepSeek-V3.1",
+    "google-gemma-2-2b-it",
+    "llama-cpp-rwkv-world",
+    "microsoft-Phi-3.5-mini-instruct",
+}
+# All but the first are told by a token. Kimi's want to append to a list, which is forbidden to templates.
+UNKNOWN = {
+    "meetkai-functionary-medium-v3.2",
+    "LFM2-8B-A1B",
+    "LFM2.5-Instruct",
+    "Kimi-K2-Instruct",
+    "Kimi-K2-Thinking",
+}
+TOLD = {
+    "Qwen-Qwen2.5-7B-Instruct": ToolFormat.HERMES,
+    "meta-llama-Llama-3.1-8B-Instruct": ToolFormat.LLAMA,
+    "mistralai-Mistral-Nemo-Instruct-2407": ToolFormat.MISTRAL,
+    "unsloth-mistral-Devstral-Small-2507": ToolFormat.MISTRAL_ARGS,
+    "Qwen3-Coder": ToolFormat.FUNCTION,
+    "ByteDance-Seed-OSS": ToolFormat.SEED,
+    "GLM-4.6": ToolFormat.KEY_VALUE,
+    "MiniMax-M1": ToolFormat.TOOL_CALLS_LINES,
+    "MiniMax-M2": ToolFormat.INVOKE,
+    "CohereForAI-c4ai-command-r7b-12-2024-tool_use": ToolFormat.ACTION,
+    "meetkai-functionary-medium-v3.1": ToolFormat.FUNCTIONARY,
+    "openai-gpt-oss-120b": ToolFormat.HARMONY,
+    "google-gemma-4-31B-it": ToolFormat.GEMMA,
+    "ibm-granite-granite-3.3-2B-Instruct": ToolFormat.TOOL_CALL_LIST,
+}
+
+
+@pytest.mark.skipif(not TEMPLATES, reason="the collection of public templates is not on this machine")
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_every_public_template_has_a_form_for_calls_or_a_reason_for_none(path: Path) -> None:
+    source = path.read_text("utf-8")
     builder = PromptBuilder(TinyTokenizer(controls=["<s>", "</s>"], bos="<s>", eos="</s>"), source)
-    assert builder.tool_format is tool_format
-    if tool_format is ToolFormat.NONE:
-        return
-    call = call_of('{"city": "Trastevere"}', call_id="abcdefghi")
-    result = Message("tool", '{"degrees": 31}', tool_call_id="abcdefghi", name="weather")
-    text = bytes(each for each in builder.build([QUESTION, call, result], [WEATHER]) if each < 256).decode()
-    for part in ("Is it warm in Rome?", "weather", "Trastevere", "31"):
-        assert part in text
+    if path.stem in NO_TOOLS:
+        assert (builder.tool_format, builder.tool_refusal) == (ToolFormat.NONE, "its chat template takes none")
+    elif path.stem in UNKNOWN:
+        assert "in a form that is not known" in builder.tool_refusal
+    else:
+        assert builder.tool_format is TOLD.get(path.stem, builder.tool_format)
+        assert (bool(builder.tool_format), builder.tool_refusal) == (True, "")
 
 
-def test_a_template_that_does_not_speak_of_tools_has_no_form_for_calls() -> None:
-    assert tool_format_of("{{ messages[0].content }} <tool_call> [TOOL_CALLS] <|python_tag|>") is ToolFormat.NONE
-    assert tool_format_of('{{ tools }} {"name": "f", "parameters": {}}') is ToolFormat.LLAMA
+def test_a_form_is_told_by_a_token_where_the_template_leaves_calls_out() -> None:
+    source = "{{ tools | tojson }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    assert "not known" in PromptBuilder(CHATML, source).tool_refusal
+    with_token = TinyTokenizer(controls=["<|tool_call_start|>"])
+    assert PromptBuilder(with_token, source).tool_format is ToolFormat.PYTHON
+
+
+def test_a_template_without_tools_has_no_form_for_calls() -> None:
+    silent = PromptBuilder(CHATML, "{{ messages[0].content }} <tool_call> [TOOL_CALLS] {{ 'tools' }}")
+    assert (silent.tool_format, silent.tool_refusal) == (ToolFormat.NONE, "its chat template takes none")
+    failing = PromptBuilder(CHATML, "{{ messages[0].content }}{% if tools %}{{ raise_exception('no') }}{% endif %}")
+    assert failing.tool_refusal == "its chat template fails with tools: The model's chat template failed: no."
 
 
 def test_a_request_for_tools_is_answered_from_a_prompt_with_them() -> None:

@@ -1,0 +1,407 @@
+"""Reads calls of tools as `engine.tools.formats` describes them. What is not whole yet may become one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
+
+Schemas = Mapping[str, Mapping[str, Any]]  # of the parameters, by the tools' names: forms with tags say no types
+_DECODER = json.JSONDecoder(strict=False)  # models write line ends into their strings as they are
+_ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # beside name and arguments these say nothing
+_SLOT = re.compile(r"\{(name|key|id|index|type)\}")
+_SPACE = re.compile(r"\s*")
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
+_HARMONY = re.compile(
+    r"\s*(?:<\|start\|>assistant)?\s*(?:<\|channel\|>commentary)?\s*to=functions\.(?P<name>[^\s<]+)\s*"
+    r"(?:<\|channel\|>commentary)?\s*(?:<\|constrain\|>)?\s*(?:json)?\s*<\|message\|>"
+)
+_HARMONY_HEAD = 200  # characters of all before the arguments
+_GEMMA_WORD = re.compile(r"[^,:{}\[\]<\s][^,:{}\[\]<]*")
+_MAX_DEPTH = 32
+
+
+class Pending(Enum):
+    """More of the text is needed."""
+
+    PENDING = "pending"
+
+
+PENDING: Final = Pending.PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Calls, as names and arguments (objects), and where they end; none where what was read is no call."""
+
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+    end: int
+
+
+def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingProxyType({})) -> Read | Pending | None:
+    """Read what stands behind the mark of a block, or behind another call in it; None where it is not of this form."""
+    syntax = SYNTAXES[tool_format]
+    if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
+        return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
+    if syntax.body is Body.PYTHON:
+        return _read_python(text, syntax)
+    begun = _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, syntax.begin)
+    if not isinstance(begun, _Matched):
+        return begun
+    if syntax.body is Body.TAGS:
+        return _read_tags(text, begun, syntax, schemas)
+    return _read_gemma(text, begun) if syntax.body is Body.GEMMA else _arguments(text, begun)
+
+
+def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> Read | Pending | None:
+    """Read a JSON object that is a call, or a list of them; no calls where one of them is none."""
+    value = first_json(text)
+    if not isinstance(value, _Json):
+        return value
+    values = value.value if isinstance(value.value, list) else [value.value]
+    found = [_call_in(one, needs_arguments=needs_arguments, is_named=is_named) for one in values]
+    return Read(tuple(call for call in found if call is not None) if all(found) else (), value.end)
+
+
+class _Json(NamedTuple):
+    value: object
+    end: int
+
+
+def first_json(text: str, start: int = 0) -> _Json | Pending | None:
+    """The object or list that a text begins with, and its end; None where it has none, whatever follows."""
+    start = _space(text, start)
+    if start == len(text):
+        return PENDING
+    if text[start] not in "{[":
+        return None
+    try:
+        return _Json(*_DECODER.raw_decode(text, start))
+    except json.JSONDecodeError as error:
+        inside = error.msg.startswith(("Unterminated string", "Invalid \\"))  # which may go on
+        return None if not inside and error.pos < len(text.rstrip()) - len("false") else PENDING
+    except (ValueError, RecursionError):
+        return None
+
+
+def ends_in_string(text: str) -> bool:
+    """Whether a JSON value was cut inside a string: what stands there is a part of it, whatever it looks like."""
+    try:
+        _DECODER.raw_decode(text, _space(text, 0))
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _call_in(
+    value: object, *, needs_arguments: bool = False, is_named: bool = False
+) -> tuple[str, dict[str, Any]] | None:
+    """Name and arguments of an object that is a call.
+
+    Arguments beside the name, and not under a key of their own, are in no form: such a value is none.
+    """
+    if not isinstance(value, dict):
+        return None
+    if is_named and len(value) == 1:
+        ((name, arguments),) = value.items()
+        return (name, arguments) if isinstance(arguments, dict) else None
+    name = value.get("tool_name" if "name" not in value else "name")
+    key = next((one for one in ("arguments", "parameters") if one in value), "")
+    if not isinstance(name, str) or (needs_arguments and not key):
+        return None
+    if not value.keys() <= {"name", "tool_name", key, *_ENVELOPE}:
+        return None
+    arguments = value.get(key, {})
+    if isinstance(arguments, str):
+        inner = first_json(arguments)
+        arguments = inner.value if isinstance(inner, _Json) and inner.end == len(arguments.rstrip()) else None
+    return (name, arguments) if isinstance(arguments, dict) else None
+
+
+# ---- parts of a call ------------------------------------------------------------------------------------------------
+
+
+class _Matched(NamedTuple):
+    values: dict[str, str]
+    end: int
+
+
+def _space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return place if found is None else found.end()
+
+
+@cache
+def _atoms(pattern: str) -> tuple[str | re.Pattern[str], ...]:
+    """Texts that must stand there, with any blanks between them, and what its names stand for."""
+    atoms = list[str | re.Pattern[str]]()
+    place = 0
+    for slot in _SLOT.finditer(pattern):
+        atoms += pattern[place : slot.start()].split()
+        after = pattern[slot.end() : slot.end() + 1].strip()
+        quote = '"?' if not pattern[: slot.start()].endswith('"') else ""
+        lines = r"\n" if slot[1] == "key" else r"\s"  # a parameter's name may have blanks
+        atoms.append(re.compile(rf"{quote}(?P<{slot[1]}>[^{lines}<>\"|\[\](){{}}{re.escape(after)}]+){quote}"))
+        place = slot.end()
+    return (*atoms, *pattern[place:].split())
+
+
+def _matched(text: str, place: int, pattern: str) -> _Matched | Pending | None:
+    """Match a pattern from a place on; pending where the text ends within it."""
+    values = dict[str, str]()
+    for atom in _atoms(pattern):
+        place = _space(text, place)
+        if isinstance(atom, str):
+            if not text.startswith(atom, place):
+                return PENDING if atom.startswith(text[place:]) else None
+            place += len(atom)
+            continue
+        found = atom.match(text, place)
+        if found is None or found.end() == len(text):
+            return PENDING if place == len(text) or found is not None or text[place:] == '"' else None
+        values.update(found.groupdict())
+        place = found.end()
+    return _Matched(values, place)
+
+
+def _arguments(text: str, begun: _Matched) -> Read | Pending | None:
+    value = first_json(text, begun.end)
+    if not isinstance(value, _Json):
+        return value
+    calls = ((begun.values["name"], value.value),) if isinstance(value.value, dict) else ()
+    return Read(calls, value.end)
+
+
+def _harmony_head(text: str) -> _Matched | Pending | None:
+    """What stands before the arguments in a call of gpt-oss, in one of its orders."""
+    found = _HARMONY.match(text)
+    if found is None:
+        return PENDING if "<|message|>" not in text and len(text) < _HARMONY_HEAD else None
+    return _Matched(found.groupdict(), found.end())
+
+
+# ---- arguments between tags -----------------------------------------------------------------------------------------
+
+
+def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas) -> Read | Pending | None:
+    name, place = begun.values["name"], begun.end
+    properties = schemas.get(name, {}).get("properties", {})
+    arguments = dict[str, object]()
+    while True:
+        end = _end_of_call(text, place, syntax)
+        if end is not None:
+            return end if end is PENDING else Read(((name, arguments),), end)
+        key = _key(text, place, syntax)
+        if not isinstance(key, _Key):
+            return key
+        value_end = _end_of_value(text, key.end, syntax, key.name)
+        if not isinstance(value_end, tuple):
+            return value_end
+        if key.name in arguments:  # which of them counts?
+            return None
+        raw = text[key.end : value_end[0]].removeprefix("\n").removesuffix("\n")
+        is_text = takes_text(properties.get(key.name)) if key.is_text is None else key.is_text
+        arguments[key.name] = raw if is_text else _value_of(raw)
+        place = value_end[1]
+
+
+def _end_of_call(text: str, place: int, syntax: CallSyntax) -> int | Pending | None:
+    """Where a call ends that has no more arguments; None where it goes on."""
+    place = _space(text, place)
+    ends = [syntax.end.strip()] if syntax.end else [syntax.block_end, syntax.mark]
+    for end in ends:
+        if text.startswith(end, place):
+            return place + (len(end) if syntax.end else 0)
+    return PENDING if any(end.startswith(text[place:]) for end in ends) else None
+
+
+class _Key(NamedTuple):
+    name: str
+    is_text: bool | None  # where the tag says so
+    end: int
+
+
+def _key(text: str, place: int, syntax: CallSyntax) -> _Key | Pending | None:
+    found: list[_Matched | Pending | None] = []
+    for pattern in (syntax.key, *([syntax.json_key] if syntax.json_key else [])):
+        matched = _matched(text, place, pattern)
+        if isinstance(matched, _Matched):
+            is_text = None if not syntax.json_key else pattern == syntax.key
+            return _Key(matched.values["key"].strip(), is_text, matched.end)
+        found.append(matched)
+    return PENDING if PENDING in found else None
+
+
+def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, int] | Pending | None:
+    """Where a value ends, and where its tag does.
+
+    A value may have such a tag in it: the right one is followed by what may follow. Where the next argument begins
+    before, the value was not ended.
+    """
+    tag = syntax.value_end.strip().replace("{key}", key)
+    next_key = syntax.key.partition("{")[0]
+    following = [
+        next_key,
+        *filter(None, (syntax.end.strip(), *((syntax.block_end, syntax.mark) if not syntax.end else ()))),
+    ]
+    place = start
+    while (place := text.find(tag, place)) >= 0:
+        if next_key in text[start:place]:
+            return None
+        after = _space(text, place + len(tag))
+        if any(text.startswith(one, after) for one in following):
+            return place, place + len(tag)
+        if any(one.startswith(text[after:]) for one in following):
+            return PENDING
+        place += 1
+    return None if next_key in text[start:] else PENDING
+
+
+def _value_of(raw: str) -> object:
+    """A value that is no text: JSON; the text where it is none."""
+    try:
+        return json.loads(raw, strict=False)
+    except (ValueError, RecursionError):
+        return raw
+
+
+# ---- Python's calls, and Gemma's arguments --------------------------------------------------------------------------
+
+
+def _read_python(text: str, syntax: CallSyntax) -> Read | Pending | None:
+    end = text.find(syntax.block_end.lstrip("]"))
+    if end < 0:
+        return PENDING
+    try:
+        tree = ast.parse(text[:end].strip(), mode="eval").body
+        calls = tuple(_python_call(one) for one in (tree.elts if isinstance(tree, ast.List) else [tree]))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Read((), end)
+    return Read(calls, end)
+
+
+def _python_call(node: ast.expr) -> tuple[str, dict[str, Any]]:
+    """Name and arguments of a call.
+
+    Raises:
+        ValueError: it is none, or has arguments that are no literals, or without a name.
+    """
+    if not isinstance(node, ast.Call) or node.args:
+        raise ValueError("no call")
+    return ast.unparse(node.func), {_keyword(one): _literal(one.value) for one in node.keywords}
+
+
+def _keyword(keyword: ast.keyword) -> str:
+    if keyword.arg is None:
+        raise ValueError("no name")
+    return keyword.arg
+
+
+def _literal(node: ast.expr) -> object:
+    if isinstance(node, ast.Name) and node.id.lower() in _CONSTANTS:  # JSON's words
+        return _CONSTANTS[node.id.lower()]
+    if isinstance(node, ast.List):
+        return [_literal(one) for one in node.elts]
+    if isinstance(node, ast.Dict):
+        keys = [None if key is None else ast.literal_eval(key) for key in node.keys]
+        return {str(key): _literal(value) for key, value in zip(keys, node.values, strict=True)}
+    return ast.literal_eval(node)
+
+
+class _GemmaError(ValueError):
+    """What stands there is no argument."""
+
+
+class _GemmaEndError(ValueError):
+    """The text ended."""
+
+
+def _read_gemma(text: str, begun: _Matched) -> Read | Pending | None:
+    try:
+        value, end = _gemma_value(text, begun.end, 0)
+    except _GemmaEndError:
+        return PENDING
+    except _GemmaError:
+        return None
+    return Read(((begun.values["name"], value),), end) if isinstance(value, dict) else Read((), end)
+
+
+def _gemma_value(text: str, place: int, depth: int) -> tuple[object, int]:
+    """A string between quotes of its own, a number, a word, a list or an object, and its end."""
+    place = _space(text, place)
+    if GEMMA_QUOTE.startswith(text[place : place + len(GEMMA_QUOTE)]):
+        end = text.find(GEMMA_QUOTE, place + len(GEMMA_QUOTE))
+        if end < 0 or not text.startswith(GEMMA_QUOTE, place):
+            raise _GemmaEndError
+        return text[place + len(GEMMA_QUOTE) : end], end + len(GEMMA_QUOTE)
+    if text[place] in "{[" and depth < _MAX_DEPTH:
+        return _gemma_members(text, place, depth)
+    word = _GEMMA_WORD.match(text, place)
+    if word is None:
+        raise _GemmaError
+    if word.end() == len(text):
+        raise _GemmaEndError
+    return _value_of(word[0].strip()), word.end()
+
+
+def _gemma_members(text: str, place: int, depth: int) -> tuple[object, int]:
+    closing = "}" if text[place] == "{" else "]"
+    found = list[tuple[str, object]]()
+    place = _space(text, place + 1)
+    while not text.startswith(closing, place):
+        key = ""
+        if closing == "}":
+            key, place = _gemma_key(text, place)
+        value, place = _gemma_value(text, place, depth + 1)
+        found.append((key, value))
+        place = _space(text, place)
+        if text.startswith(",", place):
+            place = _space(text, place + 1)
+        elif not text.startswith(closing, place):
+            raise _GemmaEndError if place == len(text) else _GemmaError
+    return (dict(found) if closing == "}" else [value for _, value in found]), place + 1
+
+
+def _gemma_key(text: str, place: int) -> tuple[str, int]:
+    key, place = _gemma_value(text, place, _MAX_DEPTH)
+    place = _space(text, place)
+    if not text.startswith(":", place):
+        raise _GemmaEndError if place == len(text) else _GemmaError
+    return str(key), place + 1
+
+
+# ---- which form a template has --------------------------------------------------------------------------------------
+
+
+def format_of(text: str, wanted: tuple[str, dict[str, Any]], schemas: Schemas) -> ToolFormat:
+    """The form in which a text has this call; NONE where it has it in none. Calls in their blocks come first."""
+    marks = [(tool_format, syntax.mark or "{") for tool_format, syntax in SYNTAXES.items()]
+    marks += [(tool_format, mark) for tool_format, syntax in SYNTAXES.items() for mark in syntax.other_marks]
+    for tool_format, mark in marks:
+        syntax, place = SYNTAXES[tool_format], text.find(mark)
+        if place < 0:
+            continue
+        inside = text[place + (len(mark) if syntax.block and mark == syntax.mark else 0) :]
+        if syntax.body is Body.OBJECT and not _has_shape(inside, syntax):
+            continue
+        found = read_calls(inside, tool_format, schemas)
+        if isinstance(found, Read) and found.calls[:1] == (wanted,):
+            return tool_format
+    return ToolFormat.NONE
+
+
+def _has_shape(text: str, syntax: CallSyntax) -> bool:
+    """Whether objects stand in a list where this form has one, and have its keys."""
+    is_list = text.lstrip().startswith("[")
+    keys = (f'"{syntax.name_key}"', f'"{syntax.arguments_key}"')
+    return is_list == syntax.block.endswith("[") and all(key in text for key in keys)
