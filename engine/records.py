@@ -556,13 +556,15 @@ class TokenLogprob:
 class TextChunk:
     """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's.
 
-    ``logprobs`` are of the tokens of the spans, one each, where the request wants them.
+    ``logprobs`` are of the tokens of the spans, one each, where the request wants them. The first of an answer has the
+    ``opened_tag``: of reasoning, where the prompt ended with one, spaces included.
     """
 
     request_id: int
     text: str
     spans: tuple[TokenSpan, ...]
     logprobs: tuple[TokenLogprob, ...] = ()
+    opened_tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ class ScriptedWorker:
                 self._on_event(event)
 
     def _answer(self, request: ChatRequest) -> Iterator[Event]:
-        script, started = self._script, time.perf_counter()
+        script, started, opened_tag = self._script, time.perf_counter(), self._script.opened_tag
         words = re.findall(r"\s*\S+\s*?", script.answer)
         per_pass = 1 if request.mode is Mode.OFF else script.tokens_per_pass
         stats = RunStats(mode=request.mode, context_size=script.context_size)
@@ -180,7 +180,8 @@ class ScriptedWorker:
                 yield Finished(request.request_id, FinishReason.CANCELLED, stats)
                 return
             spans = tuple(TokenSpan(len(word), _source(request.mode, i, per_pass)) for i, word in enumerate(block))
-            yield TextChunk(request.request_id, "".join(block), spans)
+            yield TextChunk(request.request_id, "".join(block), spans, (), opened_tag)
+            opened_tag = ""
             stats = self._count(stats, len(block), per_pass, time.perf_counter() - started)
             yield StatsUpdate(request.request_id, stats)
 

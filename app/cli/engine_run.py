@@ -20,7 +20,7 @@ from app.remote.fitting import FittingAnswer
 from app.remote.identity import ask
 from app.remote.thinking import WayToThink, ways_to_think
 from engine.errors import GrammarError
-from engine.records import ChatRequest, Finished, Mode
+from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
 ONLY_HERE = ("draft", "history", "trace")  # options of the engine here
@@ -57,9 +57,10 @@ def _ask(options: argparse.Namespace, interrupted: threading.Event) -> Finished 
     model = _chosen(facts.models, options.model, client.host)
     notify(f"{model.name} on {client.host}: {facts.title}. The prompt leaves Paceline.")
     thinks = _fields(request, ways_to_think(client, facts.kind, model.name) if request.thinking else (), model.name)
+    way = WayToThink(ThinkingOption(request.thinking), thinks)
 
     def answering(asked: ChatRequest) -> RemoteAnswer:
-        return RemoteAnswer(client, asked, model.name, facts.kind, model.n_ctx, thinks)
+        return RemoteAnswer(client, asked, model.name, facts.kind, model.n_ctx, way)
 
     answer = FittingAnswer(answering, request, model.n_ctx)
     return show_events(answer.events(interrupted.is_set), as_json=options.json)

@@ -181,5 +181,5 @@ def _joined(alike: list[Event]) -> Event:
     if isinstance(last, TextChunk | LaneText):
         chunks = [event for event in alike if isinstance(event, TextChunk | LaneText)]
         spans = tuple(span for chunk in chunks for span in chunk.spans)
-        return replace(last, text="".join(chunk.text for chunk in chunks), spans=spans)
+        return replace(chunks[0], text="".join(chunk.text for chunk in chunks), spans=spans)
     return last

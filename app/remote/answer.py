@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from app.domain.engines import KIND_NAMES, EngineKind
@@ -12,6 +11,7 @@ from app.remote.bodies import path_and_body
 from app.remote.client import EngineClient
 from app.remote.counters import Drafted, count, of_event, of_metrics
 from app.remote.errors import RemoteError
+from app.remote.thinking import WayToThink
 from engine.intervals import bucket_of, percentile_ms
 from engine.records import (
     AnswerEvent,
@@ -45,11 +45,12 @@ class RemoteAnswer:
         model: str,
         kind: EngineKind,
         n_ctx: int = 0,
-        thinks: Mapping[str, object] = MappingProxyType({}),
+        way: WayToThink | None = None,
     ) -> None:
+        """``way`` is how the model is to think, where it has a choice."""
         self._client, self._request, self._kind = client, request, kind
-        self._path, self._body = path_and_body(request, model, kind, thinks)
-        self._n_ctx = n_ctx
+        self._path, self._body = path_and_body(request, model, kind, way.fields if way is not None else {})
+        self._n_ctx, self._opened_tag = n_ctx, way.option.opened_tag if way is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0
         self._num_pieces = 0
         self._reported = 0  # tokens that the engine says it made
@@ -78,7 +79,8 @@ class RemoteAnswer:
                 for event in objects:
                     text = self._take(event)
                     if text:
-                        yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),))
+                        yield TextChunk(request_id, text, (TokenSpan(len(text), Source.TARGET),), (), self._opened_tag)
+                        self._opened_tag = ""
                     if should_stop():
                         break
                     if time.monotonic() - reported_at >= STATS_EVERY_S:

@@ -224,10 +224,11 @@ class RemoteWorker:
             return
         client = self._begin(command, used.record, self._open_engines())
         model, kind = used.model, used.record.facts.kind
-        thinks = next((way.fields for way in used.ways if way.option.name == request.thinking), {})
+        usual = [WayToThink(way.option, {}) for way in used.ways[:1]]
+        way = next((way for way in used.ways if way.option.name == request.thinking), next(iter(usual), None))
 
         def answering(asked: ChatRequest) -> RemoteAnswer:
-            return RemoteAnswer(client, asked, model.name, kind, model.n_ctx, thinks)
+            return RemoteAnswer(client, asked, model.name, kind, model.n_ctx, way)
 
         log.info("asking %s", KIND_NAMES[kind])
         for event in FittingAnswer(answering, request, model.n_ctx).events(lambda: self._is_ended(command)):

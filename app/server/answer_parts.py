@@ -25,14 +25,9 @@ Part = Thought | str | Called
 class AnswerParts:
     """Reads an answer piece by piece. Where it does not begin with reasoning, nothing is taken for it later on."""
 
-    def __init__(
-        self,
-        opened_tag: str = "",
-        tool_names: frozenset[str] = frozenset(),
-        schemas: Schemas = MappingProxyType({}),
-    ) -> None:
-        """``opened_tag`` is the tag of reasoning that the prompt ended with; empty for none. ``schemas``: of tools."""
-        self._opened_tag = opened_tag
+    def __init__(self, tool_names: frozenset[str] = frozenset(), schemas: Schemas = MappingProxyType({})) -> None:
+        """``schemas`` are those of the tools' parameters."""
+        self._opened_tag = ""  # of reasoning, that the prompt ended with
         self._tools = ToolOutput(tool_names, schemas) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # in it, of the tokens
@@ -55,6 +50,7 @@ class AnswerParts:
     def feed(self, chunk: TextChunk) -> list[Part]:
         """Take a piece; return what is certain of it."""
         text = chunk.text
+        self._opened_tag = self._opened_tag or chunk.opened_tag
         if self._is_plain:
             return self._said(text)
         place = len(self._raw)

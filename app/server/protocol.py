@@ -16,12 +16,10 @@ from app.server.messages import read_messages, text_of
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
 from engine.records import (
-    REASONING_TAGS,
     THINKING_OFF,
     THINKING_ON,
     ChatRequest,
     EngineReady,
-    Message,
     Mode,
     SamplingParams,
     TemplateValue,
@@ -98,9 +96,8 @@ class ServedModel:
 class CompletionRequest:
     """A request of an endpoint: ``chat`` for messages, else for a text that goes on.
 
-    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer, ``opened_tag`` the tag of
-    reasoning that the answer begins inside, ``warnings`` what was passed over. A grammar that was typed by the client
-    (``is_grammar_typed``) is to be checked before it is used.
+    ``tool_names`` are the tools that may be called, ``echo`` what stands before the answer, ``warnings`` what was
+    passed over. A grammar that was typed by the client (``is_grammar_typed``) is to be checked before it is used.
     """
 
     request: ChatRequest
@@ -110,7 +107,6 @@ class CompletionRequest:
     tool_names: frozenset[str] = frozenset()
     echo: str = ""
     is_grammar_typed: bool = False
-    opened_tag: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -158,7 +154,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
         if suffix is not None and not model.ready.target.fills_gaps:
             message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
             raise unsupported("suffix", message)
-    request = _constrained(request, form, use, model)
+    request = _constrained(request, form, use)
     request = _with_speculation(request, fields, model)
     stream = fields.flag("stream")
     include_usage = _include_usage(fields, stream=stream)
@@ -166,30 +162,16 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     fields.pass_over(_HOLDS_ANYWAY)
     fields.end()
     text = (request.raw_prompt or "") if echo else ""
-    begins = chat and request.messages[-1].role != "assistant"
-    opened = model.ready.target.opened_tag_of(request.thinking) if begins else ""
-    return CompletionRequest(
-        request, chat, stream, include_usage, use.names, text, form.is_typed, opened, warnings_so_far()
-    )
+    return CompletionRequest(request, chat, stream, include_usage, use.names, text, form.is_typed, warnings_so_far())
 
 
-def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse, model: ServedModel) -> ChatRequest:
-    """The same with the grammar that the answer follows, if there is one.
-
-    A template may begin the answer inside the model's reasoning, which no grammar knows: it is closed at once.
-    """
+def _constrained(request: ChatRequest, form: AnswerForm, use: ToolUse) -> ChatRequest:
+    """The same with the grammar that the answer follows, if there is one."""
     if form.grammar and use.tools:
         message = "Together with `tools` the form of the answer cannot be set: it would forbid all calls."
         raise ApiError(400, message, param="response_format", code="unsupported_value")
     grammar = form.grammar or use.grammar
-    opened = model.ready.target.opened_tag_of(request.thinking)
-    if not grammar:
-        return request
-    if opened and request.messages and request.messages[-1].role != "assistant":
-        closing = next((end for begin, end in REASONING_TAGS if begin == opened.strip()), "")
-        closed = Message("assistant", f"{opened}{closing}\n\n")
-        request = replace(request, messages=(*request.messages, closed))
-    return replace(request, grammar=grammar)
+    return replace(request, grammar=grammar) if grammar else request
 
 
 def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:

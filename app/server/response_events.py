@@ -23,7 +23,7 @@ class ItemBuilder:
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
         self._asked = made.asked
-        self._parts = AnswerParts(made.asked.opened_tag, made.asked.tool_names, made.asked.tool_schemas)
+        self._parts = AnswerParts(made.asked.tool_names, made.asked.tool_schemas)
         self._head: Json = {
             "id": f"resp_{uuid.uuid4().hex}",
             "object": "response",

@@ -98,7 +98,7 @@ class ResponseBuilder:
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._echo = asked.echo
-        self._parts = AnswerParts(asked.opened_tag, asked.tool_names, asked.tool_schemas) if asked.chat else None
+        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
         self._num_calls = 0
         self._num_chars = 0  # of a text so far
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back

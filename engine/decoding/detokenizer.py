@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.interfaces import Tokenizer
+from engine.reasoning_tags import REASONING_TAGS
 from engine.records import PassProbabilities, Source, TokenSpan
 
 _Utf8 = codecs.getincrementaldecoder("utf-8")
@@ -52,6 +53,17 @@ class Detokenizer:
         self._tokens: list[TokenSpan] = []
         self._last_source = Source.TARGET
         self._stopped = False
+        self._tag_stops = {text for text in self._stops if any(closing in text for _, closing in REASONING_TAGS)}
+        self._reasoning: _Reasoning | None = None
+        self._first_stop = 0  # in the text, where a stop string may begin
+
+    def watch_reasoning(self, opened_tag: str) -> None:
+        """Let no stop string end the answer within its reasoning, before anything was said, but one that ends that.
+
+        ``opened_tag`` is the tag inside which the answer begins; it may also begin with one.
+        """
+        if self._stops:
+            self._reasoning = _Reasoning(opened_tag.strip())
 
     @property
     def has_stop_strings(self) -> bool:
@@ -84,6 +96,8 @@ class Detokenizer:
                 TokenSpan(len(text), source, instead, probabilities) if ends else _span(len(text), source)
             )
             self._text += text
+            if self._reasoning is not None and (num_thought := self._reasoning.feed(text)):
+                self._first_stop = len(self._text) - len(text) + num_thought
             if self._stops and text and self._cut_at_stop(len(text)):
                 return self._release(len(self._text), index + 1)
         return self._release(len(self._text) - self._num_held_chars(), len(ids))
@@ -139,7 +153,8 @@ class Detokenizer:
         """
         found: tuple[int, int] | None = None
         for stop in self._stops:
-            begin = self._text.find(stop, max(0, len(self._text) - num_new - len(stop) + 1))
+            first = 0 if stop in self._tag_stops else self._first_stop
+            begin = self._text.find(stop, max(first, len(self._text) - num_new - len(stop) + 1))
             if begin >= 0:
                 match = (begin + len(stop), begin)
                 found = match if found is None else min(found, match)
@@ -160,7 +175,7 @@ class Detokenizer:
         """Give out the tokens that lie wholly in the first ``num_chars`` characters: none is split in two."""
         if num_chars == len(self._text):
             text, spans = self._text, tuple(self._tokens)
-            self._text, self._tokens = "", []
+            self._text, self._tokens, self._first_stop = "", [], 0
             return Piece(text, spans, self._stopped, num_tokens)
         end = count = 0
         while end + self._tokens[count].num_chars <= num_chars:
@@ -168,7 +183,38 @@ class Detokenizer:
             count += 1
         text, spans = self._text[:end], tuple(self._tokens[:count])
         self._text, self._tokens = self._text[end:], self._tokens[count:]
+        self._first_stop = max(0, self._first_stop - end)
         return Piece(text, spans, self._stopped, num_tokens)
+
+
+class _Reasoning:
+    """Tells of an answer, piece by piece, how much of it is reasoning at its beginning."""
+
+    def __init__(self, opened_tag: str) -> None:
+        self._closing = next((closing for opening, closing in REASONING_TAGS if opening == opened_tag), "")
+        self._text = ""  # that may hold a tag
+        self._has_ended = False
+
+    def feed(self, text: str) -> int:
+        """Take a piece; return how many of its characters belong to reasoning."""
+        if self._has_ended:
+            return 0
+        before = len(self._text)
+        self._text += text
+        if not self._closing:
+            begun = self._text.lstrip()
+            pair = next((pair for pair in REASONING_TAGS if begun.startswith(pair[0])), None)
+            if pair is None:
+                self._has_ended = not any(opening.startswith(begun) for opening, _ in REASONING_TAGS)
+                return 0
+            self._closing = pair[1]
+        place = self._text.find(self._closing)
+        if place < 0:
+            self._text = self._text[-len(self._closing) :]
+            return len(text)
+        end = place + len(self._closing)
+        self._text, self._closing = self._text[end:], ""  # another block may follow
+        return max(0, end - before)
 
 
 def _shorten(spans: Iterable[TokenSpan], num_chars: int) -> Iterable[TokenSpan]:

@@ -33,7 +33,7 @@ def _span(span: TokenSpan) -> tuple[object, ...]:
 
 
 def _chunk(chunk: TextChunk) -> tuple[object, ...]:
-    return TextChunk, (chunk.request_id, chunk.text, chunk.spans, chunk.logprobs)
+    return TextChunk, (chunk.request_id, chunk.text, chunk.spans, chunk.logprobs, chunk.opened_tag)
 
 
 # Frozen dataclasses with slots are pickled slowly; those of which there is one a token are told how.

@@ -19,7 +19,7 @@ from engine.interfaces import Tokenizer
 from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, MessageForms, arguments_of
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
-from engine.reasoning_tags import opens_reasoning
+from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
 from engine.records import FROM_MODEL, JOINT, ChatRequest, Message, ThinkingOption, ToolCall
 from engine.sandbox.template import TemplateRefusedError, TemplateRenderer, shared_renderer
 from engine.sentences import said
@@ -48,6 +48,7 @@ _TOOL: dict[str, Any] = {
     },
 }
 _CALL = ToolCall("abcdefghi", "find_probe", '{"place": "Zyxplace", "count": 25}')  # Mistral wants nine letters
+_TAG_TOKENS = 32  # more than any tag of reasoning has
 _GREETING = (Message("user", "Hello"),)
 _ROLES = ("system", "user", "assistant", "tool")
 _NO_TOOLS: dict[str, Any] = {"tools": None, "documents": None}  # as transformers has it where there are none
@@ -136,11 +137,14 @@ class PromptBuilder:
         messages: Sequence[Message],
         tools: Sequence[Mapping[str, object]] = (),
         variables: Variables = MappingProxyType({}),
+        *,
+        ends_reasoning: bool = False,
     ) -> list[int]:
         """Ids of the conversation up to where the assistant's answer begins.
 
         Where the last message is the assistant's, it is a beginning that goes on: its words follow the place where an
-        answer begins, and nothing ends them.
+        answer begins, and nothing ends them. Reasoning that the template opened is closed before them, unless they go
+        on with it; and where ``ends_reasoning``.
 
         A template that refuses the messages as they are, or leaves words of one out, gets them in the closest form
         that carries all of them (`engine.prompt.message_forms`). ``variables`` are those of the template beside the
@@ -165,9 +169,7 @@ class PromptBuilder:
 
         conversation = Conversation(tuple(messages), tuple(tools))
         text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
-        opened = _OPENED.search(text)
-        if opened is not None and begun.startswith(opened[0].strip()):
-            text = text[: opened.start()]  # what was begun opens it itself
+        text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
         text += self._typed.protect(begun, mark)
         return self._with_bos(self._typed.tokenize(text, mark))
 
@@ -193,9 +195,19 @@ class PromptBuilder:
         """
         if request.completes:
             return self.complete(messages)
-        return self.build(
-            messages, request.tools, {**self._thinking(request.thinking), **dict(request.template_variables)}
-        )
+        variables = {**self._thinking(request.thinking), **dict(request.template_variables)}
+        return self.build(messages, request.tools, variables, ends_reasoning=bool(request.grammar))
+
+    def opened_by(self, request: ChatRequest, ids: Sequence[int]) -> str:
+        """The tag of reasoning inside which an answer to the prompt ``ids`` begins, spaces included; often empty."""
+        if request.raw_prompt is not None or request.completes:
+            return ""
+        begun = request.messages[-1].content if request.messages[-1].role == "assistant" else ""
+        for opening, closing in REASONING_TAGS:
+            if begun.lstrip().startswith(opening) and closing not in begun:
+                return opening
+        parts = [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids[-_TAG_TOKENS:]]
+        return _opened(b"".join(parts).decode("utf-8", "replace"))
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
         """Ids of the messages' words as one text that goes on: without a template, and no control token among them.
@@ -405,6 +417,20 @@ def _empty_tools() -> dict[str, Any]:
     """For templates that were written for tools only and cannot do without a list of them."""
     today = datetime.now().astimezone().strftime("%Y-%m-%d")
     return {"tools": [], "documents": [], "functions": "[]", "datetime": today}
+
+
+def _with_reasoning_ended(text: str, begun: str, *, ends_reasoning: bool) -> str:
+    """A prompt whose open reasoning is closed before an answer that was begun: its words are no thoughts."""
+    opened = _OPENED.search(text)
+    if opened is None or not (begun or ends_reasoning):
+        return text
+    opening = opened[0].strip()
+    closing = next(end for begin, end in REASONING_TAGS if begin == opening)
+    if begun.lstrip().startswith(opening):
+        return text[: opened.start()]  # what was begun opens it itself
+    if closing in begun:
+        return text
+    return f"{text}{'' if opened[0] == opening else chr(10)}{closing}\n\n"
 
 
 def _opened(text: str) -> str:

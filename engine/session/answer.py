@@ -70,6 +70,7 @@ class Answer:
         self._prompt = prompt
         needed = prompt.stop_texts if request.raw_prompt is None and not request.completes else ()
         self._detokenizer = Detokenizer(tokenizer, (*request.stop, *needed))
+        self._opened_tag = ""  # of reasoning, until it was told
         self._ids: list[int] = []
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
         self._prompt_tokens: History = np.empty(0, dtype=np.int32)
@@ -92,6 +93,9 @@ class Answer:
         """Run it. `Finished` comes last, unless an `EngineError` is raised."""
         prompt = self._prompt_ids()
         self._prompt_tokens = prompt
+        self._opened_tag = self._prompt.opened_by(self._request, prompt.tolist())
+        if self._request.raw_prompt is None and not self._request.completes:
+            self._detokenizer.watch_reasoning(self._opened_tag)
         cancelled = yield from self._prefill(prompt, should_stop)
         self.stats.prefill_ended()
         reason = FinishReason.CANCELLED if cancelled else (yield from self._decode(prompt, should_stop))
@@ -286,7 +290,8 @@ class Answer:
     def _chunk(self, piece: Piece) -> TextChunk:
         logprobs = tuple(self._logprobs[: len(piece.spans)])
         del self._logprobs[: len(piece.spans)]
-        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs)
+        opened_tag, self._opened_tag = self._opened_tag, ""
+        return TextChunk(self._request.request_id, piece.text, piece.spans, logprobs, opened_tag)
 
     def _reported_logprob(self, token_id: int, found: RowLogprob) -> TokenLogprob:
         top = tuple((self._bytes_of(one), logprob) for one, logprob in found.top)

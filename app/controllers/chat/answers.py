@@ -91,7 +91,6 @@ class _StreamingAnswer:
     abandoned: bool = False
     thinking: ThinkingTime = field(default_factory=ThinkingTime)
     temperature: float = 0.0
-    thinks: str = ""  # how, as it was asked to
     full: str = ""  # what to say where the context is full at its end
     target: str = ""  # whose answer it is, also where it brings no word
 
@@ -254,7 +253,6 @@ class AnswerController:
         request = self.prepare(request, turn)
         streaming.full = _when_full(request)
         streaming.temperature = request.sampling.temperature
-        streaming.thinks = request.thinking
         self._worker.generate(request)
         if not self._store.is_persistent:  # what was said of it at the start is out of sight now
             self._window.show_notice(translate("AnswerController", NOT_KEPT))
@@ -267,7 +265,7 @@ class AnswerController:
         if not streaming.has_text:
             streaming.has_text = True
             self._note_models(streaming)
-            tag = self._models.opened_tag_of(streaming.thinks)
+            tag = event.opened_tag
             if tag and streaming.before is None and not text.lstrip().startswith(tag.strip()):
                 text, spans = tag + text, (TokenSpan(len(tag), Source.TARGET), *spans)
         streaming.thinking.feed(text)

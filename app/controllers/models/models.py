@@ -91,10 +91,6 @@ class ModelController:
         """What is loaded; None while there is nothing, or something else is on its way."""
         return None if self._pending else self._ready
 
-    def opened_tag_of(self, thinking: str) -> str:
-        """The tag of reasoning inside which an answer of the loaded target begins, where it thinks in this way."""
-        return self._ready.target.opened_tag_of(thinking) if self._ready else ""
-
     @property
     def target_path(self) -> str:
         """The file of the loaded target; empty while there is none, or another one is on its way."""

@@ -13,9 +13,11 @@ def read(
     text: str, size: int, opened_tag: str = "", names: frozenset[str] = frozenset()
 ) -> tuple[AnswerParts, list[Part]]:
     """The parts of a text that comes in pieces of so many characters, each a token."""
-    parts = AnswerParts(opened_tag, names)
+    parts = AnswerParts(names)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    chunks = [TextChunk(0, piece, (TokenSpan(len(piece), Source.TARGET),)) for piece in pieces]
+    tags = [opened_tag] + [""] * len(pieces)
+    spans = [(TokenSpan(len(piece), Source.TARGET),) for piece in pieces]
+    chunks = [TextChunk(0, *one) for one in zip(pieces, spans, [()] * len(pieces), tags, strict=False)]
     found = [part for chunk in chunks for part in parts.feed(chunk)]
     return parts, [*found, *parts.flush()]
 

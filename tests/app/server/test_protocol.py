@@ -283,12 +283,6 @@ def test_a_grammar_that_was_typed_is_to_be_checked() -> None:
     ).is_grammar_typed
 
 
-def test_where_the_template_opens_the_reasoning_a_grammar_begins_behind_it() -> None:
-    request = chat(with_facts(opened_tag="<think>\n"), response_format={"type": "json_object"})
-    assert request.messages[-1] == Message("assistant", "<think>\n</think>\n\n")
-    assert chat(with_facts(opened_tag="<think>\n")).messages[-1].role == "user"
-
-
 def test_tools_reach_the_template_and_a_choice_the_grammar() -> None:
     model = with_facts(tool_format=ToolFormat.HERMES)
     asked = parse_request({**HELLO, "tools": [WEATHER]}, model, chat=True)

@@ -20,12 +20,12 @@ END = Finished(0, FinishReason.END, STATS)
 
 def builder(*, top_logprobs: int | None = None) -> ItemBuilder:
     request = ChatRequest(top_logprobs=top_logprobs)
-    asked = CompletionRequest(request, chat=True, tool_names=frozenset({"weather"}), opened_tag="<think>\n")
+    asked = CompletionRequest(request, chat=True, tool_names=frozenset({"weather"}))
     return ItemBuilder("tiny", ResponseRequest(asked, {"temperature": 0.5}))
 
 
 def chunk(text: str, *logprobs: TokenLogprob) -> TextChunk:
-    return TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),), logprobs)
+    return TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),), logprobs, "<think>\n")
 
 
 def events_of(raw: list[bytes]) -> list[dict[str, Any]]:

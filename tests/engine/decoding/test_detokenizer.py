@@ -132,3 +132,40 @@ def test_what_was_rejected_is_reported_with_the_token_in_its_place() -> None:
     piece = detokenizer.feed([256, 257], [Source.DRAFT, Source.RECOVERED], [258, 259])
     assert [span.rejected for span in piece.spans] == ["", " sat\N{REPLACEMENT CHARACTER}"]
     assert detokenizer.feed([258], [Source.TARGET]).spans[0].rejected == ""
+
+
+def until_said(answer: str, stop: tuple[str, ...], opened_tag: str, sizes: Sequence[int]) -> str:
+    edges = [0]
+    while edges[-1] < len(answer):
+        edges.append(edges[-1] + (sizes[len(edges) % len(sizes)] if sizes else 1))
+    pieces = [answer[begin:end].encode() for begin, end in pairwise(edges)]
+    detokenizer = Detokenizer(TinyTokenizer(words=pieces), stop)
+    detokenizer.watch_reasoning(opened_tag)
+    given_out = [detokenizer.feed([256 + i], [Source.TARGET]) for i in range(len(pieces))]
+    return joined([*given_out, detokenizer.flush()])
+
+
+@given(sizes=st.lists(st.integers(1, 7), max_size=5))
+@pytest.mark.parametrize(
+    ("answer", "stop", "opened_tag", "wanted"),
+    [
+        ("First.\n\nThen.</think>\n\nFour.\n\nFive.", ".\n\nF", "<think>\n", "First.\n\nThen.</think>\n\nFour"),
+        ("<think>a STOP b</think>c STOP d", "STOP", "", "<think>a STOP b</think>c "),
+        (
+            "\n<think>aSTOP</think>\n<think>STOP</think>cSTOP",
+            "STOP",
+            "",
+            "\n<think>aSTOP</think>\n<think>STOP</think>c",
+        ),
+        ("a STOP <think>", "STOP", "", "a "),
+        ("never ended STOP", "STOP", "<think>", "never ended STOP"),
+        ("a</think>b", "</think>", "<think>", "a"),
+        ("aST</think>OPb", "T</think>O", "<think>", "aS"),
+        ("aST</think>OPSTOP", "STOP", "<think>", "aST</think>OP"),
+        ("<thinSTOP", "STOP", "", "<thin"),
+    ],
+)
+def test_no_stop_string_ends_an_answer_within_its_reasoning(
+    sizes: list[int], answer: str, stop: str, opened_tag: str, wanted: str
+) -> None:
+    assert until_said(answer, (stop,), opened_tag, sizes) == wanted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -281,6 +282,33 @@ def test_what_was_begun_opens_its_reasoning_only_once() -> None:
     assert begun.endswith("assistant: <think>\nLet me")
     assert begun.count("<think>") == 1
     assert readable(CHATML, builder.build([question])).endswith("assistant: <think>\n")
+
+
+def test_reasoning_that_the_template_opened_is_closed_before_a_begun_answer() -> None:
+    builder, question = PromptBuilder(CHATML, THINKS), Message("user", "Hello")
+    begun = readable(CHATML, builder.build([question, Message("assistant", "It is")]))
+    assert begun.endswith("assistant: <think>\n\n</think>\n\nIt is")
+    going_on = readable(CHATML, builder.build([question, Message("assistant", "Let me.</think>It is")]))
+    assert going_on.endswith("assistant: <think>\nLet me.</think>It is")
+    assert readable(CHATML, builder.build([question], ends_reasoning=True)).endswith("<think>\n\n</think>\n\n")
+    request = ChatRequest((question,), grammar='root ::= "a"')
+    assert readable(CHATML, builder.of_request(request)).endswith("<think>\n\n</think>\n\n")
+
+
+def test_the_tag_that_an_answer_begins_inside_is_read_from_its_prompt() -> None:
+    source = THINKS.replace("<think>\n", "<think>\n{% if quiet %}\n</think>\n\n{% endif %}")
+    builder, question = PromptBuilder(CHATML, source), Message("user", "Hello")
+
+    def tag(*messages: Message, **fields: Any) -> str:  # noqa: ANN401  (of a request)
+        request = ChatRequest(messages, **fields)
+        return builder.opened_by(request, builder.of_request(request))
+
+    assert tag(question) == "<think>\n"
+    assert tag(question, template_variables=(("quiet", True),)) == ""
+    assert tag(question, Message("assistant", "It is")) == ""
+    assert tag(question, Message("assistant", "<think>It may be")) == "<think>"
+    assert tag(question, Message("assistant", "<think>It may be</think>It is")) == ""
+    assert tag(Message("user", "A tag is <think>"), completes=True) == ""
 
 
 def test_long_and_many_control_texts_take_memory_by_their_length_only() -> None:
