@@ -137,7 +137,7 @@ class ThinkingOption:
     """
 
     name: str
-    opened_tag: str = ""
+    opened_tag: str = ""  # of an answer's first: the tag of reasoning that the prompt ended with, spaces included
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class ModelInfo:
 
     placement: Placement = ANYWHERE  # as it was asked for, with the experts that were left in main memory
     tool_format: ToolFormat = ToolFormat.NONE
-    tool_refusal: str = ""  # why it is given no tools
+    tool_refusal: str = ""  # why not
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
@@ -556,15 +556,14 @@ class TokenLogprob:
 class TextChunk:
     """Text that is safe to show, with the provenance of its tokens; the spans' characters add up to the text's.
 
-    ``logprobs`` are of the tokens of the spans, one each, where the request wants them. The first of an answer has the
-    ``opened_tag``: of reasoning, where the prompt ended with one, spaces included.
+    ``logprobs`` are of the tokens of the spans, one each, where the request wants them.
     """
 
     request_id: int
     text: str
     spans: tuple[TokenSpan, ...]
     logprobs: tuple[TokenLogprob, ...] = ()
-    opened_tag: str = ""
+    opened_tag: str = ""  # of an answer's first: the tag of reasoning that the prompt ended with, spaces included
 
 
 @dataclass(frozen=True, slots=True)

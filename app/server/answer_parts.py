@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.domain.thinking import split_thinking
-from app.server.tool_output import Called, ToolOutput
+from app.server.tool_output import OutputPart, ToolOutput
 from engine.records import TextChunk
 from engine.tools.reading import Schemas
 
@@ -19,16 +19,22 @@ class Thought:
     text: str
 
 
-Part = Thought | str | Called
+Part = Thought | OutputPart
 
 
 class AnswerParts:
     """Reads an answer piece by piece. Where it does not begin with reasoning, nothing is taken for it later on."""
 
-    def __init__(self, tool_names: frozenset[str] = frozenset(), schemas: Schemas = MappingProxyType({})) -> None:
-        """``schemas`` are those of the tools' parameters."""
+    def __init__(
+        self,
+        tool_names: frozenset[str] = frozenset(),
+        schemas: Schemas = MappingProxyType({}),
+        *,
+        streams: bool = False,
+    ) -> None:
+        """``schemas`` are those of the tools' parameters; with ``streams`` calls come while they are written."""
         self._opened_tag = ""  # of reasoning, that the prompt ended with
-        self._tools = ToolOutput(tool_names, schemas) if tool_names else None
+        self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # in it, of the tokens
         self._num_thought = self._num_said = 0  # characters that were given out

@@ -11,10 +11,11 @@ from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.response_request import ResponseRequest
 from app.server.responses import logprob_of_chat, speculation, timings
-from app.server.tool_output import Called
+from app.server.tool_output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]
+_CALL = "response.function_call_arguments"
 _TEXT, _REASONING = "output_text", "reasoning_text"  # the one part of an item that is written piece by piece
 
 
@@ -23,7 +24,7 @@ class ItemBuilder:
 
     def __init__(self, model: str, made: ResponseRequest) -> None:
         self._asked = made.asked
-        self._parts = AnswerParts(made.asked.tool_names, made.asked.tool_schemas)
+        self._parts = AnswerParts(made.asked.tool_names, made.asked.tool_schemas, streams=made.asked.stream)
         self._head: Json = {
             "id": f"resp_{uuid.uuid4().hex}",
             "object": "response",
@@ -88,7 +89,16 @@ class ItemBuilder:
         events = list[bytes]()
         for part in parts:
             if isinstance(part, Called):
-                events += [*self._close(), *self._call(part)]
+                events += [
+                    *self._close(),
+                    *self._begin_call(part.call_id, part.name),
+                    *self._write_call(part.arguments),
+                ]
+                events += self._close()
+            elif isinstance(part, CallBegun):
+                events += [*self._close(), *self._begin_call(part.call_id, part.name)]
+            elif isinstance(part, CallText):
+                events += self._write_call(part.text)
             elif isinstance(part, Thought):
                 events += self._write(_REASONING, part.text)
             else:
@@ -99,7 +109,7 @@ class ItemBuilder:
         """More of the open item; another one is begun where that is of another kind."""
         events = list[bytes]()
         is_reasoning = kind == _REASONING
-        if self._open is None or (self._open["type"] == "reasoning") != is_reasoning:
+        if self._open is None or self._open["type"] != ("reasoning" if is_reasoning else "message"):
             events += [*self._close(), *self._begin_text(kind)]
         self._text += text
         reported: Json = {"delta": text}
@@ -126,6 +136,10 @@ class ItemBuilder:
         item, self._open = self._open, None
         if item is None:
             return []
+        if item["type"] == "function_call":
+            item |= {"status": status, "arguments": self._text}
+            said = {"name": item["name"], "arguments": self._text}
+            return [self._event(f"{_CALL}.done", **self._place_of_call(), **said), self._done(item)]
         kind = _REASONING if item["type"] == "reasoning" else _TEXT
         part = _part(kind, self._text, self._logprobs)
         done: Json = {"text": self._text} if kind == _REASONING else {"text": self._text, "logprobs": self._logprobs}
@@ -136,23 +150,26 @@ class ItemBuilder:
             self._done(item),
         ]
 
-    def _call(self, call: Called) -> list[bytes]:
+    def _begin_call(self, call_id: str, name: str) -> list[bytes]:
+        self._text = ""
         item: Json = {
             "id": f"fc_{uuid.uuid4().hex}",
             "type": "function_call",
             "status": "in_progress",
-            "call_id": call.call_id,
-            "name": call.name,
+            "call_id": call_id,
+            "name": name,
             "arguments": "",
         }
         self._items.append(item)
-        events = [self._added(item)]
-        place = {"item_id": item["id"], "output_index": len(self._items) - 1}
-        name = "response.function_call_arguments"
-        events.append(self._event(f"{name}.delta", **place, delta=call.arguments))
-        events.append(self._event(f"{name}.done", **place, name=call.name, arguments=call.arguments))
-        item |= {"status": "completed", "arguments": call.arguments}
-        return [*events, self._done(item)]
+        self._open = item
+        return [self._added(item)]
+
+    def _write_call(self, text: str) -> list[bytes]:
+        self._text += text
+        return [self._event(f"{_CALL}.delta", **self._place_of_call(), delta=text)]
+
+    def _place_of_call(self) -> Json:
+        return {"item_id": self._items[-1]["id"], "output_index": len(self._items) - 1}
 
     # ---- events -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import app
 from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
-from app.server.tool_output import Called
+from app.server.tool_output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
@@ -98,7 +98,7 @@ class ResponseBuilder:
         self._include_usage = asked.include_usage
         self._wants_logprobs = asked.request.top_logprobs is not None
         self._echo = asked.echo
-        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
+        self._parts = AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
         self._num_calls = 0
         self._num_chars = 0  # of a text so far
         self._logprobs: list[TokenLogprob] = []  # of tokens whose text is still held back
@@ -160,12 +160,17 @@ class ResponseBuilder:
             if isinstance(part, Thought):
                 chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
                 continue
-            index = self._num_calls
-            self._num_calls += 1
-            begun = {"index": index, **_as_call(part, arguments="")}
-            rest = {"index": index, "function": {"arguments": part.arguments}}
-            chunks += [self._chunk({"delta": {"tool_calls": [one]}}) for one in (begun, rest)]
+            if not isinstance(part, CallText):
+                self._num_calls += 1
+                chunks.append(self._call(_as_call(Called(part.call_id, part.name, ""))))
+            if not isinstance(part, CallBegun):
+                more = part.text if isinstance(part, CallText) else part.arguments
+                chunks.append(self._call({"function": {"arguments": more}}))
         return chunks
+
+    def _call(self, said: dict[str, object]) -> bytes:
+        """A piece of the call that was begun last."""
+        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **said}]}})
 
     def _text(self, text: str) -> bytes:
         return self._delta({"delta": {"content": text}} if self._chat else {"text": text})
@@ -220,8 +225,8 @@ def _message(parts: Iterable[Part]) -> dict[str, object]:
     return message
 
 
-def _as_call(call: Called, arguments: str | None = None) -> dict[str, object]:
-    function = {"name": call.name, "arguments": call.arguments if arguments is None else arguments}
+def _as_call(call: Called) -> dict[str, object]:
+    function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.call_id, "type": "function", "function": function}
 
 

@@ -8,16 +8,20 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.prompt.typed_text import whole_characters
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
+from engine.tools.live import Live, LiveObject, LiveTags, begun_call
 from engine.tools.reading import PENDING, Pending, Read, Schemas, ends_in_string, read_calls, read_objects
 
 _FENCES = ("```json\n", "```\n")
+_OUTER = "}"  # of the object around the arguments of a call
+_EXTRA = re.compile(r'\A(?:,\s*"(?:id|type|index|tool_call_id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*)+(?=\})')
+_EXTRA_CHARS = 200
 _ID_CHARS = 9  # what templates of Mistral demand
 # The form of a block may be another than the one that is common with its mark.
 _IN_ANY_BLOCK = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
@@ -69,6 +73,24 @@ class Called:
     arguments: str
 
 
+@dataclass(frozen=True, slots=True)
+class CallBegun:
+    """A call that is being written: its new id, and the tool's name. `CallText` follows."""
+
+    call_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """More of the arguments of the call that was begun last, as JSON."""
+
+    text: str
+
+
+OutputPart = str | Called | CallBegun | CallText
+
+
 class _Block(NamedTuple):
     """Where a call was just taken from: what may end the call and the block, and what another one begins with.
 
@@ -82,11 +104,15 @@ class _Block(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """What the beginning of a text turned out to be: calls, and the text that is none of one; ``end`` is behind it."""
+    """What the beginning of a text turned out to be: calls, and the text that is none of one; ``end`` is behind it.
+
+    ``begun`` is the name of a call that is being written.
+    """
 
     calls: list[Called]
     text: str
     end: int
+    begun: str = ""
 
 
 class ToolOutput:
@@ -96,9 +122,16 @@ class ToolOutput:
     not, with the name of a tool and arguments, which some models write whatever their template says.
     """
 
-    def __init__(self, names: frozenset[str], schemas: Schemas = MappingProxyType({})) -> None:
-        """``schemas`` are those of the parameters by the tools' names: the forms with tags say no types."""
-        self._names, self._schemas = names, schemas
+    def __init__(
+        self, names: frozenset[str], schemas: Schemas = MappingProxyType({}), *, streams: bool = False
+    ) -> None:
+        """``schemas`` are those of the parameters by the tools' names: the forms with tags say no types.
+
+        With ``streams``, calls come as `CallBegun` and `CallText`, as soon as the name is certain. Such a call cannot
+        be taken back where its arguments are broken, or cut.
+        """
+        self._names, self._schemas, self._streams = names, schemas, streams
+        self._live: Live | None = None  # the arguments that are being written
         self._buffer = ""
         self._block: _Block | None = None
         self._begun = False  # some text was let go
@@ -106,20 +139,23 @@ class ToolOutput:
         self._blanks: str | None = None  # behind a call, where no word came yet
         self.num_calls = 0
 
-    def feed(self, text: str) -> list[str | Called]:
+    def feed(self, text: str) -> list[OutputPart]:
         """Take a piece; return text that is surely none of a call, and calls that are whole."""
         self._buffer += text
         return self._merge(self._advance(is_end=False))
 
-    def flush(self) -> list[str | Called]:
+    def flush(self) -> list[OutputPart]:
         """The answer has ended: what is left."""
         kept = self._merge(self._advance(is_end=True))
         return [*kept, self._lead] if self._lead else kept
 
-    def _merge(self, found: Iterator[str | Called]) -> list[str | Called]:
-        kept: list[str | Called] = []
+    def _merge(self, found: Iterator[OutputPart]) -> list[OutputPart]:
+        kept: list[OutputPart] = []
         for one in found:
-            if isinstance(one, Called):
+            if isinstance(one, CallText):
+                kept.append(one)
+                continue
+            if not isinstance(one, str):
                 if self._lead and not _HEADER.fullmatch(self._lead):
                     kept.append(self._lead)
                 self._lead, self._blanks, self._begun = "", "", True
@@ -146,8 +182,16 @@ class ToolOutput:
         blanks = said[: len(said) - len(words)]
         return (blanks.rpartition("\n")[2] if "\n" in blanks else "") + words
 
-    def _advance(self, *, is_end: bool) -> Iterator[str | Called]:
+    def _advance(self, *, is_end: bool) -> Iterator[OutputPart]:
         while self._buffer:
+            if self._live is not None:
+                if more := self._live.advance(self._buffer):
+                    yield CallText(more)
+                if self._live.end is None and not is_end:
+                    return
+                self._buffer = self._buffer[self._live.end :] if self._live.end is not None else ""
+                self._live = None
+                continue
             if self._block is not None and not self._leave_block(is_end=is_end):
                 return
             taken = self._take(is_end=is_end)
@@ -158,6 +202,9 @@ class ToolOutput:
                 yield taken.text
             self.num_calls += len(taken.calls)
             yield from taken.calls
+            if taken.begun:
+                self.num_calls += 1
+                yield CallBegun(uuid.uuid4().hex[:_ID_CHARS], taken.begun)
 
     def _take(self, *, is_end: bool) -> _Taken | None:
         """Take what the text begins with; None where that is not known yet."""
@@ -185,6 +232,10 @@ class ToolOutput:
         block = self._block
         assert block is not None  # noqa: S101  (the caller has looked)
         text = self._buffer.lstrip()
+        if block.left[:1] == (_OUTER,):
+            text = _EXTRA.sub("", text, count=1)
+            if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
+                return False  # more of the object may follow the arguments
         if text.startswith(","):
             text = text[1:].lstrip()
         if not is_end and any(one.startswith(text) and text != one for one in (*block.left, *block.begins)):
@@ -218,13 +269,13 @@ class ToolOutput:
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
             return None  # a longer mark may come
         formats = mark.formats if mark is not None else block.formats if block is not None else ()
-        base, pending = 1, list[str]()
+        base, pending = 1, dict[ToolFormat, str]()
         for tool_format in formats:
             start = 0 if mark is None else mark.length_before(tool_format)
             found = read_calls(buffer[start:], tool_format, self._schemas)
             base = max(base, start)
             if found is PENDING:
-                pending.append(buffer[start:])
+                pending[tool_format] = buffer[start:]
             if not isinstance(found, Read):
                 continue
             if calls := self._calls_of(found):
@@ -232,10 +283,31 @@ class ToolOutput:
                 return _Taken(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
-            return None
-        if any(map(ends_in_string, pending)):
+            return self._begin_live(pending, formats, mark) if self._streams else None
+        if any(ends_in_string(text) for text in pending.values()):
             return _Taken([], buffer, len(buffer))
         return self._refused(mark, base, is_end=is_end)
+
+    def _begin_live(
+        self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
+    ) -> _Taken | None:
+        """Begin a call whose name is certain; None where none is."""
+        for tool_format, text in pending.items():
+            begun = begun_call(text, tool_format)
+            if begun is None or begun.name not in self._names:
+                continue
+            syntax = SYNTAXES[tool_format]
+            self._block = self._block_behind(tool_format, formats, mark)
+            is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
+            if is_object and self._block is not None and self._block.ends[:1] != (_OUTER,):
+                ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
+                self._block = self._block._replace(ends=ends)
+            if self._block is not None:
+                self._block = self._block._replace(left=self._block.ends)
+            is_tags = syntax.body is Body.TAGS
+            self._live = LiveTags(begun.name, syntax, self._schemas) if is_tags else LiveObject()
+            return _Taken([], "", len(self._buffer) - len(text) + begun.start, begun.name)
+        return None
 
     def _block_behind(
         self, tool_format: ToolFormat, formats: tuple[ToolFormat, ...], mark: _Mark | None
@@ -243,13 +315,13 @@ class ToolOutput:
         """What may follow a call."""
         if mark is None and self._block is not None:
             ends, begins = self._block.ends, self._block.begins
-        else:
-            syntax = SYNTAXES[tool_format]
-            of_mark = mark.block_end if mark is not None else ""
-            is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
-            end = syntax.end if syntax.body is not Body.TAGS else ""
-            ends = tuple(one for one in (end.strip(), of_mark) if one)
-            begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
+            return _Block(formats, ends, begins, ends[1:] if ends[:1] == (_OUTER,) else ends)
+        syntax = SYNTAXES[tool_format]
+        of_mark = mark.block_end if mark is not None else ""
+        is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
+        end = syntax.end if syntax.body is not Body.TAGS else ""
+        ends = tuple(one for one in (end.strip(), of_mark) if one)
+        begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))
         return _Block(formats, ends, begins, ends) if ends or begins else None
 
     def _refused(self, mark: _Mark | None, base: int, *, is_end: bool) -> _Taken | None:
@@ -283,7 +355,12 @@ class ToolOutput:
         body = text[len(fence) :]
         found = read_objects(body, needs_arguments=True)
         if isinstance(found, Pending) and not is_end:
-            return None
+            begun = begun_call(body, ToolFormat.BARE) if self._streams and not fence else None
+            if begun is None or begun.name not in self._names:
+                return None
+            self._live = LiveObject()
+            self._block = _Block((ToolFormat.HERMES,), (_OUTER, ";"), ("{",), (_OUTER, ";"))
+            return _Taken([], "", len(self._buffer) - len(body) + begun.start, begun.name)
         calls = self._calls_of(found) if isinstance(found, Read) else []
         if not isinstance(found, Read) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
             self._begun = True  # so that it is let go as text

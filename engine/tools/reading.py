@@ -53,12 +53,22 @@ def read_calls(text: str, tool_format: ToolFormat, schemas: Schemas = MappingPro
         return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
     if syntax.body is Body.PYTHON:
         return _read_python(text, syntax)
-    begun = _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, syntax.begin)
+    begun = _head(text, tool_format)
     if not isinstance(begun, _Matched):
         return begun
     if syntax.body is Body.TAGS:
         return _read_tags(text, begun, syntax, schemas)
     return _read_gemma(text, begun) if syntax.body is Body.GEMMA else _arguments(text, begun)
+
+
+def call_head(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
+    """The name in what stands before the arguments of a call, and where that ends."""
+    begun = _head(text, tool_format)
+    return (begun.values["name"], begun.end) if isinstance(begun, _Matched) else begun
+
+
+def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
+    return _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, SYNTAXES[tool_format].begin)
 
 
 def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> Read | Pending | None:
@@ -198,21 +208,48 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
     properties = schemas.get(name, {}).get("properties", {})
     arguments = dict[str, object]()
     while True:
-        end = _end_of_call(text, place, syntax)
-        if end is not None:
-            return end if end is PENDING else Read(((name, arguments),), end)
-        key = _key(text, place, syntax)
-        if not isinstance(key, _Key):
-            return key
-        value_end = _end_of_value(text, key.end, syntax, key.name)
-        if not isinstance(value_end, tuple):
-            return value_end
-        if key.name in arguments:  # which of them counts?
+        part = next_tags_part(text, place, syntax)
+        if not isinstance(part, TagsPart):
+            return part
+        if part.end is None:
+            return PENDING
+        if part.key is None:
+            return Read(((name, arguments),), part.end)
+        if part.key in arguments:  # which of them counts?
             return None
-        raw = text[key.end : value_end[0]].removeprefix("\n").removesuffix("\n")
-        is_text = takes_text(properties.get(key.name)) if key.is_text is None else key.is_text
-        arguments[key.name] = raw if is_text else _value_of(raw)
-        place = value_end[1]
+        is_text = takes_text(properties.get(part.key)) if part.is_text is None else part.is_text
+        arguments[part.key] = part.value if is_text else value_of(part.value)
+        place = part.end
+
+
+class TagsPart(NamedTuple):
+    """An argument, or (without a ``key``) the end of a call; ``is_text`` where the tag says so.
+
+    ``end`` is behind it; None where the value is not whole: then ``value`` is what is certain of it.
+    """
+
+    key: str | None
+    value: str
+    is_text: bool | None
+    end: int | None
+
+
+def next_tags_part(text: str, place: int, syntax: CallSyntax) -> TagsPart | Pending | None:
+    """Read the next argument of a call; None where there is none, and no end."""
+    end = _end_of_call(text, place, syntax)
+    if end is PENDING:
+        return PENDING
+    if end is not None:
+        return TagsPart(None, "", None, end)
+    key = _key(text, place, syntax)
+    if not isinstance(key, _Key):
+        return key
+    value_end, is_certain = _end_of_value(text, key.end, syntax, key.name)
+    if value_end < 0:
+        return None
+    value = text[key.end : value_end].removeprefix("\n").removesuffix("\n")
+    tag_end = value_end + len(_value_tag(syntax, key.name))
+    return TagsPart(key.name, value, key.is_text, tag_end if is_certain else None)
 
 
 def _end_of_call(text: str, place: int, syntax: CallSyntax) -> int | Pending | None:
@@ -242,32 +279,34 @@ def _key(text: str, place: int, syntax: CallSyntax) -> _Key | Pending | None:
     return PENDING if PENDING in found else None
 
 
-def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, int] | Pending | None:
-    """Where a value ends, and where its tag does.
+def _value_tag(syntax: CallSyntax, key: str) -> str:
+    return syntax.value_end.strip().replace("{key}", key)
 
-    A value may have such a tag in it: the right one is followed by what may follow. Where the next argument begins
-    before, the value was not ended.
+
+def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, bool]:
+    """Where a value ends, and whether that is certain; -1 where the next argument begins before it was ended.
+
+    A value may have the tag of its end in it: the right one is followed by what may follow.
     """
-    tag = syntax.value_end.strip().replace("{key}", key)
-    next_key = syntax.key.partition("{")[0]
-    following = [
-        next_key,
-        *filter(None, (syntax.end.strip(), *((syntax.block_end, syntax.mark) if not syntax.end else ()))),
-    ]
+    tag, next_key = _value_tag(syntax, key), syntax.key.partition("{")[0]
+    following = (next_key, syntax.end.strip()) if syntax.end else (next_key, syntax.block_end, syntax.mark)
     place = start
     while (place := text.find(tag, place)) >= 0:
-        if next_key in text[start:place]:
-            return None
         after = _space(text, place + len(tag))
+        if next_key in text[start:place]:
+            return -1, True
         if any(text.startswith(one, after) for one in following):
-            return place, place + len(tag)
+            return place, True
         if any(one.startswith(text[after:]) for one in following):
-            return PENDING
+            return place, False
         place += 1
-    return None if next_key in text[start:] else PENDING
+    if next_key in text[start:]:
+        return -1, True
+    held = range(min(max(len(tag), len(next_key)) - 1, len(text) - start), 0, -1)
+    return len(text) - next((n for n in held if tag.startswith(text[-n:]) or next_key.startswith(text[-n:])), 0), False
 
 
-def _value_of(raw: str) -> object:
+def value_of(raw: str) -> object:
     """A value that is no text: JSON; the text where it is none."""
     try:
         return json.loads(raw, strict=False)
@@ -351,7 +390,7 @@ def _gemma_value(text: str, place: int, depth: int) -> tuple[object, int]:
         raise _GemmaError
     if word.end() == len(text):
         raise _GemmaEndError
-    return _value_of(word[0].strip()), word.end()
+    return value_of(word[0].strip()), word.end()
 
 
 def _gemma_members(text: str, place: int, depth: int) -> tuple[object, int]:
