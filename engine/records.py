@@ -131,13 +131,10 @@ THINKING_OFF, THINKING_ON = "off", "on"
 
 @dataclass(frozen=True, slots=True)
 class ThinkingOption:
-    """One way in which a model can be had think: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512").
-
-    ``opened_tag`` is the tag of reasoning inside which an answer then begins; often empty.
-    """
+    """One way in which a model can be had think: ``off``, ``on``, an effort ("low"), or a budget in tokens ("512")."""
 
     name: str
-    opened_tag: str = ""  # of an answer's first: the tag of reasoning that the prompt ended with, spaces included
+    opened_tag: str = ""  # of reasoning, inside which an answer then begins; often empty
 
 
 @dataclass(frozen=True, slots=True)
