@@ -102,7 +102,7 @@ class MessageForms:
             for others in _ways(conversation):
                 with suppress(TemplateRefusedError):
                     return render(_applied(conversation, others))
-            raise refusal from None
+            raise TemplateError(refusal.message, "Change what was said last, or choose another model.") from refusal
 
     def _find(self, probe: Conversation, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
         found, lost, refusal = _first_that_carries(probe, render)
