@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import EngineError, NotEnoughMemoryError, TooSlowError
+from engine.errors import EngineError, ModelHeaderError, NotEnoughMemoryError, TooSlowError
 from engine.llama import library
 from engine.sandbox.gpu_check import check_gpus
 from engine.sandbox.probe import ProbeReport, ask_child, probe
@@ -51,7 +51,7 @@ def check_kernels(sample: Path, cache_dir: Path | None = None, should_stop: Call
         try:
             ask_child("kernels", [sample], _LIMIT_S, should_stop)
             works = True
-        except NotEnoughMemoryError as error:
+        except (NotEnoughMemoryError, ModelHeaderError) as error:  # which says nothing of them
             log.info("the kernels could not be tried: %s", error.message)
             return True
         except TooSlowError as error:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import ModelLoadError
+from engine.errors import ModelFileError, ModelHeaderError, ModelLoadError
 from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
@@ -34,10 +34,15 @@ def try_kernels(path: Path) -> dict[str, Any]:
     """Run the passes.
 
     Raises:
-        EngineError: the numbers are wrong, or the model cannot be used.
+        ModelHeaderError: the model cannot be used without those kernels either.
+        EngineError: the numbers are wrong, or it cannot be used with them.
     """
     limit_memory(3 * path.stat().st_size)
-    expected, found = _rows(path, repack=False), _rows(path, repack=True)
+    try:
+        expected = _rows(path, repack=False)
+    except ModelFileError as error:
+        raise ModelHeaderError(error.message) from error
+    found = _rows(path, repack=True)
     if not all(map(are_alike, expected, found)):
         raise ModelLoadError(said("The kernels for this processor give wrong numbers."))
     return {"works": True}

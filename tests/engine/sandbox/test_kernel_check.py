@@ -91,6 +91,14 @@ def test_want_of_memory_says_nothing_of_the_kernels(
     assert not (tmp_path / CACHE_FILE).exists()
 
 
+def test_a_damaged_sample_says_nothing_of_the_kernels(tmp_path: Path) -> None:
+    damaged = tmp_path / "sample.gguf"
+    damaged.write_bytes(b"not a model")
+    assert check_kernels(damaged, tmp_path)
+    assert library.uses_repacking()
+    assert not (tmp_path / CACHE_FILE).exists()
+
+
 def test_a_machine_that_was_too_busy_is_asked_again_at_the_next_start(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
