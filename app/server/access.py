@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.server.anthropic.events import body_of
 from app.server.errors import ApiError
 
 OPEN_PATHS = {"/health"}  # they need no key
@@ -112,7 +113,7 @@ class AccessControl:
         if refusal is None:
             await self._app(scope, receive, counting_send)
         else:
-            response = JSONResponse(refusal.body, refusal.status, refusal.headers)
+            response = JSONResponse(body_of(refusal, scope["path"]), refusal.status, refusal.headers)
             await response(scope, receive, counting_send)
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:

@@ -17,6 +17,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.server.access import AccessControl, AllowedHosts
+from app.server.anthropic.events import MessageBuilder, body_of
+from app.server.anthropic.request import parse_messages_request
 from app.server.errors import UNEXPECTED, ApiError
 from app.server.fields import passing_over
 from app.server.library import ModelSwitch, no_such_model
@@ -28,20 +30,22 @@ from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
 from app.server.scheduler import JobEvent, Scheduler
 from engine.errors import GrammarError
-from engine.records import EngineReady, Finished, ModelInfo, TextChunk
+from engine.records import EngineReady, Finished, ModelInfo, TextChunk, TokensCounted
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 CHAT, COMPLETIONS, RESPONSES = "/v1/chat/completions", "/v1/completions", "/v1/responses"
+MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
 MODELS, HEALTH, METRICS = "/v1/models", "/health", "/metrics"
-ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MODELS, HEALTH, METRICS})
+ENDPOINTS = frozenset({CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS, MODELS, HEALTH, METRICS})
+_ANSWERED = (CHAT, COMPLETIONS, RESPONSES, MESSAGES, COUNT_TOKENS)  # in the order of their methods
 Events = asyncio.Queue[JobEvent]
 _T = TypeVar("_T")
 
 
 log = logging.getLogger(__name__)
 CurrentModel = Callable[[], ServedModel]  # raises `ApiError` where none is loaded just now
-Builder = ResponseBuilder | ItemBuilder
+Builder = ResponseBuilder | ItemBuilder | MessageBuilder
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Builder]]
 MAX_REPORTED = 1000  # different ones
 LOAD_WAIT_S = 300.0  # for a model that a request names, behind the requests before it
@@ -67,12 +71,14 @@ def make_application(
         Route(METRICS, endpoints.metrics, methods=["GET"]),
     ]
     for prefix in (_VERSION, ""):  # many programs are given an address without it
-        models_path, *others = (prefix + path.removeprefix(_VERSION) for path in (MODELS, CHAT, COMPLETIONS, RESPONSES))
+        models_path, *others = (prefix + path.removeprefix(_VERSION) for path in (MODELS, *_ANSWERED))
         routes += [
             Route(models_path, endpoints.models, methods=["GET"]),
             Route(f"{models_path}/{{name:path}}", endpoints.model, methods=["GET"]),
         ]
-        answers = (endpoints.chat, endpoints.completions, endpoints.responses)
+        answers = (
+            endpoints.chat, endpoints.completions, endpoints.responses, endpoints.messages, endpoints.count_tokens,
+        )  # fmt: skip
         routes += [Route(path, answer, methods=["POST"]) for path, answer in zip(others, answers, strict=True)]
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_surprise}
     app = Starlette(routes=routes, exception_handlers=handlers)
@@ -153,7 +159,25 @@ class Endpoints:
                 raise
             raise ApiError(error.status, error.message, param="input", code=error.code) from error
 
-    async def _answer(self, request: Request, read: Read) -> Response:
+    async def messages(self, request: Request) -> Response:
+        """The answer to a conversation, as Anthropic's API has it."""
+        return await self._answer(request, _read_message)
+
+    async def count_tokens(self, request: Request) -> Response:
+        """How many tokens a conversation has, as Anthropic's API asks it."""
+        asked, _, model = await self._read(request, _read_message)
+        events, post = _events_across_threads()
+        job = self._scheduler.submit(asked.request, post, model.ready.target.path, counts=True)
+        try:
+            counted = await _unless_gone(request, events.get())
+        finally:
+            self._scheduler.cancel(job)
+        if isinstance(counted, ApiError):
+            raise counted
+        assert isinstance(counted, TokensCounted)  # noqa: S101  (nothing else is told of a count)
+        return JSONResponse({"input_tokens": sum(counted.counts or ())})
+
+    async def _read(self, request: Request, read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
         body = await read_object(request)
         model = await self._named(body.get("model"))
         with contextlib.nullcontext() if self._is_strict else passing_over():
@@ -162,6 +186,10 @@ class Endpoints:
             if warning not in self._reported and len(self._reported) < MAX_REPORTED:
                 self._reported.add(warning)
                 log.info("a request: %s", warning)
+        return asked, builder, model
+
+    async def _answer(self, request: Request, read: Read) -> Response:
+        asked, builder, model = await self._read(request, read)
         if asked.is_grammar_typed:
             await asyncio.to_thread(_check_grammar, asked.request.grammar)
         events, post = _events_across_threads()
@@ -225,6 +253,11 @@ def _read_response(body: dict[str, object], model: ServedModel) -> tuple[Complet
     return made.asked, ItemBuilder(model.name, made)
 
 
+def _read_message(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, Builder]:
+    asked = parse_messages_request(body, model)
+    return asked, MessageBuilder(model.name, asked)
+
+
 def _check_grammar(text: str) -> None:
     try:
         check_grammar(text)
@@ -269,7 +302,7 @@ async def _next(events: Events) -> TextChunk | Finished:
     event = await events.get()
     if isinstance(event, ApiError):
         raise event
-    assert not isinstance(event, EngineReady)  # noqa: S101  (of a load alone)
+    assert not isinstance(event, EngineReady | TokensCounted)  # noqa: S101  (of a load, or a count, alone)
     return event
 
 
@@ -340,9 +373,9 @@ def _facts(info: ModelInfo) -> dict[str, object]:
     }
 
 
-async def _on_api_error(_request: Request, error: Exception) -> Response:
+async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
-    return JSONResponse(error.body, error.status, error.headers)
+    return JSONResponse(body_of(error, request.url.path), error.status, error.headers)
 
 
 def _no_such_path(path: str) -> str:
@@ -357,8 +390,8 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  (for the type checker)
     message = _no_such_path(request.url.path) if error.status_code == 404 else f"{error.detail}."
     refusal = ApiError(error.status_code, message, headers=error.headers)
-    return JSONResponse(refusal.body, refusal.status, refusal.headers)
+    return JSONResponse(body_of(refusal, request.url.path), refusal.status, refusal.headers)
 
 
-async def _on_surprise(_request: Request, _error: Exception) -> Response:
-    return JSONResponse(ApiError(500, UNEXPECTED).body, 500)
+async def _on_surprise(request: Request, _error: Exception) -> Response:
+    return JSONResponse(body_of(ApiError(500, UNEXPECTED), request.url.path), 500)

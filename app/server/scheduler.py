@@ -15,7 +15,7 @@ from app.domain.local_server import Activity
 from app.server.errors import UNEXPECTED, ApiError, api_error, closing_error, model_changed_error, stopped_error
 from engine.errors import EngineError, PromptTooLongError
 from engine.pacing.pass_trace import OnTrace
-from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk
+from engine.records import ChatRequest, EngineReady, Event, Finished, FinishReason, RunStats, TextChunk, TokensCounted
 from engine.session.answer import LEAST_ROOM
 from engine.session.worker import FunctionJob
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 32
 MAX_RETRY_S = 60
 BEGINNING_CHARS = 200  # that tell the conversations of text completions apart
-JobEvent = TextChunk | Finished | EngineReady | ApiError
+JobEvent = TextChunk | Finished | EngineReady | TokensCounted | ApiError
 
 
 class Interrupt(Protocol):
@@ -85,13 +85,17 @@ class Job:
     """A request in the queue or at work. Its events come on the engine's thread, `Finished` or an error last.
 
     ``target`` is the file of the model that the request was checked for; empty where that is of no account. Without a
-    request the model is to be loaded only: `EngineReady` comes then.
+    request the model is to be loaded only: `EngineReady` comes then; one that ``counts`` has the tokens of its prompt
+    counted, and gets `TokensCounted`.
     """
 
-    def __init__(self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str) -> None:
+    def __init__(
+        self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str, *, counts: bool
+    ) -> None:
         self.request = request
         self.on_event = on_event
         self.target = target
+        self.counts = counts
         self.cancelled = threading.Event()
 
 
@@ -127,13 +131,20 @@ class Scheduler:
         with self._lock:
             return Activity(self._num_answered, len(self._waiting), 0 if self._running is None else 1)
 
-    def submit(self, request: ChatRequest | None, on_event: Callable[[JobEvent], None], target: str = "") -> Job:
-        """Queue a request; None has the model of ``target`` loaded.
+    def submit(
+        self,
+        request: ChatRequest | None,
+        on_event: Callable[[JobEvent], None],
+        target: str = "",
+        *,
+        counts: bool = False,
+    ) -> Job:
+        """Queue a request; None has the model of ``target`` loaded. With ``counts`` its prompt is only counted.
 
         Raises:
             ApiError: 429 where the queue is full, 503 where the server ends.
         """
-        job = Job(request, on_event, target)
+        job = Job(request, on_event, target, counts=counts)
         with self._lock:
             if self._is_closing:
                 raise closing_error()
@@ -252,6 +263,9 @@ class Scheduler:
             job.on_event(ready)
             return None
         num_tokens, n_ctx = len(session.prompt_ids(job.request)), loaded.n_ctx
+        if job.counts:
+            job.on_event(TokensCounted(0, (num_tokens,)))
+            return None
         if num_tokens > n_ctx - LEAST_ROOM:
             message = f"The prompt has {num_tokens:,} tokens, but the context holds {n_ctx:,}."
             raise PromptTooLongError(message, "Shorten it, or have the model loaded with a larger context.")

@@ -8,6 +8,7 @@ messages are rewritten, as little as will do, until all of them reach the prompt
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from engine.sentences import said
 PROBE = "Zyxwvut"  # no template contains it
 MAX_TRIED = 48  # forms of one conversation, beside the plainest
 _MAX_KNOWN = 256  # kinds of conversations
+_ID_CHARS = 9
 _MAX_PERIOD = 6  # messages in a turn that repeats
 _TOOL_PROBE: dict[str, object] = {
     "type": "function",
@@ -363,6 +365,24 @@ def _list_of_tools(given: Conversation) -> Conversation:
     return given if given.tools else replace(given, has_list=True)
 
 
+def _short_ids(given: Conversation) -> Conversation:
+    """Ids of calls with nine letters and digits, as templates of Mistral demand them."""
+    messages = tuple(
+        replace(
+            message,
+            tool_calls=tuple(replace(call, call_id=_short_id(call.call_id)) for call in message.tool_calls),
+            tool_call_id=_short_id(message.tool_call_id) if message.role == "tool" else "",
+        )
+        for message in given.messages
+    )
+    return replace(given, messages=messages) if messages != given.messages else given
+
+
+def _short_id(call_id: str) -> str:
+    is_short = len(call_id) == _ID_CHARS and call_id.isascii() and call_id.isalnum()
+    return call_id if is_short else hashlib.blake2s(call_id.encode("utf-8", "replace")).hexdigest()[:_ID_CHARS]
+
+
 def _describe_tools(given: Conversation) -> Conversation:
     """Tools, and what they take, with one type and a description each, if an empty one."""
     return replace(given, tools=tuple(_with_described_function(tool) for tool in given.tools))
@@ -417,6 +437,7 @@ _REWRITES: tuple[tuple[Rewrite, int], ...] = (
     (_join_neighbours, 2),
     (_list_of_tools, 1),
     (_describe_tools, 1),
+    (_short_ids, 1),
     (_arguments_as_text, 1),
     (_arguments_wrapped, 1),
 )

@@ -23,6 +23,7 @@ from engine.records import FinishReason
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, PATIENCE_S, ScriptedServer, ScriptedSession
 
 TEXT, RESPONSES = "/v1/completions", "/v1/responses"
+MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
 SAID = "secret words"
 CHUNK = {"id", "object", "created", "model", "system_fingerprint", "choices"}
 
@@ -113,6 +114,21 @@ def test_a_response_comes_whole_and_in_events(server: ScriptedServer) -> None:
     deltas = [event["delta"] for event in events if event["type"] == "response.output_text.delta"]
     assert (deltas, events[-1]["type"]) == (["Good ", "day"], "response.completed")
     assert f'endpoint="{RESPONSES}",status="200"}} 2' in server.client.get("/metrics").text
+
+
+def test_a_message_of_anthropics_api_comes_whole_and_in_events(server: ScriptedServer) -> None:
+    asked = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello"}]}
+    whole = server.client.post(MESSAGES, json=asked).json()
+    assert whole["content"] == [{"type": "text", "text": "Good day"}]
+    streamed = server.client.post(MESSAGES, json={**asked, "stream": True}, headers={"anthropic-version": "2023-06-01"})
+    assert streamed.text.startswith("event: message_start\n")
+    assert streamed.text.count('"text_delta"') == 2
+    assert "event: message_stop\n" in streamed.text
+    assert server.client.post(COUNT_TOKENS, json=asked).json() == {"input_tokens": 10}
+    refused = server.client.post(MESSAGES, json={**asked, "messages": []})
+    assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
+    locked = server.client.post(MESSAGES, json=asked, headers={"Authorization": "", "x-api-key": "wrong"})
+    assert (locked.status_code, locked.json()["error"]["type"]) == (401, "authentication_error")
 
 
 def test_a_response_that_fails_names_its_own_fields(server: ScriptedServer) -> None:

@@ -96,6 +96,17 @@ def test_calls_are_words_where_a_template_knows_none() -> None:
     assert text == 'u:q;a:So:\n{"name": "clock", "arguments": {"a": 1}};u:Result of clock:\none;'
 
 
+def test_ids_are_short_where_a_template_demands_it() -> None:
+    nine = (
+        "{% for m in messages %}{% for c in m.tool_calls or [] %}{% if c.id | length != 9 %}"
+        "{{ raise_exception('nine letters') }}{% endif %}{{ c.id + c.function.name }} {{ c.function.arguments }};"
+        "{% endfor %}{{ m.tool_call_id }}{{ m.content }};{% endfor %}"
+    )
+    text = built(nine, user("q"), called("", ("toolu_1234", '{"a": "b"}')), result("one", "toolu_1234"))
+    first, second = text.removeprefix("q;").split("clock {'a': 'b'};;")
+    assert (len(first), second) == (9, f"{first}one;")
+
+
 def test_tools_are_described_where_a_template_cannot_do_without() -> None:
     picky = (
         "{% for t in tools %}{{ t.function.description + t.function.name }}"
@@ -163,7 +174,8 @@ def random_conversation(draw: random.Random) -> list[Message]:
                 given = draw.choice(
                     [f'{{"{word}": "Röm"}}', f'["{word}"]', f'{{"a": "{word}', "{}", f'{{"a": {{"{word}": 1}}}}']
                 )
-                calls.append((f"call{len(messages):04}{number}", given))
+                prefix = draw.choice(["call", "toolu_"])
+                calls.append((f"{prefix}{len(messages):04}{number}", given))
             messages.append(called(text, *calls))
             messages += [result(f'{next(words)} Rö\n"x" {{}}', call_id) for call_id, _ in calls[: draw.randint(0, 2)]]
         else:

@@ -1,0 +1,1 @@
+"""Messages as Anthropic's API has them: requests read as those of a chat, answers as its events."""
