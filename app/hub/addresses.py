@@ -1,10 +1,11 @@
-"""Which address is the hub's, which may see a token, and where a redirect may lead."""
+"""Which address is the hub's, which may see a token, where a redirect may lead, and what came from there."""
 
 from __future__ import annotations
 
 import os
 import re
 import urllib.parse
+from collections.abc import Mapping
 
 from app.domain.engines import is_this_machine
 from app.hub.errors import HubAnswerError, HubOfflineError, HubUnreachableError
@@ -94,6 +95,11 @@ def content_range(text: str) -> tuple[int, int, int | None] | None:
         return None
     first, last, total = int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
     return (first, last + 1, total) if first <= last and (total is None or last < total) else None
+
+
+def is_plain(headers: Mapping[str, str]) -> bool:
+    """Whether a body is the file's own bytes, not compressed."""
+    return headers.get("Content-Encoding", "").strip().lower() in ("", "identity")
 
 
 def host_of(url: str) -> str:

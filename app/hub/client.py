@@ -16,9 +16,18 @@ from urllib.parse import quote, urlencode
 
 import app
 from app.hub import refusals
-from app.hub.addresses import content_range, find_endpoint, host_of, may_carry_token, origin, redirected, refuse_offline
+from app.hub.addresses import (
+    content_range,
+    find_endpoint,
+    host_of,
+    is_plain,
+    may_carry_token,
+    origin,
+    redirected,
+    refuse_offline,
+)
 from app.hub.answers import README, details_of, parse, readme_text, summaries_of
-from app.hub.errors import HubAnswerError, HubNotFoundError, HubUnreachableError
+from app.hub.errors import HubAnswerError, HubBytesError, HubNotFoundError, HubUnreachableError
 from app.hub.file_names import check_repo_id, safe_parts
 from app.hub.records import RemoteLocation, RepoDetails, RepoSummary, SortBy
 from app.hub.tokens import TokenStore
@@ -318,14 +327,14 @@ def _connection_errors() -> Iterator[None]:
 def _stream(answer: httpx.Response, start: int, size_bytes: int) -> ByteStream:
     """Check what the answer says of itself before a byte is used."""
     headers: Any = answer.headers
-    if headers.get("Content-Encoding", "identity") != "identity":
-        raise HubAnswerError("The hub sent the file compressed, although it was asked not to.")
+    if not is_plain(headers):
+        raise HubBytesError("The hub sent the file compressed, although it was asked not to.")
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise HubAnswerError("The hub sent different bytes than requested.")
+            raise HubBytesError("The hub sent different bytes than requested.")
         return ByteStream(answer, start, span[2])
     length = headers.get("Content-Length")
     if length is not None and length != str(size_bytes):
-        raise HubAnswerError("The hub sent a different number of bytes than announced.")
+        raise HubBytesError("The hub sent a different number of bytes than announced.")
     return ByteStream(answer, 0, size_bytes if length else None)

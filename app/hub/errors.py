@@ -9,8 +9,9 @@ AppError
 │   ├── HubNotFoundError      no such repository or file
 │   ├── HubRangeError         the file has no such bytes
 │   ├── HubAnswerError        the answer makes no sense
+│   │   └── HubBytesError      other bytes than were asked for (worth one attempt from the beginning)
 │   ├── LinkRefusedError      an address that may not be used, or leads to nothing that could be
-│   └── LinkUnreachableError, LinkBusyError, LinkAnswerError: as above, of a link's server
+│   └── LinkUnreachableError, LinkBusyError, LinkAnswerError, LinkBytesError: as above, of a link's server
 ├── DownloadError             a download could not be completed
 │   ├── DiskFullError         no space; what is here is kept
 │   ├── ChecksumError         the bytes are not those that the hub promised
@@ -85,6 +86,13 @@ class HubAnswerError(HubError):
     default_advice = "Try again later; if HF_ENDPOINT names a mirror, check that it is one."
 
 
+class HubBytesError(HubAnswerError):
+    """Other bytes than were asked for: from elsewhere in the file, another number, or compressed."""
+
+    title = "Other bytes came than were asked for"
+    default_advice = "A proxy or a mirror in between may be changing what comes. Try another network, or HF_ENDPOINT."
+
+
 class LinkRefusedError(HubError):
     """An address that may not be used, or leads to nothing that could be: another attempt is no use."""
 
@@ -110,6 +118,13 @@ class LinkAnswerError(HubAnswerError):
 
     title = "The server's answer could not be understood"
     default_advice = "Try again later, or look for another place that has the file."
+
+
+class LinkBytesError(LinkAnswerError, HubBytesError):
+    """Other bytes came from a link's server than were asked for."""
+
+    title = HubBytesError.title
+    default_advice = "Look for another place that has the file, or download it with your browser and open it."
 
 
 class DownloadError(AppError):

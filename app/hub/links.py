@@ -21,13 +21,14 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import app
 from app.domain.engines import is_this_machine
-from app.hub.addresses import content_range, origin
+from app.hub.addresses import content_range, is_plain, origin
 from app.hub.client import MAX_REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
 from app.hub.errors import (
     HubAnswerError,
     HubRangeError,
     LinkAnswerError,
     LinkBusyError,
+    LinkBytesError,
     LinkRefusedError,
     LinkUnreachableError,
     UnsafeNameError,
@@ -305,8 +306,8 @@ def _check_status(answer: Response, host: str) -> None:
 
 
 def _check_plain(headers: Mapping[str, str]) -> None:
-    if headers.get("Content-Encoding", "identity") != "identity":
-        raise LinkAnswerError("The server sent the file compressed, although it was asked not to.")
+    if not is_plain(headers):
+        raise LinkBytesError("The server sent the file compressed, although it was asked not to.")
 
 
 def _size_of(answer: Response) -> int | None:
@@ -314,7 +315,7 @@ def _size_of(answer: Response) -> int | None:
     if answer.status_code == 206:
         span = content_range(answer.headers.get("Content-Range", ""))
         if span is None or span[0] != 0:
-            raise LinkAnswerError("The server sent different bytes than requested.")
+            raise LinkBytesError("The server sent different bytes than requested.")
         return span[2]
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
@@ -329,10 +330,10 @@ def _stream(answer: Response, start: int, size_bytes: int, host: str) -> ByteStr
     if answer.status_code == 206:
         span = content_range(headers.get("Content-Range", ""))
         if span is None or span[0] != start or span[2] not in (None, size_bytes):
-            raise LinkAnswerError("The server sent different bytes than requested.")
+            raise LinkBytesError("The server sent different bytes than requested.")
         return _LinkStream(answer, start, etag, host)
     if headers.get("Content-Length") not in (None, str(size_bytes)):
-        raise LinkAnswerError("The server sent a different number of bytes than announced.")
+        raise LinkBytesError("The server sent a different number of bytes than announced.")
     return _LinkStream(answer, 0, etag, host)
 
 

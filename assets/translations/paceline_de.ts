@@ -6092,6 +6092,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
     <message>
+        <source>Other bytes came than were asked for</source>
+        <translation>Es kamen andere Bytes als verlangt</translation>
+    </message>
+    <message>
+        <source>A proxy or a mirror in between may be changing what comes. Try another network, or HF_ENDPOINT.</source>
+        <translation>Ein Proxy oder ein Spiegel dazwischen verändert vielleicht, was kommt. Versuchen Sie es in einem anderen Netz oder mit HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <source>Look for another place that has the file, or download it with your browser and open it.</source>
+        <translation>Suchen Sie einen anderen Ort, der die Datei hat, oder laden Sie sie mit dem Browser herunter und öffnen Sie sie.</translation>
+    </message>
+    <message>
         <source>{number} could not be checked; see the reason for each.</source>
         <translation>{number} konnten nicht geprüft werden; siehe die jeweilige Begründung.</translation>
     </message>

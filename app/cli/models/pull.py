@@ -23,7 +23,7 @@ from app.hub.library.library import Library
 from app.hub.link_header import judge_link
 from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteModel, RepoDetails
+from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel, RemoteModel, RepoDetails
 from app.paths import find_paths
 from engine.records import Problem
 
@@ -95,7 +95,7 @@ def _pull_link(options: argparse.Namespace) -> int:
     if state.status is DownloadStatus.FAILED:
         title = f"{request.model.name} could not be downloaded"
         return fail(Problem(title, state.message, state.advice), as_json=options.json)
-    model = library.find(str(library.place_for(request.repo_id, request.model.files[0].path)))
+    model = _fetched(library, request)
     if options.json:
         print(json.dumps({"model": as_dict(model), "draft": None}, ensure_ascii=False))
     else:
@@ -110,7 +110,6 @@ def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
         LibraryError: several may be meant, or the one is incomplete on the hub.
         HubNotFoundError: there is none.
     """
-    word = file.lower()
     alone = [model for model in details.models if model.kind.runs_alone]
     found: Sequence[RemoteModel] = ()
     for models, names in (
@@ -119,7 +118,9 @@ def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
         (details.models, _name),
         (alone, _quantization),
     ):
-        found = found or [model for model in models if word in names(model)]
+        found = found or [model for model in models if file in names(model)]
+        # Two names may differ in nothing but capitals: those that were typed decide, where they are of one of them.
+        found = found or [model for model in models if file.lower() in {name.lower() for name in names(model)}]
     if not found:
         offered = ", ".join(model.files[0].path for model in details.models[:MAX_NAMED]) or "none"
         raise HubNotFoundError(f"{details.summary.repo_id} has no model {short(file)}.", f"Its models: {offered}.")
@@ -132,7 +133,7 @@ def chosen_model(details: RepoDetails, file: str) -> RemoteModel:
 
 
 def _paths(model: RemoteModel) -> set[str]:
-    return {file.path.lower() for file in model.files}
+    return {file.path for file in model.files}
 
 
 def _file_names(model: RemoteModel) -> set[str]:
@@ -140,18 +141,20 @@ def _file_names(model: RemoteModel) -> set[str]:
 
 
 def _name(model: RemoteModel) -> set[str]:
-    return {model.name.lower()}
+    return {model.name}
 
 
 def _quantization(model: RemoteModel) -> set[str]:
-    return {model.quantization.lower()}
+    return {model.quantization}
 
 
 def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
     wanted = [(options.repo, options.file), *([tuple(options.draft)] if options.draft else [])]
     requests: list[DownloadRequest] = []
-    for repo_id, file in wanted:
-        details = client.details(repo_id)
+    for typed, file in wanted:
+        details = client.details(typed)
+        named = details.summary.repo_id
+        repo_id = named if named.lower() == typed.lower() else typed  # one folder for it, in whatever capitals it came
         model = chosen_model(details, file)
         if not model.kind.runs_alone:
             print(f"paceline: {model.name} is no model that runs alone, but {model.kind.value}.", file=sys.stderr)
@@ -180,8 +183,13 @@ def _watched(downloads: DownloadQueue, ids: list[str]) -> list[DownloadState]:
         time.sleep(LOOK_EVERY_S)
 
 
+def _fetched(library: Library, request: DownloadRequest) -> LibraryModel:
+    """The library's model of a download: by its file, as another one may have had its name before."""
+    return library.find(str(library.place_for(request.repo_id, request.model.files[0].path)))
+
+
 def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
-    models = [library.find(f"{request.repo_id}/{request.model.name}") for request in requests]
+    models = [_fetched(library, request) for request in requests]
     if as_json:
         facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
         print(json.dumps(facts, ensure_ascii=False))

@@ -21,6 +21,7 @@ from app.hub.errors import (
     DownloadError,
     HubAnswerError,
     HubBusyError,
+    HubBytesError,
     HubError,
     HubRangeError,
     HubUnreachableError,
@@ -191,6 +192,7 @@ class _Transfer:
         self._failures = 0
         self._num_changes = 0
         self._num_damaged = 0
+        self._goes_on = True  # where the attempt before ended
         self._best = 0
         self._etag = ""
 
@@ -231,8 +233,9 @@ class _Transfer:
         """Append what is missing."""
         watch, part, size = self._watch, self._part, location.size_bytes
         source_etag = part.label.source_etag if part.label else ""
+        start = part.size_bytes if self._goes_on else 0
         since_check = 0
-        with self._source.open(location, part.size_bytes, if_range=source_etag) as stream, watch.reading(stream):
+        with self._source.open(location, start, if_range=source_etag) as stream, watch.reading(stream):
             if stream.start != part.size_bytes:
                 part.start_over()
             part.name_source(stream.etag)
@@ -240,7 +243,7 @@ class _Transfer:
                 watch.check()
                 if part.size_bytes + len(chunk) > size:
                     part.start_over()  # which of the bytes are the file's is not known
-                    raise HubAnswerError("More bytes came than were announced.")
+                    raise HubBytesError("More bytes came than were announced.")
                 part.append(chunk)
                 watch.on_progress(part.size_bytes, size)
                 since_check += len(chunk)
@@ -273,6 +276,11 @@ class _Transfer:
         """Wait for the next attempt, or give up."""
         if isinstance(error, HubRangeError):
             self._part.start_over()
+        if isinstance(error, HubBytesError):
+            if not self._goes_on:  # the same question would have the same answer
+                raise error
+            # What is here is thrown away only when the whole file comes.
+            self._goes_on, self._best = False, 0
         if isinstance(error, ChecksumError):
             self._num_damaged += 1
             self._best = 0

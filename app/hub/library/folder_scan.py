@@ -15,13 +15,12 @@ from app.hub.errors import LibraryError
 from app.hub.file_names import is_gguf
 from app.hub.library import ollama
 from app.hub.library.ollama import Skipped
-from app.hub.library.other_folders import MAX_OFFERS, offer_of
+from app.hub.library.other_folders import MAX_OFFERS, is_folder, is_known_folder, offer_of
 from app.hub.records import Offer
 from engine.sentences import said
 
 REPORT_EVERY_S = 0.1
 MAX_FILES = 2_000_000
-_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # files that the system makes up
 
 
 @dataclass(slots=True)
@@ -80,11 +79,9 @@ def _files(scan: FolderScan) -> Iterator[Path | None]:
     known: set[tuple[int, int]] = set()
     while waiting:
         folder = waiting.pop()
+        if is_known_folder(folder, known):
+            continue
         try:
-            facts = folder.stat()
-            if (facts.st_dev, facts.st_ino) in known or folder in _NOT_DISKS:
-                continue
-            known.add((facts.st_dev, facts.st_ino))
             with os.scandir(folder) as listed:
                 entries = sorted(listed, key=lambda entry: entry.name)
         except OSError:
@@ -99,16 +96,9 @@ def _files(scan: FolderScan) -> Iterator[Path | None]:
                 else:
                     scan.skipped.append(model)
             continue
-        below = [Path(entry.path) for entry in entries if _is_folder(entry)]
+        below = [Path(entry.path) for entry in entries if is_folder(entry)]
         waiting += reversed(below)
         for entry in entries:
-            if not _is_folder(entry):
+            if not is_folder(entry):
                 scan.num_files += 1
                 yield Path(entry.path)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself, say
-        return False

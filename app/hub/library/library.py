@@ -83,10 +83,10 @@ class Library:
             LibraryError: there is none, or several.
         """
         models = self.models()
-        by_name = [model for model in models if model.name == name]
-        found = by_name or [model for model in models if name in self._other_names(model)]
-        if not found:
-            found = [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
+        found = [model for model in models if model.name == name]
+        found = found or [model for model in models if name in self._other_names(model)]
+        found = found or [model for model in models if name == self._name_on_hub(model)]
+        found = found or [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
         if len(found) > 1:
             raise LibraryError(
                 said("{name} may be {names}.", name=short(name), names=" or ".join(model.name for model in found)),
@@ -265,11 +265,16 @@ class Library:
             names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
         return names
 
+    @staticmethod
+    def _name_on_hub(model: LibraryModel) -> str:
+        """Repository and name, also where the library had to give it another; empty for what is of no repository."""
+        return f"{model.repo_id}/{model_name(model.path.name)}" if model.repo_id else ""
+
     def _strays(self, index: Index) -> list[IndexEntry]:
         """Complete models in the folder that the index does not know: put there by hand, or the index was lost."""
         known = {file for entry in index.entries.values() if entry.is_downloaded for file in entry.files}
         strays = []
-        for offer in offers_in("", self.folder):
+        for offer in offers_in("", self.folder, follows_links=False):  # what lies outside is not the library's
             try:
                 files = tuple(file.relative_to(self.folder).as_posix() for file in offer.files)
                 places = [path_inside(self.folder, safe_parts(file)) for file in files]

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from engine.sentences import said
 
 PROGRAM = "Ollama"
 MAX_MANIFESTS = 2000
+MAX_FOLDERS = 20_000
 MAX_MANIFEST_BYTES = 1 << 20
 MAX_CONFIG_BYTES = 1 << 20
 MODEL_LAYER = "application/vnd.ollama.image.model"
@@ -89,7 +91,8 @@ def name_of_blob(path: Path) -> str:
 def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """The files exactly four folders deep, by name; a folder that may not be read has none."""
     num_seen = 0
-    for place, folders, names in os.walk(folder, followlinks=False):
+    # Links are followed, as Ollama does; the depth ends every circle, and the number what circles multiply.
+    for place, folders, names in islice(os.walk(folder, followlinks=True), MAX_FOLDERS):
         folders.sort()
         depth = len(Path(place).relative_to(folder).parts)
         if depth == 3:

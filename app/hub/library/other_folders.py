@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ MAX_DEPTH = 6
 MAX_SEEN = 20_000
 MAX_OFFERS = 2000
 MAGIC = b"GGUF"
+_NOT_DISKS = frozenset(map(Path, ("/proc", "/sys", "/dev", "/run")))  # files that the system makes up
 
 
 def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.platform) -> tuple[tuple[str, Path], ...]:
@@ -35,10 +37,10 @@ def known_places(environ: Mapping[str, str], home: Path, platform: str = sys.pla
     )
 
 
-def offers_in(program: str, folder: Path) -> Iterator[Offer]:
-    """The models below a folder, each once."""
+def offers_in(program: str, folder: Path, *, follows_links: bool = True) -> Iterator[Offer]:
+    """The models below a folder, each once. ``follows_links``: into folders; a link to a file counts as one always."""
     seen: set[Path] = set()
-    for path in _gguf_files(folder):
+    for path in _gguf_files(folder, follows_links=follows_links):
         offer = offer_of(program, path)
         if offer is not None and (real := path.resolve()) not in seen:
             seen.add(real)
@@ -71,20 +73,64 @@ def is_model_file(path: Path) -> bool:
         return False
 
 
-def _gguf_files(folder: Path) -> Iterator[Path]:
+def _gguf_files(folder: Path, *, follows_links: bool) -> Iterator[Path]:
+    """GGUF files below a folder, each folder once.
+
+    Where a link leads is looked through last, so that nothing of the program's own is missed for it.
+    """
     num_seen = 0
-    base = len(folder.parts)
-    # Links to folders are not followed: they may lead in circles. Links to files are: the Hugging Face cache has them.
-    for place, folders, names in os.walk(folder, followlinks=False):
-        if len(Path(place).parts) - base >= MAX_DEPTH:
-            folders.clear()
-        folders.sort()
-        for name in sorted(names):
-            num_seen += 1
-            if num_seen > MAX_SEEN:
-                return
-            if is_gguf(name):
-                yield Path(place, name)
+    known: set[tuple[int, int]] = set()
+    waiting, links = [(folder, 0)], deque[tuple[Path, int]]()
+    while waiting or links:
+        place, depth = waiting.pop() if waiting else links.popleft()
+        if is_known_folder(place, known):
+            continue
+        if len(known) > MAX_SEEN:
+            return
+        below = []
+        for entry in _entries(place):
+            path = Path(entry.path)
+            if not is_folder(entry):
+                num_seen += 1
+                if num_seen > MAX_SEEN:
+                    return
+                if is_gguf(entry.name):
+                    yield path
+            elif depth < MAX_DEPTH and not entry.is_symlink():
+                below.append((path, depth + 1))
+            elif depth < MAX_DEPTH and follows_links:
+                links.append((path, depth + 1))
+        waiting += reversed(below)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder, by name; nothing where it cannot be read."""
+    try:
+        with os.scandir(folder) as listed:
+            return sorted(listed, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, say
+        return False
+
+
+def is_known_folder(folder: Path, known: set[tuple[int, int]]) -> bool:
+    """Whether a folder was met before, by device and number, or is none to look into: a circle of links ends here."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return False
+    identity = (facts.st_dev, facts.st_ino)
+    if identity in known or folder.resolve() in _NOT_DISKS:
+        return True
+    known.add(identity)
+    return False
 
 
 def _system_folders(environ: Mapping[str, str], home: Path, platform: str) -> tuple[Path, Path]:

@@ -244,6 +244,47 @@ def test_one_of_several_files_is_to_be_named_and_no_part_of_a_model_is_pulled(
     assert not list(find_paths().models.rglob("*.gguf*"))
 
 
+def test_names_that_differ_in_capitals_only_are_told_apart(hub: LoopbackHub, capsys: Capture) -> None:
+    for number, name in enumerate(("Twin-Q8_0.gguf", "twin-Q8_0.gguf", "a/Lone-Q4_0.gguf")):
+        hub.add_file(REPO, name, b"GGUF" + bytes(100 + number))
+    for word, size in (("twin-Q8_0.gguf", 105), ("Twin-Q8_0.gguf", 104), ("twin-Q8_0", 105), ("Twin-Q8_0", 104)):
+        model = asked(capsys, "pull", REPO, word)["model"]
+        assert (model["name"], model["size_bytes"]) == (word.removesuffix(".gguf"), size), word
+    for word in ("lone-q4_0.GGUF", "A/LONE-Q4_0.gguf", "LONE-Q4_0", "q4_0"):  # the only one, however it is typed
+        assert asked(capsys, "pull", REPO, word)["model"]["name"] == "Lone-Q4_0"
+    for word in ("TWIN-Q8_0.gguf", "q8_0"):
+        assert main(["models", "pull", REPO, word]) == 1
+        assert "may be one of 2 models. Name one: Twin-Q8_0.gguf, twin-Q8_0.gguf." in capsys.readouterr().err
+
+
+def test_a_repository_typed_in_other_capitals_is_the_one_that_the_hub_names(hub: LoopbackHub, capsys: Capture) -> None:
+    hub.add_file(REPO, "m-Q8_0.gguf", b"GGUF" + bytes(100))
+    typed = REPO.upper()
+    hub.answers[f"/api/models/{typed}/revision/main"] = json.dumps(
+        {"id": REPO, "siblings": [{"rfilename": "m-Q8_0.gguf"}]}
+    ).encode()  # where the real hub redirects to
+    model = asked(capsys, "pull", typed, "Q8_0")["model"]
+    assert (model["repo_id"], Path(model["files"][0])) == (REPO, find_paths().models / REPO / "m-Q8_0.gguf")
+
+
+def test_of_two_models_of_one_name_the_pulled_one_is_told(hub: LoopbackHub, capsys: Capture) -> None:
+    """They come from two repositories, or from two folders of one; the second has another name in the library."""
+    for number, (repo, path) in enumerate(((REPO, "m.gguf"), (REPO, "x/m.gguf"), ("other/m-GGUF", "m.gguf"))):
+        hub.add_file(repo, path, b"GGUF" + bytes(100 + number))
+    for number, (repo, path, name) in enumerate(
+        ((REPO, "m.gguf", "m"), (REPO, "x/m.gguf", "m (tiny)"), ("other/m-GGUF", "m", "m (other)"))
+    ):
+        pulled = asked(capsys, "pull", repo, path)["model"]
+        assert (pulled["name"], pulled["size_bytes"]) == (name, 104 + number)
+
+
+def test_a_draft_that_the_library_calls_otherwise_is_paired(filled: LoopbackHub, capsys: Capture) -> None:
+    filled.add_file("other/GGUF", "tiny-draft-Q8_0.gguf", builtin_target())
+    asked(capsys, "pull", "other/GGUF", "q8_0")
+    pulled = asked(capsys, "pull", REPO, "q8_0", "--draft", DRAFTS, "q8_0")
+    assert (pulled["draft"]["name"], pulled["model"]["draft"]) == ("tiny-draft-Q8_0 (tiny)", "tiny-draft-Q8_0 (tiny)")
+
+
 def test_what_runs_with_another_model_only_is_pulled_with_a_word_about_it(filled: LoopbackHub, capsys: Capture) -> None:
     assert main(["models", "pull", REPO, "mmproj-F16"]) == 0
     assert "paceline: mmproj-F16 is no model that runs alone, but mmproj." in capsys.readouterr().err

@@ -16,7 +16,7 @@ from app.hub.downloads.transfer import RetryPolicy
 from app.hub.library.library import Library
 from app.hub.links import request_of
 from app.hub.records import DownloadState, DownloadStatus
-from tests.app.hub.link_server import LinkServer, file, longer, redirect, says
+from tests.app.hub.link_server import Answer, Handler, LinkServer, file, longer, redirect, says
 from tests.engine.gguf_factory import tiny_llama
 
 MODEL = tiny_llama().to_bytes()
@@ -88,6 +88,46 @@ def test_without_a_version_it_begins_again(server: LinkServer, library: Library)
     assert not any("if-range" in headers for _path, headers in server.requests)
     server.answers["/m.gguf"] = file(MODEL, etag="")
     assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
+
+
+def elsewhere(data: bytes) -> Answer:
+    """Takes every range for one that begins seven bytes earlier, but the one of a first byte; cut in the middle."""
+
+    def answer(handler: Handler) -> None:
+        span = handler.wanted()
+        if span is None or span[1] is not None:
+            file(data, cut=len(data) // 3 if span is None and not asked(handler.server) else None)(handler)
+            return
+        start = span[0] - 7
+        handler.head(
+            206,
+            Content_Range=f"bytes {start}-{len(data) - 1}/{len(data)}",
+            Content_Length=str(len(data) - start),
+            ETag='"v1"',
+        )
+        handler.wfile.write(data[start:])
+
+    return answer
+
+
+def asked(server: LinkServer) -> list[str]:
+    """The ranges without an end that were asked for."""
+    return [headers["range"] for _path, headers in server.requests if headers.get("range", "").endswith("-")]
+
+
+def test_a_range_from_elsewhere_is_asked_for_once_then_the_whole_file(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = elsewhere(MODEL)
+    assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
+    assert len(asked(server)) == 1
+    assert library.models()[0].path.read_bytes() == MODEL
+
+
+def test_what_always_comes_compressed_is_tried_twice(server: LinkServer, library: Library) -> None:
+    server.answers["/m.gguf"] = file(MODEL, Content_Encoding="gzip")
+    state = fetched(library, server.url("/m.gguf"))
+    assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 2)
+    assert state.message == "The server sent the file compressed, although it was asked not to."
+    assert {headers["accept-encoding"] for _path, headers in server.requests} == {"identity"}
 
 
 @pytest.mark.parametrize("what", ["a page", "damaged", "endless", "other length"])

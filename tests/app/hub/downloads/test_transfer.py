@@ -24,6 +24,7 @@ from app.hub.errors import (
     DownloadError,
     HubAccessError,
     HubBusyError,
+    HubBytesError,
     HubError,
     HubNotFoundError,
     HubUnreachableError,
@@ -159,6 +160,46 @@ def test_another_content_range_than_asked_is_not_believed(
     fetch(client, wanted, log, FAST)
     assert wanted.destination.read_bytes() == DATA
     assert any("different bytes than requested" in words for words in log.words)
+
+
+GZIP = Fault(headers=(("Content-Encoding", "gzip"),))
+
+
+@pytest.mark.parametrize("bad", [Fault(wrong_range=True), GZIP], ids=["elsewhere", "gzip"])
+def test_a_server_that_cannot_go_on_is_asked_for_the_whole_file_once(
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub, bad: Fault
+) -> None:
+    hub.faults.extend([Fault(cut_after=1_000_000), bad, Fault(cut_after=1_500_000)])
+    log = Log()
+    fetch(client, wanted, log, FAST)
+    assert wanted.destination.read_bytes() == DATA
+    assert ranges(hub) == ["", "bytes=1000000-", "", ""]  # nor is it asked to go on after the second cut
+    gets = [seen for seen in hub.requests if seen.method == "GET"]
+    assert [seen.headers["accept-encoding"] for seen in gets] == ["identity"] * 4
+
+
+def test_what_comes_compressed_from_the_beginning_too_is_one_sentence_and_keeps_the_part(
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub
+) -> None:
+    hub.faults.extend([Fault(cut_after=1_000_000), *[GZIP] * 99])
+    log = Log()
+    with pytest.raises(HubBytesError, match=r"^The hub sent the file compressed, although it was asked not to\.$"):
+        fetch(client, wanted, log, FAST)
+    assert ranges(hub) == ["", "bytes=1000000-", ""]
+    assert wanted.destination.with_name(f"{NAME}.part").stat().st_size == 1_000_000
+    hub.faults.clear()
+    fetch(client, wanted, log, FAST)
+    assert ranges(hub)[-1] == "bytes=1000000-"
+    assert wanted.destination.read_bytes() == DATA
+
+
+def test_a_fresh_download_that_comes_compressed_is_tried_twice(
+    client: HubClient, wanted: FileRequest, hub: LoopbackHub
+) -> None:
+    hub.faults.extend([GZIP] * 99)
+    with pytest.raises(HubBytesError, match="compressed"):
+        fetch(client, wanted, Log(), FAST)
+    assert ranges(hub) == ["", ""]
 
 
 def test_a_file_that_changed_between_attempts(client: HubClient, wanted: FileRequest, hub: LoopbackHub) -> None:

@@ -276,3 +276,54 @@ def test_a_disk_without_end_is_not_looked_through(
     assert [offer.name for offer in library.look()[0]] == ["m0", "m1", "m2", "m3"]
     monkeypatch.setattr("app.hub.library.other_folders.MAX_SEEN", 2)
     assert [offer.name for offer in library.look()[0]] == ["m0", "m1"]
+
+
+def test_linked_folders_of_other_programs_are_looked_into_once(library: Library, tmp_path: Path) -> None:
+    """As of people whose models lie on another disk: the whole folder, a publisher, or one repository is a link."""
+    home, disk = tmp_path / "person", tmp_path / "disk"
+    put(disk / "publisher" / "repo" / "one.gguf")
+    put(disk / "repo" / "two.gguf")
+    put(disk / "jan" / "three" / "model.gguf")
+    place = home / ".lmstudio" / "models"
+    (place / "own").mkdir(parents=True)
+    (place / "publisher").symlink_to(disk / "publisher")
+    (place / "again").symlink_to(disk / "publisher")
+    (place / "own" / "repo").symlink_to(disk / "repo")
+    jan = home / ".local" / "share" / "Jan" / "data" / "llamacpp"
+    jan.mkdir(parents=True)
+    (jan / "models").symlink_to(disk / "jan")
+    for number, target in enumerate((place, place.parent, home, tmp_path / "nowhere")):  # circles, and one to nothing
+        (disk / "publisher" / f"link{number}").symlink_to(target)
+    (disk / "repo" / "self").symlink_to(disk / "repo" / "self")
+    offers = library.look()[0]
+    assert sorted(offer.name for offer in offers) == ["model", "one", "two"]
+    one = library.add(next(offer.files[0] for offer in offers if offer.name == "one"))
+    assert one.path.is_file()
+    assert sorted(offer.name for offer in library.look()[0]) == ["model", "two"]
+
+
+def test_a_link_out_into_a_large_disk_costs_a_bounded_look_and_hides_nothing(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "person" / ".lmstudio" / "models"
+    put(place / "z" / "own.gguf")
+    (place / "a").symlink_to(tmp_path / "disk")
+    for number in range(60):
+        put(tmp_path / "disk" / f"{number:02d}" / "file.txt", b"")
+    put(tmp_path / "disk" / "99" / "far.gguf")
+    deep = put(tmp_path / "disk" / "1" / "2" / "3" / "4" / "5" / "6" / "deep.gguf")
+    assert deep.is_file()
+    assert [offer.name for offer in library.look()[0]] == ["own", "far"]  # the depth counts from the program's folder
+    looked: list[object] = []
+    scandir = os.scandir
+    monkeypatch.setattr("os.scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
+    monkeypatch.setattr("app.hub.library.other_folders.MAX_SEEN", 20)
+    assert [offer.name for offer in library.look()[0]] == ["own"]
+    assert sum(str(tmp_path / "person") in str(folder) for folder in looked) < 40
+
+
+def test_a_link_out_of_the_library_is_not_the_librarys(library: Library, tmp_path: Path) -> None:
+    put(tmp_path / "disk" / "mine.gguf")
+    library.folder.mkdir(parents=True)
+    (library.folder / "linked").symlink_to(tmp_path / "disk")
+    assert library.models() == ()

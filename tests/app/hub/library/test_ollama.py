@@ -74,6 +74,22 @@ def test_it_is_used_where_it_lies_under_its_own_name(store: Path, tmp_path: Path
     assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == before
 
 
+def test_linked_manifests_are_read_as_ollama_reads_them(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model(tmp_path / "disk", "registry.ollama.ai/library/far/3b", GGUF + b"1")
+    model(store, "registry.ollama.ai/someone/near/latest")
+    for path in (tmp_path / "disk" / "blobs").iterdir():
+        path.rename(store / "blobs" / path.name)
+    hosts = store / "manifests" / "registry.ollama.ai"
+    (hosts / "library").symlink_to(tmp_path / "disk" / "manifests" / "registry.ollama.ai" / "library")
+    for number in range(8):  # each of them leads back to all
+        (hosts / f"circle{number}").symlink_to(hosts)
+    assert {one.name for one in models_in(store)} >= {"far:3b", "someone/near:latest"}
+    monkeypatch.setattr("app.hub.library.ollama.MAX_FOLDERS", 0)
+    assert list(models_in(store)) == []
+
+
 BROKEN = {
     "no-layers": {"schemaVersion": 2},
     "a-list": [],
