@@ -236,7 +236,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on; default 127.0.0.1: this machine")
     where.add_argument("--port", type=_port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     key = "what requests must show; default PACELINE_API_KEY, else one that is made once and kept"
-    where.add_argument("--key", metavar="K", help=key)
+    keys = where.add_mutually_exclusive_group()
+    keys.add_argument("--key", metavar="K", help=key)
+    keys.add_argument("--no-key", action="store_true", help="programs of this machine need no key")
+    name = "a name that this server goes by, as host.docker.internal; may be given several times"
+    where.add_argument("--allow-host", type=_host, action="append", default=[], metavar="NAME", help=name)
     origin = "let pages of this site ask, too, with the key; may be given several times"
     where.add_argument("--allow-origin", type=_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     where.add_argument("--queue", type=_queue, default=32, metavar="N", help="requests that may wait; default 32")
@@ -534,6 +538,15 @@ def _origin(text: str) -> str:
 
     try:
         return origin_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _host(text: str) -> str:
+    from app.server.access import host_name  # noqa: PLC0415
+
+    try:
+        return host_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

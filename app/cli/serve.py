@@ -43,7 +43,7 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         apply_layers(options)
         defaults = decoding_defaults(options)
-        key = _key(options.key)
+        key = _key(options)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
@@ -68,9 +68,18 @@ def command(options: argparse.Namespace) -> int:
             session.close()
 
 
-def _key(option: str | None) -> str:
+def _key(options: argparse.Namespace) -> str:
+    """The key that requests must show; empty for none.
+
+    Raises:
+        ValueError: other machines could ask without one.
+    """
+    if options.no_key:
+        if not is_loopback(options.host):
+            raise ValueError(f"--no-key is for this machine alone, and other machines can reach {options.host}.")
+        return ""
     file = find_paths().api_key_file
-    key, is_new = find_key(option, os.environ, file)
+    key, is_new = find_key(options.key, os.environ, file)
     if is_new:
         notify(f"a key was made for this server; it is in {file}")
     return key
@@ -117,7 +126,7 @@ def _serve(
     scheduler = Scheduler(worker, options.queue)
     scheduler.on_answer, scheduler.on_pass = metrics.count_answer, metrics.count_pass
     scheduler.ensure = lambda _session, target, should_stop: models.ensure(session, target, should_stop)
-    hosts = AllowedHosts(options.host, frozenset(options.allow_origin))
+    hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     app = make_application(models, scheduler, metrics, key, hosts, strict=options.strict)
     worker.start()
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):

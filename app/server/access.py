@@ -20,6 +20,7 @@ from app.server.anthropic.events import body_of
 from app.server.errors import ApiError
 
 OPEN_PATHS = {"/health"}  # they need no key
+_HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?")
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
 
 
@@ -28,16 +29,18 @@ class AllowedHosts:
     """The names that a request may give in its Host header: loopback, and the address that the server is bound to.
 
     Where it is bound to all addresses, any address may stand there, but no name. ``origins`` are the sites whose pages
-    may ask beside the server's own, as ``https://app.example``.
+    may ask beside the server's own, as ``https://app.example``; ``names`` are further ones that this server goes by, as
+    ``host.docker.internal``.
     """
 
     bound: str
     origins: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
     def allows(self, header: str) -> bool:
         """Whether a Host header names this server; its port counts for nothing."""
         name = _name_of(header)
-        if name in {"localhost", self.bound.lower()}:
+        if name in {"localhost", self.bound.lower(), *self.names}:
             return bool(name)
         address, bound = _address(name), _address(self.bound)
         if address is None or address.is_unspecified:
@@ -57,6 +60,17 @@ def origin_of(text: str) -> str:
     """
     if _ORIGIN.fullmatch(text) is None:
         raise ValueError("must be an origin, such as https://app.example")
+    return text.lower()
+
+
+def host_name(text: str) -> str:
+    """A name that a Host header may have.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if _HOST_NAME.fullmatch(text) is None:
+        raise ValueError("must be a name, such as host.docker.internal")
     return text.lower()
 
 
@@ -84,7 +98,10 @@ def _name_of(header: str) -> str:
 
 
 class AccessControl:
-    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; hears of every status."""
+    """ASGI middleware: refuses with 403 by Host and Origin, with 401 without the key; hears of every status.
+
+    An empty ``key`` lets everybody ask who reaches the server.
+    """
 
     def __init__(
         self,
@@ -123,7 +140,9 @@ class AccessControl:
             return ApiError(403, message, code="host_not_allowed")
         if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
-        if path not in OPEN_PATHS and not self._has_key(headers):
+        if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # as browsers say of a page
+            return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
+        if self._key and path not in OPEN_PATHS and not self._has_key(headers):
             message = "The key is missing or wrong; give it as `Authorization: Bearer KEY`, or as `x-api-key: KEY`."
             return ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
         return None

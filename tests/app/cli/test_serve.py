@@ -95,6 +95,7 @@ def test_options_of_models_and_decoding_are_those_of_run() -> None:
         (["--model", "/no/such.gguf", "--mode", "draft"], "needs a draft model"),
         (["--key", "two words"], "is no key"),
         (["--key", ""], "The key is empty"),
+        (["--no-key", "--host", "0.0.0.0"], "--no-key is for this machine alone"),  # noqa: S104
         (["--preset", "nobody's"], "There is no preset nobody's"),
         (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from app.server.access import AllowedHosts, is_loopback, origin_of
+from app.server.access import AllowedHosts, host_name, is_loopback, origin_of
 from app.server.application import make_application
 from tests.app.server.scripted_session import CHAT, HELLO, KEY, ScriptedServer
 
@@ -46,6 +46,31 @@ def test_on_all_addresses_any_address_is_allowed_but_no_name(bound: str) -> None
     assert hosts.allows("[2001:db8::1]:8080")
     assert not hosts.allows("evil.example:8080")
     assert not hosts.allows("")
+
+
+def test_further_names_are_allowed_where_they_were_given() -> None:
+    hosts = AllowedHosts("127.0.0.1", names=frozenset({host_name("Host.docker.internal")}))
+    assert hosts.allows("host.docker.internal:8080")
+    assert not hosts.allows("docker.internal")
+    for text in ("", "a b", "a/b", "http://a", "a:80", "-a"):
+        with pytest.raises(ValueError, match="must be a name"):
+            host_name(text)
+
+
+def test_without_a_key_programs_of_this_machine_may_ask_and_no_page_of_another_site(server: ScriptedServer) -> None:
+    app = make_application(lambda: server.model, server.scheduler, server.metrics, "", AllowedHosts("127.0.0.1"))
+    client = TestClient(app, base_url="http://127.0.0.1:8080")
+    assert client.post(CHAT, json=HELLO).status_code == 200
+    assert client.post(CHAT, json=HELLO, headers={"Authorization": "Bearer anything"}).status_code == 200
+    for headers in (
+        {"Host": "evil.example"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ):
+        assert client.get("/v1/models", headers=headers).status_code == 403
+    assert client.get("/v1/models", headers={"Sec-Fetch-Site": "none"}).status_code == 200
 
 
 @pytest.mark.parametrize(("host", "is_local"), [("127.0.0.1", True), ("localhost", True), ("::1", True), ("::", False)])
