@@ -135,8 +135,10 @@ class RangeHighlighter(QSyntaxHighlighter):
             self.set_ranges([])
 
     def set_line(self, line: int, parts: list[Range]) -> None:
-        """Colour one line more; those before it are known."""
+        """Colour one line more; those before it are known. One that has these colours is left alone."""
         self._ranges += [[] for _ in range(line + 1 - len(self._ranges))]
+        if self._ranges[line] == parts:
+            return
         self._ranges[line] = parts
         self.rehighlightBlock(self.document().findBlockByNumber(line))
 

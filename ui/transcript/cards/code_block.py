@@ -1,4 +1,4 @@
-"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured when the fence closes."""
+"""A code fence as a widget: language, Wrap, Copy, sideways scrolling; coloured line by line while it is written."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class CodeBlock(QFrame):
         return self._code
 
     def set_code(self, code: str, language: str, *, closed: bool) -> int | None:
-        """Show code; where it only grew, the new end is appended. Colours come once it is closed.
+        """Show code; where it only grew, the new end is appended. Colours come with each whole line, soon after.
 
         Returns the height in pixels from which on it looks otherwise than before; None where it does not.
         """
@@ -178,7 +178,9 @@ class CodeBlock(QFrame):
         appears = not self._code
         if code != self._code:
             self._coloured = False
-            self._theme.highlight_queue.cancel(self._highlighter)
+            if not self._code or not code.startswith(self._code.removesuffix("\n")):
+                self._theme.highlight_queue.cancel(self._highlighter)
+                self._highlighter.clear()
             block = self._replace(code.removesuffix("\n"))
             self._code = code
             self.view.fit()
@@ -190,6 +192,8 @@ class CodeBlock(QFrame):
                 queue = self._theme.highlight_queue
                 queue.highlight(self._highlighter, code.removesuffix("\n"), language, at_once=appears)
             top = 0
+        elif not closed and len(code) <= MAX_COLOURED_CHARS:
+            self._theme.highlight_queue.follow(self._highlighter, code, language)
         return top
 
     def _top_of(self, line: int) -> int:
