@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -31,6 +32,7 @@ from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
 from engine.errors import EngineError, GrammarError, SettingError
 from engine.grammar.json_schema import grammar_of
+from engine.llama.last_words import say_last_words
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -70,7 +72,7 @@ def command(options: argparse.Namespace) -> int:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(refusal(error), as_json=options.json)
-    session = open_session(Path(options.history) if options.history else None)
+    session = open_session(Path(options.history) if options.history else None, as_json=options.json)
     try:
         ready = load_models(session, load_request(options))
         if ready is None:
@@ -103,18 +105,26 @@ def refusal(error: ValueError | OSError) -> Problem:
     return Problem(title, str(error), "Change the option.")
 
 
-def open_session(past_folder: Path | None = None) -> Session:
+def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
     """Make a session that has new files looked at by a child process before they are opened here.
 
-    What was said in earlier sessions is read from ``past_folder`` and kept there.
+    What was said in earlier sessions is read from ``past_folder`` and kept there. Should llama.cpp end the program all
+    the same, that is told as other failures are.
     """
     cache = find_paths().cache
+    say_last_words(partial(_tell_end, as_json=as_json))
     return Session(
         inspector(cache, builtin_target()),
         cost_folder=cache,
         past_folder=past_folder,
         inspect_head=head_inspector(cache),
     )
+
+
+def _tell_end(reason: str, *, as_json: bool) -> None:
+    message = said("llama.cpp failed, and ended the program with it ({reason}).", reason=reason[:300])
+    advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
+    fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:

@@ -6428,6 +6428,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>sie endet nach {have:,} von {file_size:,} Bytes</translation>
     </message>
     <message>
+        <source>it has tokens that begin with the byte {byte}, but none of it alone</source>
+        <translation>sie hat Token, die mit dem Byte {byte} beginnen, aber keines für dieses Byte allein</translation>
+    </message>
+    <message>
         <source>The file</source>
         <translation>Die Datei</translation>
     </message>
@@ -6718,6 +6722,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. A newer version of Paceline may bring others.</source>
         <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. Eine neuere Version von Paceline bringt vielleicht andere mit.</translation>
+    </message>
+    <message>
+        <source>{path} has no tokens for ordinary text, so no prompt would reach it.</source>
+        <translation>{path} hat keine Token für gewöhnlichen Text, also käme kein Prompt bei ihr an.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its first passes gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Die ersten Durchläufe ergaben Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
         <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
@@ -7054,10 +7066,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Opening {name} was cancelled.</source>
         <translation>Das Öffnen von {name} wurde abgebrochen.</translation>
-    </message>
-    <message>
-        <source>{path} is damaged: its first pass gave numbers that are not finite.</source>
-        <translation>{path} ist beschädigt: Der erste Durchlauf ergab Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
         <source>{name} needs more memory than it may.</source>

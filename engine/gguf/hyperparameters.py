@@ -14,6 +14,7 @@ from engine.gguf.charsmap import check_charsmap
 from engine.gguf.header import ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
+from engine.gguf.rwkv_tokens import check_rwkv_tokens
 from engine.gguf.source import ReadAt, check, open_for_reading
 from engine.gguf.value_types import ValueType
 
@@ -49,6 +50,7 @@ _BYTE_TYPE = 6  # llama.cpp's LLAMA_TOKEN_TYPE_BYTE
 _TOKENS, _SCORES, _TYPES, _CHARSMAP = (
     "tokenizer.ggml." + name for name in ("tokens", "scores", "token_type", "precompiled_charsmap")
 )
+_NO_TOKENIZERS = ("no_vocab", "none")
 # llama.cpp reads these arrays as one fixed type each, without looking.
 _LIST_TYPES = {
     _TOKENS: (ValueType.STRING,),
@@ -72,6 +74,7 @@ def read_checked_header(path: Path) -> GgufHeader:
         check_first_part(header, path)  # such files lack what a model has, and would be called damaged
         check_writes_text(header, path.name)
         check_header(header)
+        check(header.metadata.get("tokenizer.ggml.model") not in _NO_TOKENIZERS, "it has no vocabulary")
         check_tokens(header, read_at)
     return header
 
@@ -123,7 +126,7 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     Raises:
         ModelHeaderError: the sentence says what is wrong.
     """
-    if header.metadata.get("tokenizer.ggml.model") in ("no_vocab", "none"):
+    if header.metadata.get("tokenizer.ggml.model") in _NO_TOKENIZERS:
         return
     present = header.arrays.keys() | header.metadata.keys()
     lists = {key: _list(header, key, types) for key, types in _LIST_TYPES.items() if key in present}
@@ -142,6 +145,8 @@ def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
     texts = read_strings(read_at, lists[_TOKENS])
     longest = max(map(len, texts))
     check(longest <= MAX_TOKEN_BYTES, "one of its tokens is {longest:,} bytes long", longest=longest)
+    if header.metadata.get("tokenizer.ggml.model") == "rwkv":
+        check_rwkv_tokens(texts)
     if _CHARSMAP in lists:
         check_charsmap(read_numbers(read_at, lists[_CHARSMAP]).tobytes())
     if _TYPES in lists:

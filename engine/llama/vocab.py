@@ -216,7 +216,17 @@ class Vocab:
         return token_id in self.eog_ids
 
     def _ids(self, text: str, special: bool) -> list[int]:
-        data = self._representable(text).encode("utf-8", "replace")
+        ids = self._native_ids(self._representable(text).encode("utf-8", "replace"), special)
+        if ids and min(ids) < 0:  # llama.cpp found no token, and there is no unknown token
+            return [each for i in ids for each in ([i] if i >= 0 else self._stand_in)]
+        return ids
+
+    @cached_property
+    def _stand_in(self) -> list[int]:
+        """What stands for text without a token: a question mark, or nothing where that has none itself."""
+        return [i for i in self._native_ids(b"?", special=False) if i >= 0]
+
+    def _native_ids(self, data: bytes, special: bool) -> list[int]:
         size = len(data) + 8
         for _ in range(2):
             buffer = (ctypes.c_int32 * size)()
@@ -245,8 +255,17 @@ class Vocab:
         known = frozenset(_BYTE_NAMES[name] for i in ids if (name := self.token_text(i)) in _BYTE_NAMES)
         if len(known) == len(_BYTE_NAMES):
             return _Spelling(frozenset(), known)
-        texts = (self.token_text(i) for i in range(self._n_vocab))
-        return _Spelling(frozenset(text for text in texts if len(text) == 1), known)
+        return _Spelling(
+            frozenset(text for text in map(self._spelled_text, range(self._n_vocab)) if len(text) == 1), known
+        )
+
+    def _spelled_text(self, token_id: int) -> str:
+        """A token's text; empty for bytes that are no text: what stands in for them has no token."""
+        data: bytes = self._lib.llama_vocab_get_text(self._handle, token_id) or b""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            return ""
 
     def _read_piece(self, token_id: int, *, special: bool) -> bytes:
         if not 0 <= token_id < self._n_vocab:

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 ELSEWHERE = "--may-lie-elsewhere"  # the child's option
 CACHE_FILE = "probed-models.json"
-_FORMAT = 1  # of the reports in it; another number forgets them
+_FORMAT = 2  # of the reports in it; another number forgets them
 _MAX_CACHED = 200
 _MAX_CACHE_BYTES = 2_000_000
 _START_LIMIT_S = 60.0
@@ -51,7 +51,7 @@ _OTHER_PROGRAM = said("Choose another file of this model, or a newer version of 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """A file that was loaded and ran one token."""
+    """A file that was loaded and ran some tokens."""
 
     architecture: str
     name: str

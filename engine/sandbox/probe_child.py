@@ -1,6 +1,6 @@
 """The helper process that opens a model file for the first time: what crashes here harms nobody.
 
-Checks the header, loads the weights, runs one token, and prints one JSON line: a report or an error.
+Checks the header, loads the weights, runs some tokens, and prints one JSON line: a report or an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from engine.sandbox.limits import end_with_parent, limit_memory, quiet_crashes
 from engine.sandbox.probe import ELSEWHERE
 from engine.sentences import said, to_json
 
-N_CTX = 64  # tokens; enough to run one
+N_CTX = 64  # tokens; enough to run some
+NUM_IN_A_PASS = 8  # fits the smallest context that a header may name
+NUM_SAMPLED = 2000  # tokens whose texts are read again
+ORDINARY = "Hello, 世界! <|im_start|>\n\t 123"
 _ONE_FOR_EACH_FIRST_BYTE = (
     *range(1, 0x80),
     *range(0x80, 0x800, 0x40),
@@ -62,7 +65,7 @@ def _error_to_json(error: EngineError) -> dict[str, Any]:
 
 
 def examine(path: Path, *, may_lie_elsewhere: bool = False) -> dict[str, Any]:
-    """Open ``path`` and run one token; return the facts of a report.
+    """Open ``path`` and run some tokens; return the facts of a report.
 
     The file is mapped here, so that it is read through even where the main memory could not hold it.
 
@@ -86,32 +89,45 @@ def examine(path: Path, *, may_lie_elsewhere: bool = False) -> dict[str, Any]:
             "has_template": model.chat_template is not None,
             "is_recurrent": model.is_recurrent,
         }
-        _try_vocabulary(model)
+        ids = _try_vocabulary(model)
         if model.generates_text:
-            _run_one_token(model)
+            _run_passes(model, ids)
     return facts
 
 
-def _run_one_token(model: LlamaModel) -> None:
+def _run_passes(model: LlamaModel, ids: list[int]) -> None:
+    """Run one token, and then several: other kernels compute those, and a position of 0 hides what is turned by it."""
     params = ContextParams(N_CTX, library.default_threads(model.num_params))
     with LlamaContext(model, params) as context:
-        row = context.forward([model.vocab.bos_id or 0], 1)
-        if not np.isfinite(row).all():
-            raise ModelLoadError(
-                said("{path} is damaged: its first pass gave numbers that are not finite.", path=model.path.name)
-            )
+        for some in ([model.vocab.bos_id or 0], ids[:NUM_IN_A_PASS]):
+            if some and not np.isfinite(context.forward(some, 1)).all():
+                raise ModelLoadError(
+                    said("{path} is damaged: its first passes gave numbers that are not finite.", path=model.path.name)
+                )
 
 
-def _try_vocabulary(model: LlamaModel) -> None:
+def _try_vocabulary(model: LlamaModel) -> list[int]:
     """Use every function of the vocabulary that the program uses later: each reads lists of the file.
 
-    Every first byte that a text can have is tried by itself: a tokenizer that knows no token of it, but longer ones
-    that begin with it, may never come to an end.
+    The ids of an ordinary text. Every first byte that a text can have is tried by itself, and so are the texts of
+    tokens from all over it.
+
+    Raises:
+        ModelLoadError: it has no token for any of an ordinary text.
     """
     vocab = model.vocab
-    ids = vocab.tokenize("Hello, 世界! <|im_start|>\n\t 123", special=True, add_bos=True)
+    ordinary = vocab.tokenize(ORDINARY, special=False)
+    if not ordinary:
+        raise ModelLoadError(
+            said("{path} has no tokens for ordinary text, so no prompt would reach it.", path=model.path.name)
+        )
+    ids = vocab.tokenize(ORDINARY, special=True, add_bos=True)
     for code in _ONE_FOR_EACH_FIRST_BYTE:
         ids += vocab.tokenize(chr(code), special=False)
+    sample = "\n".join(map(vocab.token_text, range(0, vocab.n_vocab, vocab.n_vocab // NUM_SAMPLED + 1)))
+    for special in (False, True):
+        ids += vocab.tokenize(sample, special=special)
     for token_id in {*ids, *range(min(vocab.n_vocab, 300)), vocab.n_vocab - 1}:
         vocab.piece(token_id)
         vocab.token_text(token_id)
+    return ordinary

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from engine.pacing.constants import MAX_DEPTH
 from engine.records import CacheType, EngineReady, FlashAttention, LoadRequest, Placement, Source, SplitMode
 from engine.session.session import Progress, Session
 from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.vocabularies import with_vocabulary
 from tests.shared_files import shared_model
 
 KEYS = {
@@ -192,6 +195,31 @@ def test_a_missing_and_a_broken_model(capsys: Capture, tmp_path: Path) -> None:
         shown = capsys.readouterr()
         assert path.name in shown.err
         assert set(json.loads(shown.out)["error"]) == {"title", "message", "advice"}
+
+
+def test_a_model_whose_tokenizer_would_not_end_is_refused(capsys: Capture, tmp_path: Path) -> None:
+    path = with_vocabulary("rwkv", ["a", "bc"]).write(tmp_path / "endless.gguf")
+    assert main(["run", "--model", str(path), "--raw", "--prompt", "aba"]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert "endless.gguf is damaged or not a model: it has tokens that begin with the byte 3c" in told.err
+
+
+END = """
+from app.cli.run import open_session
+from engine.llama import library
+
+session = open_session(as_json=True)
+library.ggml().ggml_abort(b"file.cpp", 12, b"failed")
+"""
+
+
+def test_should_llama_cpp_end_the_program_that_is_one_sentence(capsys: Capture) -> None:
+    done = subprocess.run([sys.executable, "-c", END], capture_output=True, text=True, check=False, timeout=120)
+    told = json.loads(done.stdout)["error"]
+    assert done.returncode == 1
+    assert told["message"] == "llama.cpp failed, and ended the program with it (file.cpp:12: failed)."
+    assert done.stderr == f"paceline: {told['title']}: {told['message']} {told['advice']}\n"
 
 
 def test_an_unfitting_draft_is_refused_with_the_token(capsys: Capture, tmp_path: Path) -> None:

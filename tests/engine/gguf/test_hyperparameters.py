@@ -109,12 +109,16 @@ SANE = {
     "part of a split model": {"split__count": (Kind.UINT16, 4), "llama__block_count": u32(80)},
     "prediction layer": {"llama__block_count": u32(3), "llama__nextn_predict_layers": u32(1)},
     "state layers": {"llama__ssm__state_size": u32(16), "llama__attention__head_count": u32(0)},
-    "no vocabulary on purpose": {
-        "tokenizer__ggml__model": (Kind.STRING, "no_vocab"),
-        "tokenizer__ggml__tokens": None,
-    },
     "unscaled": {"llama__rope__scaling__factor": (Kind.FLOAT32, 0.0)},
 }
+
+
+def test_a_head_may_have_no_vocabulary_and_a_model_may_not(tmp_path: Path) -> None:
+    none = {"tokenizer__ggml__model": (Kind.STRING, "no_vocab"), "tokenizer__ggml__tokens": None}
+    path = TINY.with_metadata(**none).write(tmp_path / "none.gguf")
+    assert read_checked_head(path).architecture == "llama"
+    with pytest.raises(ModelHeaderError, match="it has no vocabulary"):
+        read_checked_header(path)
 
 
 @pytest.mark.parametrize("changes", SANE.values(), ids=SANE)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.llama.model import LlamaModel
-from tests.engine.gguf_factory import Kind, tiny_llama
+from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.hybrid_factory import TOKENS, tiny_lfm2
+from tests.engine.vocabularies import CONTROL, NORMAL, RWKV_BYTES, UNKNOWN, UNKNOWN_AND_ENDS, with_vocabulary
 
 # llama.cpp ends the process over a character that it cannot spell, so a process of its own asks for it.
 SPELL = """
@@ -33,9 +34,6 @@ def test_a_vocabulary_that_lacks_a_byte_replaces_what_it_cannot_spell(tmp_path: 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout.splitlines() == list(texts.values())
-
-
-CONTROL, NORMAL = 3, 1  # llama.h's types of tokens
 
 
 def with_tokens(folder: Path, *added: tuple[str, int]) -> LlamaModel:
@@ -83,3 +81,34 @@ def test_there_are_no_tokens_beside_the_vocabulary(tmp_path: Path) -> None:
         assert [vocab.piece(i) for i in (-1, 264, 2**31 - 1)] == [b"", b"", b""]
         assert [vocab.token_text(i) for i in (-1, 264, 2**31 - 1)] == ["", "", ""]
         assert not vocab.is_eog(264)
+
+
+NO_UNKNOWN = {"tokenizer__ggml__unknown_token_id": None}
+
+
+@pytest.mark.parametrize(
+    ("file", "texts"),
+    [
+        # A token of bytes that are no text is no token of what stands for them in its place.
+        (
+            with_vocabulary("llama", [*UNKNOWN_AND_ENDS, "\u2581", "?", "a", b"\xff"], [UNKNOWN, CONTROL, CONTROL]),
+            {"a\ufffda": "a?a", "\u4e16": "?", "aa": "aa"},
+        ),
+        # Without a token for what is unknown, llama.cpp gives the id -1.
+        (
+            with_vocabulary("rwkv", [token for token in RWKV_BYTES if token not in (r"\xe4", r"\xd0")], **NO_UNKNOWN),
+            {"a\u4e16b": "a?\ufffd\ufffdb", "\u0431": "?\ufffd", "ab": "ab"},
+        ),
+        (with_vocabulary("rwkv", [r"\x61"], **NO_UNKNOWN), {"aba": "aa", "b": ""}),
+    ],
+    ids=["sentencepiece", "rwkv", "rwkv of one letter"],
+)
+def test_a_text_that_a_vocabulary_cannot_spell_is_no_end_and_no_id_that_is_none(
+    tmp_path: Path, file: GgufFile, texts: dict[str, str]
+) -> None:
+    path = file.write(tmp_path / "model.gguf")
+    spell = SPELL.replace(".decode()", ".decode('utf-8', 'replace')")
+    command = [sys.executable, "-c", spell, str(path), *texts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert done.stdout.split("\n")[:-1] == list(texts.values())

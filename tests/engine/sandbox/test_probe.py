@@ -7,8 +7,11 @@ probe, and prints what happened; ``PACELINE_FUZZ_FILE`` names another file to da
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import struct
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -35,9 +38,19 @@ from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.probe import CACHE_FILE, probe
 from engine.session.session import Session
 from tests.engine.damaged_files import absurd_files, random_damage
-from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for
 from tests.engine.heads.head_sessions import longer
+from tests.engine.vocabularies import (
+    BYTE,
+    CONTROL,
+    HEX_BYTES,
+    RWKV_BYTES,
+    UNKNOWN,
+    UNKNOWN_AND_ENDS,
+    byte_letters,
+    with_vocabulary,
+)
 from tests.long_form import LONG, rounds
 
 GOOD = tiny_llama(seed=1)
@@ -46,6 +59,24 @@ FUZZED = Path(os.environ["PACELINE_FUZZ_FILE"]).read_bytes() if "PACELINE_FUZZ_F
 RANDOM = dict(random_damage(FUZZED, rounds(24, 1000), seed=20261120))
 SENTENCE = re.compile(r"\w+Error: [^\n]{10,500}\.")
 RWKV = Path(__file__).resolve().parents[4] / "shared" / "models" / "tiny-rwkv7-834K-f32.gguf"
+
+
+READ = """
+import random, sys
+from engine.llama.model import LlamaModel
+with LlamaModel(sys.argv[1], vocab_only=True) as model:
+    vocab, dice = model.vocab, random.Random(1)
+    letters = [chr(code) for code in range(0x3000)]
+    own = [vocab.token_text(i) for i in range(vocab.n_vocab)]
+    texts = ["".join(chr(code) for code in range(first, first + 64) if not 0xd800 <= code < 0xe000)
+             for first in range(0, 0x30000, 64)]
+    texts += ["\\ufffd", "\\ud800", "\\0", "", *own]
+    texts += ["".join(dice.choice(dice.choice((own, letters))) for _ in range(6)) for _ in range(1000)]
+    for text in texts:
+        for special in (False, True):
+            assert all(0 <= i < vocab.n_vocab for i in vocab.tokenize(text, special=special)), text
+print("read")
+"""
 
 
 @pytest.fixture(name="good", scope="module")
@@ -108,14 +139,64 @@ def test_damage_that_the_probe_does_not_meet_ends_the_answer(
 ) -> None:
     embedding = GOOD.tensors[0]
     row_bytes = len(embedding.data) // embedding.dims[1]
-    intact = embedding.data[: -4 * row_bytes]  # all but the four tokens of letters
-    path = GOOD.with_tensor(embedding.name, data=intact + b"\xff\x7f" * (2 * row_bytes)).write(tmp_path / "bad.gguf")
+    intact = embedding.data[: -3 * row_bytes]  # all but the three tokens with letters
+    bad = intact + b"\xff\x7f" * (3 * row_bytes // 2)
+    path = GOOD.with_tensor(embedding.name, data=bad).write(tmp_path / "bad.gguf")
     session.load(LoadRequest(str(path)))
     for temperature in (0.0, 1.0):
         with pytest.raises(DecodeError, match="not numbers"):
             answer(session, temperature)
     session.load(good)
     assert len(answer(session)) == 12
+
+
+def rope_factors(value: float) -> GgufFile:
+    """The intact model, whose turns by a position are divided by ``value``: at the first position they are none."""
+    factors = Tensor("rope_freqs.weight", (8,), F32, struct.pack("<8f", *[value] * 8))
+    return replace(GOOD, tensors=(*GOOD.tensors, factors))
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (
+            with_vocabulary("llama", [*UNKNOWN_AND_ENDS, "\u0431"], [UNKNOWN, CONTROL, CONTROL]),
+            "no tokens for ordinary",
+        ),
+        (with_vocabulary("gpt2", HEX_BYTES, [BYTE] * 256, merges=["a b"]), "no tokens for ordinary text"),
+        (with_vocabulary("llama", [*UNKNOWN_AND_ENDS, "?"], [UNKNOWN, CONTROL, CONTROL]), "crashed when it opened"),
+        (with_vocabulary("rwkv", ["a", "bc"]), "begin with the byte"),
+        (with_vocabulary("none", ["a"]), "it has no vocabulary"),
+        (rope_factors(1e-40), "its first passes gave numbers that are not finite"),
+        (rope_factors(math.nan), "its first passes gave numbers that are not finite"),
+    ],
+    ids=["no space", "bytes as BPE", "only ?", "rwkv", "none", "tiny factors", "factors nan"],
+)
+def test_what_would_end_a_later_answer_is_refused_when_it_is_opened(tmp_path: Path, file: GgufFile, words: str) -> None:
+    with pytest.raises(ModelFileError, match=words):
+        probe(file.write(tmp_path / "bad.gguf"))
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "tokens", "types"),
+    [
+        ("gpt2", [*byte_letters(), "ab"], ()),
+        ("gemma4", [*UNKNOWN_AND_ENDS, *HEX_BYTES, "\u2581"], (UNKNOWN, CONTROL, CONTROL, *[BYTE] * 256)),
+        ("t5", ["<pad>", "</s>", "<unk>", "\u2581", "a", "b"], (CONTROL, CONTROL, UNKNOWN)),
+        ("bert", ["[PAD]", "\u2581a", "a", "b"], (CONTROL,)),
+        ("rwkv", ["<s>", *RWKV_BYTES], (CONTROL,)),
+        ("plamo2", [*UNKNOWN_AND_ENDS, *HEX_BYTES, "ab"], (UNKNOWN, CONTROL, CONTROL, *[BYTE] * 256)),
+        ("llama", [*UNKNOWN_AND_ENDS, "\u2581", "?", "a", b"\xff"], (UNKNOWN, CONTROL, CONTROL)),
+    ],
+)
+def test_each_kind_of_tokenizer_that_is_taken_reads_any_text(
+    tmp_path: Path, tokenizer: str, tokens: list[str | bytes], types: tuple[int, ...]
+) -> None:
+    """In a process of its own: one that cannot would end it."""
+    path = with_vocabulary(tokenizer, tokens, types, merges=["a b", "", " ", "a  b"]).write(tmp_path / "good.gguf")
+    probe(path)
+    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr[-500:]
 
 
 def test_a_crash_of_llama_cpp_is_a_sentence(tmp_path: Path) -> None:
