@@ -1756,14 +1756,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Mit einem Modell auf {host} chatten</translation>
     </message>
     <message>
-        <source>Ask again</source>
-        <translation>Neu fragen</translation>
-    </message>
-    <message>
-        <source>Ask {host} again what it has</source>
-        <translation>{host} neu fragen, was es gibt</translation>
-    </message>
-    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
@@ -1780,16 +1772,28 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Entwürfe: {how}</translation>
     </message>
     <message>
-        <source>tells nothing of drafting</source>
-        <translation>sagt nichts über Entwürfe</translation>
-    </message>
-    <message>
         <source>context of {number} tokens</source>
         <translation>Kontext von {number} Token</translation>
     </message>
     <message>
         <source>A model that is too large for this computer can answer from another one: any server that speaks OpenAI&apos;s API, such as vLLM, SGLang, llama-server, LM Studio or Ollama. What you write in a chat with it, and files that you attach, leave this machine, unless the engine runs on it.</source>
         <translation>Ein Modell, das für diesen Rechner zu groß ist, kann von einem anderen aus antworten: von jedem Server, der OpenAIs API spricht, etwa vLLM, SGLang, llama-server, LM Studio oder Ollama. Was Sie in einem Chat damit schreiben, und Dateien, die Sie anhängen, verlassen diesen Rechner, es sei denn, die Engine läuft auf ihm.</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>Aktualisieren</translation>
+    </message>
+    <message>
+        <source>Refresh what {host} offers</source>
+        <translation>Angebot von {host} aktualisieren</translation>
+    </message>
+    <message>
+        <source>drafts, without saying how</source>
+        <translation>entwirft, ohne zu melden, womit</translation>
+    </message>
+    <message>
+        <source>does not report drafting</source>
+        <translation>meldet nichts über Entwürfe</translation>
     </message>
     <message>
         <source>unencrypted</source>
@@ -1806,10 +1810,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Enter another key for {host}</source>
         <translation>Einen anderen Schlüssel für {host} eingeben</translation>
-    </message>
-    <message>
-        <source>drafts, and does not tell how</source>
-        <translation>entwirft, ohne zu sagen, wie</translation>
     </message>
     <message numerus="yes">
         <source>%n models</source>
@@ -2468,12 +2468,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>HubRecommendations</name>
     <message>
-        <source>Not checked against the hub yet.</source>
-        <translation>Noch nicht mit dem Hub abgeglichen.</translation>
+        <source>How much its head helps is shown once its header has been read.</source>
+        <translation>Wie viel sein Kopf bringt, steht hier, sobald die Kopfdaten gelesen sind.</translation>
     </message>
     <message>
-        <source>What its head adds is told once the header was read.</source>
-        <translation>Was ihr Kopf dazu beiträgt, steht hier, sobald der Dateikopf gelesen wurde.</translation>
+        <source>Not checked against the hub yet.</source>
+        <translation>Noch nicht mit dem Hub abgeglichen.</translation>
     </message>
 </context>
 <context>
@@ -2771,8 +2771,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is downloaded when you say so. Nothing else of yours is sent there.</source>
-        <translation>Der Link der GGUF-Datei selbst, nicht einer Seite darüber. Zuerst wird ihr Kopf gelesen; die ganze Datei wird erst geladen, wenn Sie es sagen. Sonst wird nichts von Ihnen dorthin gesendet.</translation>
+        <source>The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is downloaded when you say so. Nothing else is sent to that server.</source>
+        <translation>Der Link der GGUF-Datei selbst, nicht einer Seite über sie. Zuerst werden nur die Kopfdaten gelesen; die ganze Datei wird erst auf Ihren Wunsch geladen. Sonst wird nichts an diesen Server gesendet.</translation>
     </message>
     <message>
         <source>Reading the file&apos;s header…</source>
@@ -3212,10 +3212,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Kostet: {words}</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
-    </message>
-    <message>
         <source>Picks what should be fastest for each pass, plain decoding included.</source>
         <translation>Wählt für jeden Durchlauf, was am schnellsten sein sollte, auch einfaches Dekodieren.</translation>
     </message>
@@ -3226,10 +3222,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>A second or two of measuring after a model is loaded, and an occasional pass to measure again.</source>
         <translation>Ein, zwei Sekunden Messen nach dem Laden eines Modells und gelegentlich einen Durchlauf zum Nachmessen.</translation>
-    </message>
-    <message>
-        <source>Off (plain)</source>
-        <translation>Aus (einfach)</translation>
     </message>
     <message>
         <source>One token per pass of the target. The baseline for comparisons.</source>
@@ -5312,14 +5304,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurfsmodell: {why}</translation>
     </message>
     <message>
-        <source>{mode} at depth {depth}</source>
-        <translation>{mode} mit Tiefe {depth}</translation>
-    </message>
-    <message>
-        <source>{mode} at the chosen depth of {depth}</source>
-        <translation>{mode} mit der gewählten Tiefe {depth}</translation>
-    </message>
-    <message>
         <source>{mode}, paced by measured costs</source>
         <translation>{mode}, nach gemessenen Kosten gesteuert</translation>
     </message>
@@ -6628,6 +6612,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die GPU hat dafür keinen Platz, daher läuft es auf dem Prozessor.</translation>
     </message>
     <message>
+        <source>{mode} at draft length {depth}</source>
+        <translation>{mode} mit Entwurfslänge {depth}</translation>
+    </message>
+    <message>
+        <source>{mode} at the chosen draft length of {depth}</source>
+        <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
+    </message>
+    <message>
         <source>Paceline is closing</source>
         <translation>Paceline wird beendet</translation>
     </message>
@@ -6674,6 +6666,38 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Leave out the suffix, or choose a code model.</source>
         <translation>Lassen Sie das Ende weg oder wählen Sie ein Modell für Code.</translation>
+    </message>
+    <message>
+        <source>its chat template takes none</source>
+        <translation>seine Chatvorlage kennt keine</translation>
+    </message>
+    <message>
+        <source>its chat template writes calls in a form that is not known here</source>
+        <translation>seine Chatvorlage schreibt Aufrufe in einer hier unbekannten Form</translation>
+    </message>
+    <message>
+        <source>its chat template fails with tools: {reason}</source>
+        <translation>seine Chatvorlage scheitert mit Werkzeugen: {reason}</translation>
+    </message>
+    <message>
+        <source>Leave this message out, or choose another model.</source>
+        <translation>Lassen Sie diese Nachricht weg, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Choose another model for tools.</source>
+        <translation>Wählen Sie für Werkzeuge ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Change what was said last, or choose another model.</source>
+        <translation>Ändern Sie, was zuletzt gesagt wurde, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Message {number} ({role}) does not reach the prompt: the model&apos;s chat template takes no such conversation{reason}.</source>
+        <translation>Nachricht {number} ({role}) erreicht den Prompt nicht: Die Chatvorlage des Modells nimmt kein solches Gespräch an{reason}.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model leaves the tools out.</source>
+        <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
     </message>
     <message>
         <source>No token of this model can go on as the grammar wants it.</source>
@@ -6804,16 +6828,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
-        <source>{before} to {threads}: {why}</source>
-        <translation>von {before} auf {threads}: {why}</translation>
-    </message>
-    <message>
-        <source>1 thread</source>
-        <translation>1 Thread</translation>
-    </message>
-    <message>
-        <source>{number} threads</source>
-        <translation>{number} Threads</translation>
+        <source>threads from {before} to {threads}: {why}</source>
+        <translation>Threads von {before} auf {threads}: {why}</translation>
     </message>
     <message>
         <source>the cores are free again</source>
@@ -8110,10 +8126,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Tiefe auto</translation>
     </message>
     <message>
-        <source>Depth {depth}</source>
-        <translation>Tiefe {depth}</translation>
-    </message>
-    <message>
         <source>How many tokens are proposed for a pass of the target.</source>
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
@@ -8194,6 +8206,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{number}, wie eingestellt</translation>
     </message>
     <message>
+        <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine einen anderen Modus, eine andere Entwurfslänge oder ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>The first round is not over yet</source>
         <translation>Die erste Runde läuft noch</translation>
     </message>
@@ -8242,12 +8258,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>bis zu {number} Token</translation>
     </message>
     <message>
-        <source>Plain</source>
-        <translation>Einfach</translation>
-    </message>
-    <message>
-        <source>{name}, depth {depth}</source>
-        <translation>{name}, Tiefe {depth}</translation>
+        <source>{name}, draft length {depth}</source>
+        <translation>{name}, Entwurfslänge {depth}</translation>
     </message>
     <message>
         <source>{one} against {other}</source>
@@ -8325,6 +8337,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, sodass alle denselben Rechner vorfinden. Jede hat einen eigenen Cache und kennt keinen anderen Chat.</translation>
     </message>
     <message>
+        <source>Draft length {depth}</source>
+        <translation>Entwurfslänge {depth}</translation>
+    </message>
+    <message>
         <source>Loaded model</source>
         <translation>Geladenes Modell</translation>
     </message>
@@ -8347,10 +8363,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Other models or drafts for single lanes.</source>
         <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode, depth or model for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Tiefe oder ein anderes Modell.</translation>
     </message>
     <message>
         <source>This lane&apos;s model has no draft. Choose one for it.</source>
@@ -8491,7 +8503,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Fit this computer</source>
-        <translation>Passen auf diesen Rechner</translation>
+        <translation>Laufen auf diesem Rechner</translation>
     </message>
     <message>
         <source>A tight fit</source>
@@ -8523,7 +8535,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
-        <translation>Zu jedem gehört, was entwirft: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
+        <translation>Jedes Paar bringt mit, was es schneller macht: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
         <source>Choose a pair</source>
@@ -8937,10 +8949,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Gerät</translation>
     </message>
     <message>
-        <source>What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs llama.cpp&apos;s RPC server is rpc:host:port.</source>
-        <translation>Worauf das Modell liegt; mehrere Geräte werden durch Kommas getrennt. „none“ ist der Prozessor allein, rpc:host:port ein Computer, auf dem der RPC-Server von llama.cpp läuft.</translation>
-    </message>
-    <message>
         <source>all GPUs</source>
         <translation>alle GPUs</translation>
     </message>
@@ -9121,10 +9129,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Chat</translation>
     </message>
     <message>
-        <source>Off (plain)</source>
-        <translation>Aus (einfach)</translation>
-    </message>
-    <message>
         <source>N-gram (prompt lookup)</source>
         <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
@@ -9143,6 +9147,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Hybrid (text and draft model)</source>
         <translation>Hybrid (Text und Entwurfsmodell)</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
     </message>
     <message>
         <source>Target</source>
@@ -9337,6 +9345,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>q4_0 (ein Viertel)</translation>
     </message>
     <message>
+        <source>The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a computer that runs llama.cpp&apos;s RPC server.</source>
+        <translation>Die Geräte, die das Modell halten, durch Kommas getrennt. „none“ nutzt nur den Prozessor; rpc:host:port ist ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
+    </message>
+    <message>
         <source>One fused kernel. Automatic turns it on unless separate steps measured faster on the CPU. Smaller cache types always use it.</source>
         <translation>Ein zusammengefasster Rechenkern. Automatisch: an, außer wo getrennte Schritte auf dem Prozessor schneller gemessen wurden. Kleinere Cache-Typen verwenden ihn immer.</translation>
     </message>
@@ -9365,12 +9377,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Nachdenken</translation>
     </message>
     <message>
-        <source>Whether a model that can think does so before it answers, and how much. A model takes only what it knows.</source>
-        <translation>Ob ein Modell, das nachdenken kann, das vor der Antwort tut, und wie viel. Ein Modell nimmt nur an, was es kennt.</translation>
+        <source>Whether a model that can think does so before it answers, and how much. Models offer only the ways that they know.</source>
+        <translation>Ob ein Modell, das nachdenken kann, es vor der Antwort tut, und wie viel. Jedes Modell bietet nur, was es kennt.</translation>
     </message>
     <message>
-        <source>as the model has it</source>
-        <translation>wie das Modell es vorsieht</translation>
+        <source>the model&apos;s default</source>
+        <translation>Vorgabe des Modells</translation>
     </message>
     <message>
         <source>off</source>

@@ -43,8 +43,8 @@ def choose_pace(mode: Mode, depth: int | None, *, can_pace: bool) -> Pace:
         return Pace(0, paced=False, reason=said("plain decoding was chosen"))
     name = phrase("Modes", mode.value)
     if depth is not None:
-        return Pace(depth, False, said("{mode} at the chosen depth of {depth}", mode=name, depth=depth))
+        return Pace(depth, False, said("{mode} at the chosen draft length of {depth}", mode=name, depth=depth))
     if can_pace:
         return Pace(MAX_DEPTH, True, said("{mode}, paced by measured costs", mode=name))
     fixed = FIXED_DEPTH[mode]
-    return Pace(fixed, False, said("{mode} at depth {depth}", mode=name, depth=fixed))
+    return Pace(fixed, False, said("{mode} at draft length {depth}", mode=name, depth=fixed))

@@ -229,5 +229,4 @@ def _nearest(passes_ms: Mapping[int, float], num_tokens: int) -> float:
 
 
 def _changed(before: int, threads: int, why: Sentence) -> Sentence:
-    counted = said("1 thread") if before == 1 else said("{number} threads", number=before)
-    return said("{before} to {threads}: {why}", before=counted, threads=threads, why=why)
+    return said("threads from {before} to {threads}: {why}", before=before, threads=threads, why=why)

@@ -152,9 +152,9 @@ class EngineCard(QFrame):
             name=translate("EnginesPage", "Chat with a model on {host}").format(host=record.host),
         )
         self.ask_button = button(
-            translate("EnginesPage", "Ask again"),
+            translate("EnginesPage", "Refresh"),
             lambda: self._ask(requests),
-            name=translate("EnginesPage", "Ask {host} again what it has").format(host=record.host),
+            name=translate("EnginesPage", "Refresh what {host} offers").format(host=record.host),
         )
         self.key_button = button(
             translate("EnginesPage", "Change key"),
@@ -202,11 +202,11 @@ def _about(record: EngineRecord) -> str:
     here = [translate("EnginesPage", "on this computer")] if record.is_here else []
     parts = [facts.title, *here, translate("EnginesPage", "%n models", None, len(facts.models))]
     if facts.drafting == UNNAMED_DRAFTING:
-        parts.append(translate("EnginesPage", "drafts, and does not tell how"))
+        parts.append(translate("EnginesPage", "drafts, without saying how"))
     elif facts.drafting:
         parts.append(translate("EnginesPage", "drafts: {how}").format(how=facts.drafting))
     else:
-        parts.append(translate("EnginesPage", "tells nothing of drafting"))
+        parts.append(translate("EnginesPage", "does not report drafting"))
     sizes = {model.n_ctx for model in facts.models if model.n_ctx}
     if len(sizes) == 1:
         parts.append(translate("EnginesPage", "context of {number} tokens").format(number=count(sizes.pop())))

@@ -58,7 +58,7 @@ class LinkDialog(QDialog):
         words = translate(
             "LinkDialog",
             "The link of the GGUF file itself, not of a page about it. Its header is read first; the whole file is "
-            "downloaded when you say so. Nothing else of yours is sent there.",
+            "downloaded when you say so. Nothing else is sent to that server.",
         )
         buttons = QHBoxLayout()
         buttons.setSpacing(8)

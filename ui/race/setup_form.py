@@ -94,7 +94,7 @@ class LaneRow(QWidget):
             self.mode_box.addItem(lane_name(LaneChoice(mode)), mode)
         self.depth_box.addItem(translate("Race", "Depth auto"), None)
         for depth in range(1, MOST_DEPTH + 1):
-            self.depth_box.addItem(translate("Race", "Depth {depth}").format(depth=depth), depth)
+            self.depth_box.addItem(translate("Race", "Draft length {depth}").format(depth=depth), depth)
         self.depth_box.setToolTip(hover(translate("Race", "How many tokens are proposed for a pass of the target.")))
         self.draft_box = NoWheelComboBox()
         self.draft_box.addItem(translate("Race", "Loaded draft"), "")
@@ -503,7 +503,9 @@ class SetupForm(QFrame):
             row.show_reason(not_now(self._reason(row.choice)))
         words = self._blocked
         if not words and len(set(choices)) < len(choices):
-            words = translate("Race", "Two lanes are the same. Choose another mode, depth or model for one of them.")
+            words = translate(
+                "Race", "Two lanes are the same. Choose another mode, draft length or model for one of them."
+            )
         runs = not any(self._reason(choice) for choice in choices)
         self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)

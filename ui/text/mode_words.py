@@ -29,13 +29,13 @@ class ModeWords:
 
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
-        mark("Modes", "Automatic"),
+        mark("Modes", "Auto"),
         mark("Modes", "Picks what should be fastest for each pass, plain decoding included."),
         mark("Modes", "Nothing; a draft model gives it one more choice."),
         mark("Modes", "A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
-        mark("Modes", "Off (plain)"),
+        mark("Modes", "Off"),
         mark("Modes", "One token per pass of the target. The baseline for comparisons."),
         mark("Modes", "Nothing."),
         mark("Modes", "No extra work, and no gain."),

@@ -36,7 +36,7 @@ from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
 
 NUM_SUGGESTED = 3
-HEAD_LATER = mark("HubRecommendations", "What its head adds is told once the header was read.")
+HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 
 

@@ -23,8 +23,8 @@ _DEVICE_FIELDS: tuple[SettingField, ...] = (
         "Device",
         FieldKind.DEVICES,
         "",
-        "What the model lies on; several are separated by commas. “none” is the processor alone; a computer that runs "
-        "llama.cpp's RPC server is rpc:host:port.",
+        "The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a "
+        "computer that runs llama.cpp's RPC server.",
         maximum=500,
         automatic="all GPUs",
         check=device_names,

@@ -22,13 +22,13 @@ MAX_TEXT_CHARS = 100_000
 COMPLETES = "text"  # the prompt format in which a message is continued
 
 _MODE_LABELS = {
-    "off": "Off (plain)",
+    "off": "Off",
     "ngram": "N-gram (prompt lookup)",
     "suffix": "Suffix decoding",
     "draft": "Draft model",
     "head": "Head (MTP, EAGLE-3)",
     "hybrid": "Hybrid (text and draft model)",
-    "auto": "Automatic",
+    "auto": "Auto",
 }
 
 FIELDS: tuple[SettingField, ...] = (
@@ -215,9 +215,10 @@ FIELDS: tuple[SettingField, ...] = (
         "Thinking",
         FieldKind.CHOICE,
         "",
-        "Whether a model that can think does so before it answers, and how much. A model takes only what it knows.",
+        "Whether a model that can think does so before it answers, and how much. Models offer only the ways that they "
+        "know.",
         choices=(
-            ("", "as the model has it"),
+            ("", "the model's default"),
             ("off", "off"),
             ("on", "on"),
             ("adaptive", "as the question needs it"),
