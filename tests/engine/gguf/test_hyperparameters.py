@@ -80,6 +80,16 @@ ABSURD = {
     ),
     "negative byte": ({"tokenizer__ggml__tokens": tokens_with(3, "<0x-1>")}, "should name a byte"),
     "long token": ({"tokenizer__ggml__tokens": tokens_with(260, "a" * 70_000)}, "70,000 bytes long"),
+    **{
+        f"long token of {tokenizer}": (
+            {
+                "tokenizer__ggml__model": (Kind.STRING, tokenizer),
+                "tokenizer__ggml__tokens": tokens_with(260, "a" * 2_000),
+            },
+            "2,000 bytes long",
+        )
+        for tokenizer in ("bert", "plamo2", "rwkv", "t5")
+    },
 }
 
 
