@@ -8258,6 +8258,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>bis zu {number} Token</translation>
     </message>
     <message>
+        <source>Plain</source>
+        <translation>Einfach</translation>
+    </message>
+    <message>
         <source>{name}, draft length {depth}</source>
         <translation>{name}, Entwurfslänge {depth}</translation>
     </message>
@@ -8535,7 +8539,7 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
     <message>
         <source>Each comes with a way to draft: a small model, heads, or repeated text.</source>
-        <translation>Jedes Paar bringt mit, was es schneller macht: ein kleines Modell, Köpfe oder wiederholter Text.</translation>
+        <translation>Schneller machen sie ein kleines Modell, Köpfe oder wiederholter Text.</translation>
     </message>
     <message>
         <source>Choose a pair</source>

@@ -10,7 +10,7 @@ from ui.text.language import mark, translate
 
 SHORT_TOKENS = 8  # of an answer that ends before drafting could begin
 _PAUSED, _TEXT_PAUSED = "draft paused", "text lookup paused"
-_AT_DEPTH = "at the chosen depth of 0"
+_AT_DEPTH = "at the chosen draft length of 0"
 
 
 @dataclass(frozen=True, slots=True)

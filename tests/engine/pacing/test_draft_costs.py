@@ -78,7 +78,7 @@ def test_a_draft_whose_cores_another_program_takes_computes_with_fewer_threads_a
         clock.now += 0.1
         told += draft.step(1)
     assert draft.threads == 1
-    assert "draft model: 2 threads to 1: another program uses the cores" in told
+    assert "draft model: threads from 2 to 1: another program uses the cores" in told
 
 
 def test_its_threads_come_back_when_the_cores_do(clock: Clock) -> None:

@@ -359,7 +359,7 @@ def test_a_collapse_is_answered_by_fewer_threads_and_reported(
     for _ in range(50):
         assert costs.observe_passes(1, [7.0]) == ""
     told = [costs.observe_passes(1, [100.0 if target.context.threads == 2 else 20.0]) for _ in range(12)]
-    assert "2 threads to 1: another program uses the cores" in told
+    assert "threads from 2 to 1: another program uses the cores" in told
     assert [model.context.threads for model in pair] == [1, 1]
     assert costs.pacer.curve is not before
     assert not wants(costs)
@@ -375,18 +375,18 @@ def test_passes_that_ran_before_threads_changed_do_not_judge_the_change(
     assert costs.observe_passes(1, collapsed) == ""
     assert pair[0].context.threads == 1
     told = [costs.observe_passes(1, [20.0]) for _ in range(3)]
-    assert told[-1] == "2 threads to 1: another program uses the cores"
+    assert told[-1] == "threads from 2 to 1: another program uses the cores"
 
 
 def test_the_reason_is_among_the_decisions_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PairCosts, "observe_passes", lambda *_: "2 threads to 1: another program uses the cores")
+    monkeypatch.setattr(PairCosts, "observe_passes", lambda *_: "threads from 2 to 1: another program uses the cores")
     session = Session()
     session.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     request = ChatRequest(raw_prompt="Hello", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=2)
     last = list(session.generate(request))[-1]
     session.close()
     decisions = last.stats.decisions  # type: ignore[union-attr]
-    assert "token 0: 2 threads to 1: another program uses the cores" in decisions
+    assert "token 0: threads from 2 to 1: another program uses the cores" in decisions
 
 
 @pytest.mark.parametrize(("asked", "most"), [(None, 4), (1, 1)])

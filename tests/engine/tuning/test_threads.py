@@ -54,7 +54,7 @@ def test_a_collapse_is_answered_within_a_few_passes_and_reported() -> None:
     machine.run(1.0)
     assert machine.used.index(1) == PATIENCE
     assert machine.control.threads == 1
-    assert machine.control.reason == "2 threads to 1: another program uses the cores"
+    assert machine.control.reason == "threads from 2 to 1: another program uses the cores"
 
 
 @pytest.mark.parametrize("sees_idle", [False, True])
@@ -115,7 +115,7 @@ def test_when_the_cores_are_free_again_all_threads_come_back() -> None:
     machine.costs = UNDISTURBED
     machine.run(10.0)
     assert machine.control.threads == 2
-    assert machine.control.reason == "1 thread to 2: the cores are free again"
+    assert machine.control.reason == "threads from 1 to 2: the cores are free again"
     machine.used.clear()
     machine.run(10.0)
     assert set(machine.used) == {2}
@@ -198,7 +198,7 @@ def test_a_number_that_was_found_best_in_a_disturbance_does_not_stay() -> None:
     machine.run(20.0)
     assert machine.control.threads == 2
     assert machine.control.best == 2
-    assert machine.control.reason == "1 thread to 2: that is faster here"
+    assert machine.control.reason == "threads from 1 to 2: that is faster here"
 
 
 def test_a_collapse_that_is_there_from_the_start_is_seen_by_what_was_expected() -> None:

@@ -428,8 +428,8 @@ def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
         ]
     )
     texts = said(place.engines)
-    assert "2 models · drafts, and does not tell how · unencrypted" in texts
+    assert "2 models · drafts, without saying how · unencrypted" in texts
     assert "1 model · drafts: EAGLE3 · context of 2,048 tokens" in texts
-    assert "1 model · tells nothing of drafting · context of 2,048 tokens" in texts
+    assert "1 model · does not report drafting · context of 2,048 tokens" in texts
     names = [box.itemText(0) for box in place.engines.findChildren(NoWheelComboBox)]
     assert sorted(names) == ["small", "small", "small · context of 2,048 tokens"]

@@ -105,7 +105,7 @@ def test_a_lane_can_be_taken_away_but_two_stay(page: RacePage, qtbot: QtBot) -> 
 def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     form = page.form
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3)))
-    assert form.problem.text() == "Two lanes are the same. Choose another mode, depth or model for one of them."
+    assert form.problem.text() == "Two lanes are the same. Choose another mode, draft length or model for one of them."
     assert not form.start_button.isEnabled()
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7)))
     assert form.start_button.isEnabled()
@@ -182,7 +182,7 @@ def test_a_result_shows_lanes_verdict_and_marks(page: RacePage, qtbot: QtBot) ->
     page.show_result(THREE_LANES)
     track = page.track
     assert track.verdict.title.text() == "Auto is faster than Plain"
-    assert "Draft, depth 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
+    assert "Draft, draft length 3: 0.90× the speed of Plain (0.80 to 1.05 over 4 rounds)" in track.verdict.words.text()
     assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "1.62×", "0.90×"]
     assert track.verdict.headline.property("kind") == ""
     page.show_result(replace(THREE_LANES, verdicts=(replace(VERDICT, low=0.9),)))

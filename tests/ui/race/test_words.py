@@ -18,9 +18,9 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 def test_lanes_have_names() -> None:
     choices = [PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.DRAFT, 3)]
-    assert [lane_name(choice) for choice in choices] == ["Plain", "Auto", "Draft, depth 3"]
-    assert lane_name(LaneChoice(Mode.DRAFT, 3, "/models/other.gguf")) == "Draft with other, depth 3"
-    assert against(choices) == "Plain against Auto, Draft, depth 3"
+    assert [lane_name(choice) for choice in choices] == ["Plain", "Auto", "Draft, draft length 3"]
+    assert lane_name(LaneChoice(Mode.DRAFT, 3, "/models/other.gguf")) == "Draft with other, draft length 3"
+    assert against(choices) == "Plain against Auto, Draft, draft length 3"
 
 
 @pytest.mark.parametrize(

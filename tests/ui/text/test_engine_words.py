@@ -44,15 +44,15 @@ def test_every_pace_is_reported_in_german(german: None, mode: Mode, depth: int |
     english = choose_pace(mode, depth, can_pace=can_pace).reason
     german_words = in_language(english)
     assert german_words != english
-    assert "at depth" not in german_words
+    assert "at draft length" not in german_words
     assert "paced" not in german_words
 
 
 def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) -> None:
     reason = choose_pace(Mode.NGRAM, 3, can_pace=True).reason
-    assert reason == "ngram at the chosen depth of 3"
-    assert in_language(reason) == "n-gram at the chosen depth of 3"
-    assert in_language(from_json(json.loads(json.dumps(to_json(reason))))) == "n-gram at the chosen depth of 3"
+    assert reason == "ngram at the chosen draft length of 3"
+    assert in_language(reason) == "n-gram at the chosen draft length of 3"
+    assert in_language(from_json(json.loads(json.dumps(to_json(reason))))) == "n-gram at the chosen draft length of 3"
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
@@ -85,7 +85,7 @@ def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
             _decoded_again(1, 0.002, "memory", 0.003),
             "1 token is decoded again (about 2.0 ms): restoring it from memory would take about 3.0 ms",
         ),
-        (_changed(1, 3, said("that is faster here")), "1 thread to 3: that is faster here"),
+        (_changed(1, 3, said("that is faster here")), "threads from 1 to 3: that is faster here"),
     ],
 )
 def test_one_is_said_as_one(sentence: Sentence, english: str) -> None:
@@ -132,9 +132,9 @@ def noted(reason: Sentence, num_tokens: int) -> str:
         ),
         (
             noted(said("draft model: {why}", why=_changed(2, 1, said("another program uses the cores"))), 5),
-            "Token 5: Entwurfsmodell: von 2 Threads auf 1: Ein anderes Programm",
+            "Token 5: Entwurfsmodell: Threads von 2 auf 1: Ein anderes Programm",
         ),
-        (_changed(1, 3, said("that is faster here")), "von 1 Thread auf 3: Das ist"),
+        (_changed(1, 3, said("that is faster here")), "Threads von 1 auf 3: Das ist"),
         (_note(12), "12 ältesten"),
         (_messages_left_out(2, 4096), "die 2 ältesten Nachrichten sind weggelassen: Der Kontext fasst 4.096 Token"),
         (_questions_left_out(2, 4096), "2 Fragen ohne Antwort sind weggelassen: Der Kontext fasst 4.096 Token"),
