@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from engine.grammar.tool_calls import kinds_of
 from engine.tool_formats import ARGS, BLOCKS, FUNCTION_TAG, PYTHON_TAG, TOOL_CALLS
 
 _BEGINNINGS = (*BLOCKS, TOOL_CALLS, PYTHON_TAG, FUNCTION_TAG)
@@ -290,21 +291,10 @@ def _is_broken(text: str) -> bool:
     return False
 
 
-def _kinds_of(schema: object) -> list[object]:
-    """The types that a schema allows; None for a choice that names none. Optional numbers are ``anyOf`` with null."""
-    if not isinstance(schema, dict):
-        return []
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if "type" not in schema and isinstance(choices, list):
-        return [choice.get("type") if isinstance(choice, dict) else None for choice in choices]
-    kinds = schema.get("type")
-    return kinds if isinstance(kinds, list) else [kinds]
-
-
 def _typed(text: str, schema: object) -> object:
     """The value that a text between tags stands for: JSON where the schema wants no string, the text where it does."""
     bare = text.removeprefix("\n").removesuffix("\n")
-    kinds = _kinds_of(schema)
+    kinds = kinds_of(schema)
     if not kinds or None in kinds or "string" in kinds:
         return bare
     value, end = _first_json(bare)

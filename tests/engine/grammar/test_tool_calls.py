@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.errors import GrammarError
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ToolFormat
 from tests.engine.grammar.walks import accepts
@@ -73,3 +74,75 @@ def test_llama_writes_nothing_but_the_call() -> None:
     grammar = calls_grammar(ToolFormat.LLAMA, [WEATHER], many=True)
     assert accepts(grammar, '{"name": "weather", "parameters": {"c": "Rome"}}')
     assert not accepts(grammar, '{"name": "clock", "parameters": {}}')
+
+
+FORMS = {
+    ToolFormat.FUNCTION: "<tool_call>\n<function=weather>\n<parameter=c>\n{}\n</parameter>\n</function>\n</tool_call>",
+    ToolFormat.KEY_VALUE: "<tool_call>weather\n<arg_key>c</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>",
+    ToolFormat.INVOKE: '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="c">{}</parameter>\n</invoke>\n'
+    "</minimax:tool_call>",
+}
+MARKS = {
+    ToolFormat.FUNCTION: ("</parameter>", "<parameter=", "</function>"),
+    ToolFormat.KEY_VALUE: ("</arg_value>", "</tool_call>"),
+    ToolFormat.INVOKE: ("</parameter>", "<parameter name=", "</invoke>"),
+}
+
+
+@pytest.mark.parametrize("tool_format", FORMS)
+def test_a_text_between_tags_is_any_that_has_no_mark_of_an_end(tool_format: ToolFormat) -> None:
+    grammar, form = calls_grammar(tool_format, [WEATHER], many=False), FORMS[tool_format]
+    texts = ["", "<p>x</p></article>", "<", "</", "a\n\nb\n", "ü€😀", *(mark[:-1] for mark in MARKS[tool_format])]
+    assert [text for text in texts if not accepts(grammar, form.format(text))] == []
+    marked = [
+        f"{before}{mark}{behind}" for mark in MARKS[tool_format] for before in ("", "a<", "</") for behind in ("", "b")
+    ]
+    assert [text for text in marked if accepts(grammar, form.format(text))] == []
+
+
+def test_values_between_tags_are_json_but_for_texts() -> None:
+    level = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    properties = {"level": level, "colour": {"type": "string", "enum": ["red", "a\nb"]}, "place": {"$ref": "#/$defs/p"}}
+    point = {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "more": {"$ref": "#/$defs/p"}},
+        "required": ["x"],
+    }
+    parameters = {"properties": properties, "required": ["level", "colour"], "$defs": {"p": point}}
+    grammar = calls_grammar(ToolFormat.FUNCTION, [{"name": "f", "parameters": parameters}], many=False)
+
+    def call(**values: str) -> str:
+        written = "".join(f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in values.items())
+        return f"<tool_call>\n<function=f>\n{written}</function>\n</tool_call>"
+
+    assert accepts(grammar, call(level="7", colour="red"))
+    assert accepts(grammar, call(level="null", colour="a\nb"))
+    assert accepts(grammar, call(level="7", colour="red", place="any text: a reference names no type"))
+    assert not accepts(grammar, call(level="seven", colour="red"))
+    assert not accepts(grammar, call(level="7", colour="blue"))
+    assert not accepts(grammar, call(colour="red"))
+    listed = {"properties": {"points": {"type": "array", "items": {"$ref": "#/$defs/p"}}}, "$defs": {"p": point}}
+    grammar = calls_grammar(ToolFormat.FUNCTION, [{"name": "f", "parameters": listed}], many=False)
+    assert accepts(grammar, call(points='[{"x": 1, "more": {"x": 2}}]'))
+    assert not accepts(grammar, call(points='[{"x": 1, "more": {"y": 2}}]'))
+
+
+@pytest.mark.parametrize("tool_format", [ToolFormat.HERMES, ToolFormat.FUNCTION])
+def test_what_a_tool_demands_in_vain_is_told_or_refused(tool_format: ToolFormat) -> None:
+    tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    tool = {"name": "tag", "parameters": {"type": "object", "properties": {"tags": tags}}}
+    grammar = calls_grammar(tool_format, [tool, WEATHER], many=True)
+    assert len(grammar.warnings) == 1
+    assert grammar.warnings[0].startswith("tag: No grammar can hold uniqueItems")
+    with pytest.raises(GrammarError, match="tag: The schema has uniqueItems"):
+        calls_grammar(tool_format, [{**tool, "strict": True}, WEATHER], many=True)
+    assert calls_grammar(tool_format, [{**WEATHER, "strict": True}], many=True).warnings == ()
+    narrow = {"properties": {"n": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}, "required": ["n"]}
+    with pytest.raises(GrammarError, match="narrow: Nothing is valid by the schema"):
+        calls_grammar(tool_format, [{"name": "narrow", "parameters": narrow}], many=True)
+
+
+def test_names_are_written_as_they_are() -> None:
+    tool = {"name": 'say "hi"', "parameters": {"type": "object", "properties": {"wörd\t": {"type": "null"}}}}
+    grammar = calls_grammar(ToolFormat.HERMES, [tool], many=False)
+    assert accepts(grammar, '<tool_call>\n{"name": "say \\"hi\\"", "arguments": {"wörd\\t": null}}\n</tool_call>')
