@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from engine.errors import GrammarError
 from engine.grammar import lark
+from engine.grammar.matcher import checked
 from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import said
 
@@ -39,7 +40,7 @@ def grammar_of(schema: object, *, strict: bool = False) -> Grammar:
         GrammarError: it is no schema, nothing is valid by it, or it has what no grammar can hold and must be held.
     """
     prepared = prepared_schema(schema, strict=strict)
-    text, _ = lark.checked([f"start: {lark.json_of(prepared.schema)}"])
+    text, _ = checked([f"start: {lark.json_of(prepared.schema)}"])
     return Grammar(text, prepared.warnings)
 
 
@@ -92,7 +93,7 @@ def _held(schema: object, unheld: dict[str, str]) -> tuple[Schema, dict[str, str
         return {}, unheld
     assert isinstance(schema, dict)  # noqa: S101  (the preparation gives nothing else)
     try:
-        _, messages = lark.checked([f"start: {lark.json_of(schema)}"])
+        _, messages = checked([f"start: {lark.json_of(schema)}"])
     except GrammarError as error:
         reason = error.message.partition("failed to compile JSON schema: ")[2] or error.message
         first_line = reason.partition("\n")[0].rstrip(".")[:300]

@@ -1,4 +1,4 @@
-"""Writes grammars for llguidance, in its dialect of Lark, and has them checked.
+"""Writes grammars for llguidance, in its dialect of Lark.
 
 The dialect: https://github.com/guidance-ai/llguidance/blob/main/docs/syntax.md
 """
@@ -9,14 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from llguidance import LLMatcher
-
-from engine.errors import GrammarError
-from engine.sentences import said
-
 # Any spelling of a text in tokens may be written: else, of what is forced, only the one that the vocabulary makes.
 HEADER = '%llguidance {"no_forcing": true}\n'
-MAX_CHARS = 4_000_000
 # Spaces as Python's json sets them: so everything between two values is known beforehand, and no model goes on with
 # spaces for ever. What the schema's preparation overlooked is left out rather than refused, and told.
 _OPTIONS = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
@@ -55,18 +49,3 @@ def schema_of(grammar: str) -> dict[str, Any] | None:
     schema: dict[str, Any] = json.loads(grammar.removeprefix(begin))
     schema.pop(_OPTIONS_KEY)
     return schema
-
-
-def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
-    """The grammar of some rules, the first of them ``start``, and what llguidance says that it does not hold of it.
-
-    Raises:
-        GrammarError: it is too long, or llguidance refuses it; the message says why as llguidance does.
-    """
-    text = HEADER + "\n".join(rules) + "\n"
-    if len(text) > MAX_CHARS:
-        raise GrammarError(said("The schema needs a grammar of more than {most:,} characters.", most=MAX_CHARS))
-    is_error, messages = LLMatcher.validate_grammar_with_warnings(text)
-    if is_error:
-        raise GrammarError(messages[0])
-    return text, messages

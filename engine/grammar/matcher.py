@@ -7,7 +7,7 @@ every token forward does. To find the tokens that may follow takes about 20 micr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -16,11 +16,13 @@ from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
+from engine.grammar.lark import HEADER
 from engine.interfaces import Tokenizer
 from engine.sentences import said
 
 TokenArray = NDArray[np.int64]
 Mask = NDArray[np.uint8]  # a bit for each token, the lowest first
+MAX_CHARS = 4_000_000
 _SPECIAL = b"\xff"  # what llguidance knows control tokens by
 _NOTHING = "Nothing can be written that the grammar or the schema allows."
 _ENDED = ("NoExtension", "NoExtensionBias")
@@ -61,8 +63,24 @@ def _tokenizer_of(tokenizer: Tokenizer) -> LLTokenizer:
         pieces = _Pieces(tokenizer)
         # The library's own types ask for a class of its own, which does no more.
         found = LLTokenizer(pieces, n_vocab=tokenizer.n_vocab, eos_token=sorted(tokenizer.eog_ids))  # type: ignore[arg-type]
+        pieces.tokens = []  # llguidance has them in a trie of its own, and keeps who gave them
         _known[tokenizer] = found
     return found
+
+
+def checked(rules: Iterable[str]) -> tuple[str, list[str]]:
+    """The grammar of some rules, the first of them ``start``, and what llguidance says that it does not hold of it.
+
+    Raises:
+        GrammarError: it is too long, or llguidance refuses it; the message says why as llguidance does.
+    """
+    text = HEADER + "\n".join(rules) + "\n"
+    if len(text) > MAX_CHARS:
+        raise GrammarError(said("The schema needs a grammar of more than {most:,} characters.", most=MAX_CHARS))
+    is_error, messages = LLMatcher.validate_grammar_with_warnings(text)
+    if is_error:
+        raise GrammarError(messages[0])
+    return text, messages
 
 
 def start_of(tokenizer: Tokenizer, text: str) -> MatcherState:

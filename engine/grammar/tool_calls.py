@@ -11,6 +11,7 @@ from engine.errors import GrammarError
 from engine.grammar import lark
 from engine.grammar.json_schema import Grammar, prepared_schema
 from engine.grammar.lark import any_of, literal
+from engine.grammar.matcher import checked
 from engine.grammar.schema_preparation import Schema
 from engine.sentences import said
 from engine.tool_formats import ARGS, BLOCKS, TOOL_CALL, TOOL_CALL_END, TOOL_CALLS, ToolFormat
@@ -90,7 +91,7 @@ def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]
     else:
         has_many = many and tool_format in (ToolFormat.FUNCTIONARY, ToolFormat.MISTRAL_ARGS)
         start = f"call (call){more}" if has_many else "call"
-    text, _ = lark.checked([f"start: {start}", f"call: {call}", *calls.rules])
+    text, _ = checked([f"start: {start}", f"call: {call}", *calls.rules])
     return Grammar(text, tuple(calls.warnings))
 
 
