@@ -159,7 +159,7 @@ class ChatRequest:
     completes: bool = False  # the words of ``messages`` are one text that goes on: no chat template
     use_past: bool = False  # draft from past conversations, too, and keep this one for later ones
     conversation_id: int = 0  # whose caches may be kept for coming back to it; 0: nobody's; below: in memory only
-    grammar: str = ""  # in GBNF, with a rule ``root``: what the answer must be; empty: anything
+    grammar: str = ""  # of `engine.grammar`, or in GBNF with a rule ``root``: what the answer must be; empty: anything
     suffix: str | None = None
     predicted: str = ""
     tools: tuple[Mapping[str, object], ...] = ()

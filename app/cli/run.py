@@ -196,6 +196,13 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     )
 
 
+def _of_schema(schema: object) -> str:
+    grammar = grammar_of(schema)
+    for warning in grammar.warnings:
+        notify(warning)
+    return grammar.text
+
+
 def _grammar(options: argparse.Namespace) -> str:
     """What the answer has to follow; empty where it is free.
 
@@ -216,7 +223,7 @@ def _grammar(options: argparse.Namespace) -> str:
         else:
             with Path(name).open("rb") as file:
                 text = _bounded(file, kind)
-        return check_grammar(text) if options.grammar else grammar_of(json.loads(text))
+        return check_grammar(text) if options.grammar else _of_schema(json.loads(text))
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is no UTF-8 text.") from error
     except RecursionError as error:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from app.domain.engines import EngineKind
 from app.remote.errors import EngineRefusedError
 from app.remote.thinking import EFFORT, fields_of
+from engine.grammar.lark import schema_of
 from engine.records import ChatRequest, Message, SamplingParams
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
@@ -28,7 +29,7 @@ def path_and_body(
     if request.grammar:
         if kind is not EngineKind.LLAMA_SERVER:
             raise EngineRefusedError("Of the engines of others, only llama-server follows a grammar.", "Leave it out.")
-        body["grammar"] = request.grammar
+        body |= _form(request.grammar)
     if request.raw_prompt is not None or request.completes:
         text = request.raw_prompt if request.raw_prompt is not None else _as_text(request.messages)
         return COMPLETION, {**body, "prompt": text}
@@ -37,6 +38,12 @@ def path_and_body(
     if request.messages and request.messages[-1].role == "assistant":
         body |= _continuing(kind)
     return CHAT, body
+
+
+def _form(grammar: str) -> dict[str, object]:
+    """What has llama-server follow a grammar, which it reads in GBNF only; it has its own way with schemas."""
+    schema = schema_of(grammar)
+    return {"grammar": grammar} if schema is None else {"json_schema": schema}
 
 
 def _template(request: ChatRequest, kind: EngineKind, thinks: Mapping[str, object]) -> Mapping[str, object]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.server.errors import ApiError
-from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.fields import Fields, check_text, is_passing_over, unsupported, warn, wrong_type
 from engine.errors import GrammarError
-from engine.grammar.json_schema import any_object_grammar, grammar_of
+from engine.grammar.json_schema import Grammar, any_object_grammar, grammar_of
 from engine.grammar.tool_calls import calls_grammar
 from engine.records import ModelInfo, ToolFormat
 
@@ -50,13 +50,13 @@ def read_form(fields: Fields) -> AnswerForm:
 def _response_format(given: Fields | None) -> str:
     if given is None:
         return ""
-    kind, schema = given.text("type"), given.take("schema")
+    kind, schema, is_strict = given.text("type"), given.take("schema"), False
     named = given.nested("json_schema")
     given.end()
     if kind == "text" or (kind is None and schema is None and named is None):
         return ""
     if kind == "json_object" and named is None:
-        return any_object_grammar() if schema is None else _grammar_of(schema, "response_format.schema")
+        return any_object_grammar().text if schema is None else _grammar_of(schema, "response_format.schema")
     if kind != "json_schema":
         message = "`response_format.type` must be text, json_object or json_schema."
         raise ApiError(400, message, param="response_format.type", code="invalid_value")
@@ -64,19 +64,26 @@ def _response_format(given: Fields | None) -> str:
         schema = named.take("schema")
         for name in ("name", "description"):
             named.text(name)
-        named.flag("strict")
+        is_strict = named.flag("strict")
         named.end()
     if schema is None:
         param = "response_format.json_schema.schema"
         raise ApiError(400, f"`{param}` is missing.", param=param, code="missing_required_parameter")
-    return _grammar_of(schema, "response_format")
+    return _grammar_of(schema, "response_format", strict=is_strict)
 
 
-def _grammar_of(schema: object, param: str) -> str:
+def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
+    """The grammar of a schema; the client is told what it does not hold, or refused where all must be held."""
     try:
-        return grammar_of(schema)
+        return _told(grammar_of(schema, strict=strict or not is_passing_over()))
     except GrammarError as error:
         raise ApiError(400, f"{error.message} {error.advice}", param=param, code="invalid_value") from error
+
+
+def _told(grammar: Grammar) -> str:
+    for warning in grammar.warnings:
+        warn(warning)
+    return grammar.text
 
 
 def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
@@ -89,7 +96,8 @@ def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
     many = fields.take("parallel_tool_calls")
     if many is not None and not isinstance(many, bool):
         raise wrong_type("parallel_tool_calls", "a boolean", many)
-    tools = _tools(given)
+    strict = set[str]()
+    tools = _tools(given, strict)
     names = [str(_function(tool)["name"]) for tool in tools]
     wanted = _wanted(choice, names)
     if wanted is None or not tools:
@@ -99,29 +107,31 @@ def read_tools(fields: Fields, model: ModelInfo) -> ToolUse:
         raise unsupported("tools", f"This model is given no `tools`: {reason}.")
     if not wanted:
         return ToolUse(tools, frozenset(names))
-    functions = [_function(tool) for tool in tools if _function(tool)["name"] in wanted]
+    called = [_function(tool) for tool in tools if _function(tool)["name"] in wanted]
+    functions = [{**one, "strict": one["name"] in strict or not is_passing_over()} for one in called]
     is_one = isinstance(choice, dict) or many is False
     try:
-        grammar = calls_grammar(model.tool_format, functions, many=not is_one)
+        grammar = _told(calls_grammar(model.tool_format, functions, many=not is_one))
     except GrammarError as error:
         raise ApiError(400, f"{error.message} {error.advice}", param="tools", code="invalid_value") from error
     return ToolUse(tools, frozenset(names), grammar)
 
 
-def _tools(value: object) -> tuple[Tool, ...]:
+def _tools(value: object, strict: set[str]) -> tuple[Tool, ...]:
+    """Read them; the names of those whose arguments must be held in every word go to ``strict``."""
     if value is None:
         return ()
     if not isinstance(value, list):
         raise wrong_type("tools", "an array", value)
     if len(value) > MAX_TOOLS:
         raise ApiError(400, f"`tools` may have {MAX_TOOLS} tools at most.", param="tools", code="invalid_value")
-    tools = tuple(_tool(one, f"tools[{i}]") for i, one in enumerate(value))
+    tools = tuple(_tool(one, f"tools[{i}]", strict) for i, one in enumerate(value))
     if len({str(_function(tool)["name"]) for tool in tools}) < len(tools):
         raise ApiError(400, "Two of `tools` have one name.", param="tools", code="invalid_value")
     return tools
 
 
-def _tool(value: object, param: str) -> Tool:
+def _tool(value: object, param: str, strict: set[str]) -> Tool:
     """A tool as OpenAI's API has it, without what is not known."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
@@ -142,7 +152,8 @@ def _tool(value: object, param: str) -> Tool:
     if parameters is not None and not isinstance(parameters, dict):
         raise wrong_type(f"{param}.function.parameters", "an object", parameters)
     described["parameters"] = {"type": "object", "properties": {}, **(parameters or {})}  # templates want both
-    function.flag("strict")
+    if function.flag("strict"):
+        strict.add(name)
     function.end()
     return {"type": "function", "function": described}
 

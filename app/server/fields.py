@@ -42,6 +42,11 @@ def warn(message: str) -> bool:
     return warnings is not None
 
 
+def is_passing_over() -> bool:
+    """Whether the client is to be told of what cannot be done, in place of being refused."""
+    return _warnings.get() is not None
+
+
 def warnings_so_far() -> tuple[str, ...]:
     """What is said of the request so far."""
     return tuple(_warnings.get() or ())

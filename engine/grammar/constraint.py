@@ -34,7 +34,7 @@ class GrammarConstraint:
     """The grammar of one answer. Implements `engine.interfaces.Constraint`.
 
     States are kept for the tokens since some way back, so that going back to a shorter history, as after a rejection,
-    costs nothing, and nobody has to tell of it. A state takes two microseconds to copy.
+    costs nothing, and nobody has to tell of it.
     """
 
     def __init__(self, start: State) -> None:

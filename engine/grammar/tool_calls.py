@@ -2,175 +2,196 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from engine.grammar.gbnf import CharacterSet, RuleBook, any_of, literal
-from engine.grammar.json_schema import SchemaRules
-from engine.grammar.json_text import spelled
+from engine.errors import GrammarError
+from engine.grammar import lark
+from engine.grammar.json_schema import Grammar, prepared_schema
+from engine.grammar.lark import any_of, literal
+from engine.grammar.matcher import checked
+from engine.grammar.schema_preparation import Schema
+from engine.sentences import said
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 
 MAX_CALLS = 16
-_SLOTS = {
-    "{id}": "[a-zA-Z0-9]{9}",
-    "{index}": "[0-9]{1,2}",
-    "{type}": '("number" | "boolean" | "object" | "array" | "null")',
-}
-Function = Mapping[str, Any]
+_SLOTS = re.compile(r"\{(id|index|type)\}")
+_IN_SLOTS = {"id": "/[a-zA-Z0-9]{9}/", "index": "/[0-9]{1,2}/", "type": "/number|boolean|object|array|null/"}
+_HOLDERS = ("properties", "$defs", "definitions")
+# Values of Gemma's that are neither a text nor a number or a word.
+_GEMMA_RULES = (
+    'gemma: gemma_text | GEMMA_WORD | "[" (gemma ("," gemma)*)? "]" | "{" (gemma_member ("," gemma_member)*)? "}"',
+    'gemma_member: /[a-zA-Z0-9_-]+/ ":" gemma',
+    r"GEMMA_WORD: /-?[0-9]+(\.[0-9]+)?|true|false|null/",
+)
 
 
-def calls_grammar(tool_format: ToolFormat, functions: Sequence[Function], *, many: bool) -> str:
+def calls_grammar(tool_format: ToolFormat, functions: Sequence[Mapping[str, Any]], *, many: bool) -> Grammar:
     """The grammar of calls of ``functions``: name and JSON schema of the ``parameters``, as OpenAI's API has them.
 
-    One call, or several where ``many`` says so and the form has them.
+    One call, or several where ``many`` says so and the form has them. Of a function that is ``strict`` all is held.
 
     Raises:
-        GrammarError: a grammar cannot promise what a schema demands.
+        GrammarError: a schema is none, nothing is valid by it, or a strict one cannot be held.
     """
-    rules, syntax = RuleBook(), SYNTAXES[tool_format]
-    call = rules.add(any_of(_call(rules, syntax, function) for function in functions), "call")
-    block, block_end = _literal(syntax.block), _literal(syntax.block_end)
+    syntax = SYNTAXES[tool_format]
+    calls = _Calls(syntax)
+    call = any_of(calls.add(function) for function in functions)
+    block, block_end = _literals(syntax.block), _literals(syntax.block_end)
+    one, before, behind = "call", block, block_end
     if syntax.is_block_each:
-        call, block, block_end = rules.add(f"{block} {call} {block_end}", "block"), "", ""
-    if many and syntax.mark:
-        call = f"{call} ({_literal(syntax.separator)} {call}){{0,{MAX_CALLS - 1}}}"
-    return rules.text(f"{block} {call} {block_end}")
+        calls.rules.append(_sequence("block:", *block, "call", *block_end))
+        one, before, behind = "block", [], []
+    more = _sequence("(", *_literals(syntax.separator), one, f"){{0,{MAX_CALLS - 1}}}") if many and syntax.mark else ""
+    start = _sequence("start:", *before, one, more, *behind)
+    text, _ = checked([start, f"call: {call}", *calls.rules])
+    return Grammar(text, tuple(calls.warnings))
 
 
-def _literal(text: str) -> str:
-    return literal(text) if text else ""
+def _literals(text: str) -> list[str]:
+    return [literal(text)] if text else []
 
 
-def _filled(pattern: str, **values: str) -> str:
-    """A part of a call with a name in it, as GBNF."""
-    for name, value in values.items():
+def _sequence(*parts: str) -> str:
+    return " ".join(filter(None, parts))
+
+
+def _filled(pattern: str, **names: str) -> str:
+    """A part of a call with names in it; what else it has is anything of its kind."""
+    for name, value in names.items():
         pattern = pattern.replace(f"{{{name}}}", value)
-    parts = [pattern]
-    for slot, symbol in _SLOTS.items():
-        parts = [each for part in parts for each in _split(part, slot, symbol)]
-    return " ".join(part if part in _SLOTS.values() else _literal(part) for part in parts)
+    pieces, place = list[str](), 0
+    for slot in _SLOTS.finditer(pattern):
+        pieces += [*_literals(pattern[place : slot.start()]), _IN_SLOTS[slot[1]]]
+        place = slot.end()
+    return _sequence(*pieces, *_literals(pattern[place:]))
 
 
-def _split(part: str, slot: str, symbol: str) -> list[str]:
-    before, found, after = part.partition(slot)
-    return [one for one in (before, symbol, after) if one] if found and part not in _SLOTS.values() else [part]
+class _Calls:
+    """The rules of single calls, a rule for each function."""
+
+    def __init__(self, syntax: CallSyntax) -> None:
+        self.rules: list[str] = []
+        self.warnings: dict[str, None] = {}
+        self._syntax = syntax
+        self._texts: dict[tuple[str, ...], str] = {}  # rules by what their text must not have in it
+        if syntax.body is Body.GEMMA:
+            quote = literal(GEMMA_QUOTE)
+            self.rules += [f"gemma_text: {quote} {self._text_before(GEMMA_QUOTE)}", *_GEMMA_RULES]
+
+    def add(self, function: Mapping[str, Any]) -> str:
+        """Have a rule for the calls of a function; its name."""
+        name = str(function["name"])
+        parameters = function.get("parameters") or {"type": "object", "properties": {}}
+        try:
+            prepared = prepared_schema({"type": "object", **parameters}, strict=function.get("strict") is True)
+        except GrammarError as error:
+            raise GrammarError(said("{tool}: {reason}", tool=name[:100], reason=error.message), error.advice) from error
+        self.warnings |= {said("{tool}: {reason}", tool=name[:100], reason=one): None for one in prepared.warnings}
+        body = self._syntax.body
+        if body in (Body.TAGS, Body.PYTHON, Body.GEMMA):
+            return self._rule(self._one_by_one(name, parameters, prepared.schema))
+        return self._rule(self._as_json(name, self._rule(lark.json_of(prepared.schema))))
+
+    def _rule(self, body: str) -> str:
+        name = f"part_{len(self.rules)}"
+        self.rules.append(f"{name}: {body}")
+        return name
+
+    def _as_json(self, name: str, arguments: str) -> str:
+        """A call whose arguments are a JSON object."""
+        syntax, said_name = self._syntax, json.dumps(name, ensure_ascii=False)
+        if syntax.body is Body.ARGUMENTS:
+            return _sequence(_filled(syntax.begin, name=name), arguments, *_literals(syntax.end))
+        begin = f'{{"{syntax.name_key}": {said_name}, "{syntax.arguments_key}": '
+        begin = f"{{{said_name}: " if syntax.body is Body.NAMED_OBJECT else begin
+        return f"{literal(begin)} {arguments} {literal('}')}"
+
+    def _one_by_one(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:
+        """A call whose parameters stand one by one, in the schema's order.
+
+        Of strings as they are no more than their ``enum`` is promised: what else a schema says of one is about JSON's
+        spelling.
+        """
+        properties, whole = given.get("properties"), given.get("required")
+        required = whole if isinstance(whole, list) else []
+        parts = {
+            str(key): self._argument(str(key), schema, prepared)
+            for key, schema in (properties if isinstance(properties, dict) else {}).items()
+        }
+        syntax = self._syntax
+        if syntax.body is Body.TAGS:
+            tagged = (part if key in required else f"({part})?" for key, part in parts.items())
+            return _sequence(_filled(syntax.begin, name=name), *tagged, *_literals(syntax.end))
+        if syntax.body is Body.PYTHON:
+            return _sequence(literal(f"{name}("), self._joined(parts, required, ", "), literal(")"))
+        begin = f"{_filled(syntax.begin, name=name)} {literal('{')}"
+        return _sequence(begin, self._joined(parts, required, ","), literal("}" + syntax.end))
+
+    def _argument(self, key: str, schema: object, prepared: Schema) -> str:
+        syntax = self._syntax
+        if syntax.body is Body.PYTHON:
+            return f"{literal(key + '=')} {self._rule(lark.json_of(_property(prepared, key)))}"
+        if syntax.body is Body.GEMMA:
+            return f"{literal(key + ':')} {self._gemma_value(key, schema, prepared)}"
+        is_text, value_end = takes_text(schema), syntax.value_end.replace("{key}", key)
+        tag = _filled(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
+        if values := _texts_of(schema):
+            return f"{tag} {any_of(map(literal, values))} {literal(value_end)}"
+        if is_text:
+            return f"{tag} {self._text_before(value_end, syntax.key.partition('{')[0])}"
+        return f"{tag} {self._rule(lark.json_of(_property(prepared, key)))} {literal(value_end)}"
+
+    def _gemma_value(self, key: str, schema: object, prepared: Schema) -> str:
+        if values := _texts_of(schema):
+            return any_of(literal(f"{GEMMA_QUOTE}{one}{GEMMA_QUOTE}") for one in values)
+        if takes_text(schema):
+            return "gemma_text"
+        kind = schema.get("type") if isinstance(schema, Mapping) else None
+        if kind in ("integer", "number", "boolean", "null"):
+            return self._rule(lark.json_of(_property(prepared, key)))
+        return "gemma"
+
+    def _text_before(self, end: str, *others: str) -> str:
+        """A text, and its end: the text has neither the end in it nor the others."""
+        marks = tuple(mark for mark in (end.strip(), *others) if mark)
+        if (end, *marks) not in self._texts:
+            number = len(self._texts)
+            forbidden = "|".join(re.escape(mark).replace("/", r"\/") for mark in marks)
+            # One terminal with its end: where that begins in the text, the two could not be told apart otherwise.
+            self.rules += [
+                f"TEXT_{number}: /(?s:.*)/ & ~/(?s:.*)({forbidden})(?s:.*)/",
+                f"VALUE_{number}: TEXT_{number} {literal(end)}",
+            ]
+            self._texts[end, *marks] = f"VALUE_{number}"
+        return self._texts[end, *marks]
+
+    def _joined(self, parts: Mapping[str, str], required: Iterable[str], separator: str) -> str:
+        """Parts with a text between them; those that are not required may be left out."""
+        first, later, needed = "", "", set(required)  # what follows where none was written before, and where one was
+        for key, part in reversed(tuple(parts.items())):
+            item = self._rule(_sequence(part, later))
+            next_item = self._rule(_sequence(literal(separator), part, later))
+            if key in needed:
+                first, later = item, next_item
+            else:
+                first = f"({item} | {first})" if first else f"{item}?"
+                later = f"({next_item} | {later})" if later else f"{next_item}?"
+        return first
 
 
-def _call(rules: RuleBook, syntax: CallSyntax, function: Function) -> str:
-    name, parameters = function["name"], function.get("parameters") or {"type": "object", "properties": {}}
-    writers: dict[Body, Callable[[RuleBook, CallSyntax, str, Function], str]] = {
-        Body.TAGS: _tagged,
-        Body.PYTHON: _python,
-        Body.GEMMA: _gemma,
-    }
-    if syntax.body in writers:
-        return rules.add(writers[syntax.body](rules, syntax, name, parameters), "call")
-    arguments = SchemaRules(parameters, rules).symbol(parameters)
-    if syntax.body is Body.ARGUMENTS:
-        return rules.add(f"{_filled(syntax.begin, name=name)} {arguments} {_literal(syntax.end)}", "call")
-    if syntax.body is Body.NAMED_OBJECT:
-        return rules.add(f'"{{" {spelled(name)} ": " {arguments} "}}"', "call")
-    head = f'"{{" {spelled(syntax.name_key)} ": " {spelled(name)} ", " {spelled(syntax.arguments_key)} ": "'
-    return rules.add(f'{head} {arguments} "}}"', "call")
+def _texts_of(schema: object) -> list[str]:
+    """The texts of which a value is one; none where it may be another."""
+    values = schema.get("enum") if isinstance(schema, Mapping) else None
+    return [str(one) for one in values] if takes_text(schema) and isinstance(values, list) else []
 
 
-def _tagged(rules: RuleBook, syntax: CallSyntax, name: str, parameters: Function) -> str:
-    """A call whose parameters stand between tags, in the schema's order: strings as they are, all else as JSON.
-
-    Of strings no more than their ``enum`` is promised: what else a schema says of one is about JSON's spelling.
-    """
-    schemas = SchemaRules(parameters, rules)
-    parts = [_filled(syntax.begin, name=name)]
-    for key, schema in parameters.get("properties", {}).items():
-        is_text = takes_text(schema)
-        values = schema.get("enum") if isinstance(schema, dict) else None
-        if is_text and values:
-            value = any_of(literal(str(one)) for one in values)
-        elif is_text:
-            value = _text_without(rules, (syntax.value_end.strip().replace("{key}", key), syntax.key.partition("{")[0]))
-        else:
-            value = schemas.symbol(schema)
-        tag = syntax.key if is_text or not syntax.json_key else syntax.json_key
-        part = f"{_filled(tag, key=key)} {value} {_filled(syntax.value_end, key=key)}"
-        parts.append(part if key in parameters.get("required", ()) else f"({part})?")
-    return " ".join((*parts, _literal(syntax.end)))
-
-
-def _python(rules: RuleBook, _: CallSyntax, name: str, parameters: Function) -> str:
-    """A call as Python has it; its literals are those of JSON."""
-    schemas = SchemaRules(parameters, rules)
-    parts = {
-        key: f"{literal(key + '=')} {schemas.symbol(schema)}"
-        for key, schema in parameters.get("properties", {}).items()
-    }
-    return f'{literal(name + "(")} {_joined(rules, parts, parameters, ", ")} ")"'
-
-
-def _gemma(rules: RuleBook, syntax: CallSyntax, name: str, parameters: Function) -> str:
-    """A call as Gemma has it. What is no text, number or word in it may be anything."""
-    schemas, quote = SchemaRules(parameters, rules), literal(GEMMA_QUOTE)
-    text = f"{quote} {_text_without(rules, (GEMMA_QUOTE,))} {quote}"
-    parts = {}
-    for key, schema in parameters.get("properties", {}).items():
-        given = schema if isinstance(schema, dict) else {}
-        if takes_text(schema) and isinstance(given.get("enum"), list):
-            value = any_of(f"{quote} {literal(str(one))} {quote}" for one in given["enum"])
-        elif takes_text(schema):
-            value = text
-        elif given.get("type") in ("integer", "number", "boolean", "null"):
-            value = schemas.symbol(schema)
-        else:
-            value = _gemma_value(rules, text)
-        parts[key] = f"{literal(key + ':')} {value}"
-    return (
-        f'{_filled(syntax.begin, name=name)} "{{" {_joined(rules, parts, parameters, ",")} "}}" {literal(syntax.end)}'
-    )
-
-
-def _gemma_value(rules: RuleBook, text: str) -> str:
-    if "gemma" not in rules.shared:
-        name = rules.shared["gemma"] = rules.reserve("gemma")
-        word = '("-"? [0-9]+ ("." [0-9]+)? | "true" | "false" | "null")'
-        member = f'[a-zA-Z0-9_-]+ ":" {name}'
-        items, members = f'({name} ("," {name})*)?', f'({member} ("," {member})*)?'
-        rules.define(name, f'{text} | {word} | "[" {items} "]" | "{{" {members} "}}"')
-    return rules.shared["gemma"]
-
-
-def _joined(rules: RuleBook, parts: Mapping[str, str], parameters: Function, separator: str) -> str:
-    """Parts with a text between them; those that are not required may be left out."""
-    required = parameters.get("required", ())
-    first, later = "", ""  # what follows, where none was written before, and where one was
-    for key, part in reversed(tuple(parts.items())):
-        item = rules.add(f"{part} {later}", "part")
-        next_item = rules.add(f"{literal(separator)} {part} {later}", "part")
-        if key in required:
-            first, later = item, next_item
-        else:
-            first = f"({item} | {first})" if first else f"{item}?"
-            later = f"({next_item} | {later})" if later else f"{next_item}?"
-    return first
-
-
-def _text_without(rules: RuleBook, forbidden: tuple[str, ...]) -> str:
-    """A text that has none of some texts in it: a rule for each beginning of one that was just written.
-
-    The automaton of Aho and Corasick (1975, https://doi.org/10.1145/360825.360855).
-    """
-    key = "without " + "\0".join(forbidden)
-    if key in rules.shared:
-        return rules.shared[key]
-    states = dict.fromkeys(("", *(text[:length] for text in forbidden for length in range(1, len(text)))))
-    names = {state: rules.reserve("text") for state in states}
-    rules.shared[key] = names[""]
-    letters = dict.fromkeys("".join(forbidden))
-    for state, name in names.items():
-        choices: dict[str, CharacterSet] = {"": ~CharacterSet.of("".join(letters))}
-        for letter in letters:
-            written = state + letter
-            if any(written.endswith(text) for text in forbidden):
-                continue
-            target = next(written[start:] for start in range(len(written) + 1) if written[start:] in names)
-            choices[target] = choices.get(target, CharacterSet()) | CharacterSet.of(letter)
-        rules.define(name, f"({any_of(f'{chars.symbol()} {names[to]}' for to, chars in choices.items())})?")
-    return names[""]
+def _property(root: Schema, key: str) -> Schema:
+    """The schema of a property, as a whole of its own in which the references of ``root`` still lead somewhere."""
+    schema = root["properties"][key]
+    if not isinstance(schema, dict) or '"$ref"' not in json.dumps(schema):
+        return schema if isinstance(schema, dict) else {}
+    place = key.replace("~", "~0").replace("/", "~1")
+    return {"$ref": f"#/properties/{place}", **{name: value for name, value in root.items() if name in _HOLDERS}}

@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import GrammarError
+from engine.grammar import matcher
+from engine.grammar.constraint import State
+from engine.grammar.lark import is_lark
 from engine.llama import library
 from engine.llama.vocab import Vocab, rest_of_character
 from engine.sentences import said
@@ -23,6 +26,15 @@ TokenArray = NDArray[np.int64]
 _ENTRY = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama.h's llama_token_data
 _LARGE = 5000  # of so many tokens what can stand nowhere is known beforehand
 _CONTINUATION = (0x80, 0xBF)  # bytes of UTF-8 that only go on with a character
+
+
+def start_of(vocab: Vocab, text: str) -> State:
+    """The place before the first token of an answer: a grammar in GBNF is llama.cpp's to read, others llguidance's.
+
+    Raises:
+        GrammarError: it cannot be read, or nothing can be written by it.
+    """
+    return matcher.start_of(vocab, text) if is_lark(text) else LlamaGrammar(vocab, text).start
 
 
 class LlamaGrammar:

@@ -1,6 +1,6 @@
 """Has a child process read a stranger's grammar first: llama.cpp's parser calls itself for every parenthesis.
 
-Grammars that `engine.grammar` makes of schemas are bounded by themselves and need no such look.
+Grammars that `engine.grammar` makes of schemas are llguidance's to read, which bounds its depth, work and memory.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library, rpc
 from engine.llama.context import LlamaContext
 from engine.llama.devices import find_devices, find_gpus
-from engine.llama.grammar import LlamaGrammar
+from engine.llama.grammar import start_of
 from engine.llama.interrupt import Interrupt
 from engine.llama.vocab import Vocab
 from engine.loading.loading import (
@@ -399,7 +399,7 @@ class Session:
         vocab = target.model.vocab
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids, predicted)
-        constraint = GrammarConstraint(LlamaGrammar(vocab, request.grammar).start) if request.grammar else None
+        constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
         request = replace(request, mode=mode)

@@ -138,7 +138,7 @@ def main() -> int:
     while number < options.count and time.monotonic() < ends:
         schema = random_object_schema(rng) if rng.random() < 0.6 else random_schema(rng)
         try:
-            grammar = grammar_of(schema)
+            grammar = grammar_of(schema, strict=True).text
         except GrammarError:
             num_refused += 1
             continue

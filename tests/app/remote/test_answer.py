@@ -21,6 +21,7 @@ from app.remote.errors import (
     RemoteError,
     RemotePromptError,
 )
+from engine.grammar.json_schema import grammar_of
 from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams, TextChunk
 from tests.app.remote.scripted_server import ScriptedServer, serving
 
@@ -228,6 +229,13 @@ def test_a_grammar_is_sent_to_llama_server_alone() -> None:
     with serving(kind="vllm") as server, pytest.raises(EngineRefusedError, match="only llama-server follows a grammar"):
         text_and_end(server, request)
     assert not server.bodies
+
+
+def test_a_schema_is_sent_as_one() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False}
+    body = sent("llama-server", replace(ASKED, grammar=grammar_of(schema).text))
+    assert body["json_schema"] == schema
+    assert "grammar" not in body
 
 
 def test_llama_server_goes_on_with_an_answer_without_being_told() -> None:

@@ -269,10 +269,44 @@ def with_facts(**facts: object) -> ServedModel:
 def test_a_schema_becomes_a_grammar() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     named = {"type": "json_schema", "json_schema": {"name": "thing", "strict": True, "schema": schema}}
-    assert chat(response_format=named).grammar == grammar_of(schema)
-    assert chat(response_format={"type": "json_object"}).grammar == any_object_grammar()
-    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema)
+    assert chat(response_format=named).grammar == grammar_of(schema).text
+    assert chat(response_format={"type": "json_object"}).grammar == any_object_grammar().text
+    assert chat(response_format={"type": "json_object", "schema": schema}).grammar == grammar_of(schema).text
     assert chat(response_format={"type": "text"}).grammar == ""
+
+
+def test_what_no_grammar_can_hold_is_told_or_refused_where_all_must_be_held() -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    told = "No grammar can hold uniqueItems of the schema (at #): the answer may break it."
+
+    def asking(strict: bool) -> dict[str, object]:
+        return {
+            **HELLO,
+            "response_format": {"type": "json_schema", "json_schema": {"schema": schema, "strict": strict}},
+        }
+
+    with passing_over():
+        asked = parse_request(asking(strict=False), served(), chat=True)
+        assert asked.warnings == (told,)
+        assert asked.request.grammar == grammar_of(schema).text
+    with passing_over(), pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught:
+        parse_request(asking(strict=True), served(), chat=True)
+    assert caught.value.param == "response_format"
+    assert refused(response_format={"type": "json_object", "schema": schema}).param == "response_format.schema"
+
+
+def test_one_word_of_a_tool_that_no_grammar_can_hold_refuses_no_request_unless_it_is_strict() -> None:
+    model = with_facts(tool_format=ToolFormat.HERMES)
+    odd = {"name": "odd", "parameters": {"type": "object", "not": {}}}
+    asking = {**HELLO, "tools": [WEATHER, {"type": "function", "function": odd}], "tool_choice": "required"}
+    with passing_over():
+        asked = parse_request(asking, model, chat=True)
+    assert asked.warnings == ("odd: No grammar can hold not of the schema (at #): the answer may break it.",)
+    assert asked.request.grammar
+    strict = {"type": "function", "function": {**odd, "strict": True}}
+    with passing_over(), pytest.raises(ApiError, match="odd: The schema has not") as caught:
+        parse_request({**asking, "tools": [strict]}, model, chat=True)
+    assert caught.value.param == "tools"
 
 
 def test_a_grammar_that_was_typed_is_to_be_checked() -> None:

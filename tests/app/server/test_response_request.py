@@ -70,7 +70,7 @@ def test_items_become_messages() -> None:
 def test_the_form_the_tools_and_the_probabilities_are_followed() -> None:
     form = {"type": "json_schema", "name": "thing", "strict": True, "schema": SCHEMA}
     found = made(text={"format": form, "verbosity": "medium"})
-    assert found.asked.request.grammar == grammar_of(SCHEMA)
+    assert found.asked.request.grammar == grammar_of(SCHEMA).text
     assert found.reported["text"] == {"format": form}
     found = made(
         with_tools(), tools=[WEATHER, {"type": "web_search"}], tool_choice={"type": "function", "name": "weather"}

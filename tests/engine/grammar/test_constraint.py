@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.grammar.constraint import ForcedText, GrammarConstraint, State
 from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
-from tests.engine.grammar.walks import grammar_of_text, model
+from tests.engine.grammar.walks import begin, model
 
 PROMPT = [2, 2, 2]
 
@@ -52,7 +52,7 @@ def test_a_long_answer_keeps_few_states() -> None:
 
 def forced(grammar: str, written: str = "") -> str:
     vocab = model().vocab
-    state = grammar_of_text(grammar).start
+    state = begin(grammar)
     for one in vocab.tokenize(written, special=False):
         following = state.advanced(one)
         assert following is not None
@@ -76,7 +76,7 @@ def test_an_end_that_may_follow_is_a_choice() -> None:
 
 def test_what_was_found_to_be_forced_is_not_found_again() -> None:
     vocab, grammar = model().vocab, 'root ::= "{\\"name\\": 1, \\"more\\": " [0-9] "}"'
-    text, state = ForcedText(vocab), grammar_of_text(grammar).start
+    text, state = ForcedText(vocab), begin(grammar)
     first = text.after(state)
     following = state.advanced(first[0])
     assert following is not None

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from engine.errors import GrammarError
 from engine.grammar.tool_calls import calls_grammar
 from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, takes_text
 from engine.tools.reading import Read, read_calls
@@ -151,3 +152,51 @@ def test_a_text_between_tags_has_no_such_tag_in_it(tool_format: ToolFormat) -> N
         assert accepts(grammar, written(syntax, {"place": text})) is (next_key not in text), text
     for text in (tag, f"a{tag}b", "<" + tag + ">", next_key + "x"):
         assert not accepts(grammar, written(syntax, {"place": text})), text
+
+
+def test_values_between_tags_are_json_but_for_texts() -> None:
+    level = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    properties = {"level": level, "colour": {"type": "string", "enum": ["red", "a\nb"]}, "place": {"$ref": "#/$defs/p"}}
+    point = {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "more": {"$ref": "#/$defs/p"}},
+        "required": ["x"],
+    }
+    parameters = {"properties": properties, "required": ["level", "colour"], "$defs": {"p": point}}
+    grammar = calls_grammar(ToolFormat.FUNCTION, [{"name": "f", "parameters": parameters}], many=False)
+
+    def call(**values: str) -> str:
+        written = "".join(f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in values.items())
+        return f"<tool_call>\n<function=f>\n{written}</function>\n</tool_call>"
+
+    assert accepts(grammar, call(level="7", colour="red"))
+    assert accepts(grammar, call(level="null", colour="a\nb"))
+    assert accepts(grammar, call(level="7", colour="red", place="any text: a reference names no type"))
+    assert not accepts(grammar, call(level="seven", colour="red"))
+    assert not accepts(grammar, call(level="7", colour="blue"))
+    assert not accepts(grammar, call(colour="red"))
+    listed = {"properties": {"points": {"type": "array", "items": {"$ref": "#/$defs/p"}}}, "$defs": {"p": point}}
+    grammar = calls_grammar(ToolFormat.FUNCTION, [{"name": "f", "parameters": listed}], many=False)
+    assert accepts(grammar, call(points='[{"x": 1, "more": {"x": 2}}]'))
+    assert not accepts(grammar, call(points='[{"x": 1, "more": {"y": 2}}]'))
+
+
+@pytest.mark.parametrize("tool_format", [ToolFormat.HERMES, ToolFormat.FUNCTION])
+def test_what_a_tool_demands_in_vain_is_told_or_refused(tool_format: ToolFormat) -> None:
+    tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    tool = {"name": "tag", "parameters": {"type": "object", "properties": {"tags": tags}}}
+    grammar = calls_grammar(tool_format, [tool, WEATHER], many=True)
+    assert len(grammar.warnings) == 1
+    assert grammar.warnings[0].startswith("tag: No grammar can hold uniqueItems")
+    with pytest.raises(GrammarError, match="tag: The schema has uniqueItems"):
+        calls_grammar(tool_format, [{**tool, "strict": True}, WEATHER], many=True)
+    assert calls_grammar(tool_format, [{**WEATHER, "strict": True}], many=True).warnings == ()
+    narrow = {"properties": {"n": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}, "required": ["n"]}
+    with pytest.raises(GrammarError, match="narrow: Nothing is valid by the schema"):
+        calls_grammar(tool_format, [{"name": "narrow", "parameters": narrow}], many=True)
+
+
+def test_names_are_written_as_they_are() -> None:
+    tool = {"name": 'say "hi"', "parameters": {"type": "object", "properties": {"wörd\t": {"type": "null"}}}}
+    grammar = calls_grammar(ToolFormat.HERMES, [tool], many=False)
+    assert accepts(grammar, '<tool_call>\n{"name": "say \\"hi\\"", "arguments": {"wörd\\t": null}}\n</tool_call>')

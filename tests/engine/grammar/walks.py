@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 
 from app.paths import builtin_target
-from engine.llama.grammar import LlamaGrammar
+from engine.grammar.constraint import State
+from engine.grammar.json_schema import Grammar
+from engine.llama.grammar import start_of
 from engine.llama.model import LlamaModel
 
 _CLOSING, _LETTERS = b'"]}', b"abc"
@@ -26,13 +28,15 @@ def byte_tokens() -> dict[int, int]:
     return {byte: token_id for token_id, byte in model().vocab.token_prefixes.single.items()}
 
 
-def grammar_of_text(text: str) -> LlamaGrammar:
-    return LlamaGrammar(model().vocab, text)
+def begin(grammar: str | Grammar) -> State:
+    """The place before the first token."""
+    text = grammar if isinstance(grammar, str) else grammar.text
+    return start_of(model().vocab, text)
 
 
-def accepts(grammar: str, text: str) -> bool:
+def accepts(grammar: str | Grammar, text: str) -> bool:
     """Whether a whole text is allowed."""
-    state = grammar_of_text(grammar).start
+    state = begin(grammar)
     for byte in text.encode():
         following = state.advanced(byte_tokens()[byte])
         if following is None:
@@ -41,12 +45,12 @@ def accepts(grammar: str, text: str) -> bool:
     return bool(state.allows([min(model().vocab.eog_ids)])[0])
 
 
-def random_text(grammar: str, rng: np.random.Generator, patience: int = 60) -> str:
+def random_text(grammar: str | Grammar, rng: np.random.Generator, patience: int = 60) -> str:
     """Some text that the grammar allows; from ``patience`` bytes on what closes is preferred."""
     tokens = byte_tokens()
     bytes_of = {token_id: byte for byte, token_id in tokens.items()}
     ids = np.array([*bytes_of, min(model().vocab.eog_ids)])
-    state, text = grammar_of_text(grammar).start, b""
+    state, text = begin(grammar), b""
     while len(text) < LONGEST:
         allowed = ids[state.allows(ids)]
         assert len(allowed), f"a dead end after {text!r}"

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from engine.errors import GrammarError
+from engine.grammar.lark import HEADER
 from engine.sandbox import grammar_check
 from engine.sandbox.grammar_check import MAX_GRAMMAR_CHARS, check_grammar
 
@@ -21,6 +22,7 @@ def test_a_good_grammar_is_given_back() -> None:
         ("root ::= other", "other"),
         ('root ::= root "a"', "begins with itself"),
         ("root ::= " + "(" * 30_000 + '"a"' + ")" * 30_000, "crashed"),
+        (HEADER + 'start: "a"\n', "cannot be read"),  # nobody but this program writes these
         ("", "must have rules"),
         ("x" * (MAX_GRAMMAR_CHARS + 1), "at most"),
     ],

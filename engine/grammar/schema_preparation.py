@@ -1,0 +1,445 @@
+"""JSON schemas brought into what llguidance can hold, and what it then writes well.
+
+What is allowed afterwards is valid by the schema as it was, but for what was left out, which is told by name. It may be
+less: objects whose properties are named get no others, whole numbers have at most 15 digits, and where a schema names
+no type, its words say which is meant.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Set
+from functools import lru_cache
+from typing import Any, TypeGuard
+from urllib.parse import quote, unquote
+
+from llguidance import LLMatcher
+
+from engine.errors import GrammarError
+from engine.sentences import said
+
+Schema = dict[str, Any]
+MAX_STEPS = 20_000  # parts looked at: few words can mean parts without number
+MAX_DEPTH = 100
+_MAX_DIGITS = 15  # of whole numbers; a double has no more
+_EXACT = 2**53  # up to here llguidance counts exactly
+_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})  # of names, and a schema for each
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
+_CHOICES = ("anyOf", "oneOf")
+_IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
+_REFERENCE = _IGNORED | {"$ref"}  # a reference, and what demands nothing beside it
+_MAX_COMPARED = 100  # alternatives, each with each
+_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+# Where to round them to, so that nothing more is allowed.
+_BOUNDS = {"minimum": math.inf, "exclusiveMinimum": math.inf, "maximum": -math.inf, "exclusiveMaximum": -math.inf}
+# No grammar promises these; ``then``, ``else`` and the counts of ``contains`` go with what they belong to.
+_UNHELD = frozenset(
+    {
+        "not",
+        "if",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "contains",
+        "uniqueItems",
+        "unevaluatedItems",
+        "propertyNames",
+        "$dynamicRef",
+        "$recursiveRef",
+    }
+)
+_BESIDE = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
+_ABOUT = {
+    "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
+    "string": {"pattern", "minLength", "maxLength", "format"},
+    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+}
+_ALL_TYPES = frozenset({"integer", "null", "boolean", *_ABOUT})
+_NAMING = ("properties", "required")
+# llguidance's own have the 29th of February in every year, seconds that Python's datetime does not know, and large
+# letters in a UUID.
+_DATE = (
+    r"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+)
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+_FORMATS = {
+    "date": f"^{_DATE}$",
+    "time": f"^{_TIME}$",
+    "date-time": f"^{_DATE}T{_TIME}$",
+    "uuid": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+}
+_KNOWN_FORMATS = frozenset({"duration", "email", "hostname", "ipv4", "ipv6", "uri"})
+
+
+class SchemaPreparation:
+    """Prepares a schema; ``unheld`` are the words that were left out of it, each with the first place it stood at.
+
+    ``annotations`` are formats that are not known: by the standard they demand nothing.
+
+    Raises:
+        GrammarError: it is no schema, or has too many parts.
+    """
+
+    def __init__(self, root: object) -> None:
+        self._root = root
+        self._num_steps = 0
+        self._composed: set[int] = set()  # schemas that hold beside others, so that no other names may be forbidden
+        self.unheld: dict[str, str] = {}
+        self.annotations: dict[str, None] = {}
+        self._find_composed(root, 0)
+        self.schema = self._prepared(root, "#", 0)
+
+    # ---- references -------------------------------------------------------------------------------------------------
+
+    def _target(self, reference: str) -> object:
+        """What a reference within the schema means."""
+        place: Any = self._root
+        try:
+            for step in unquote(reference.removeprefix("#")).split("/")[1:]:
+                name = step.replace("~1", "/").replace("~0", "~")
+                place = place[int(name)] if isinstance(place, list) else place[name]
+        except (LookupError, TypeError, ValueError) as error:
+            message = said("The schema refers to {reference}, which it does not have.", reference=reference[:200])
+            raise GrammarError(message) from error
+        return place
+
+    @staticmethod
+    def _is_pointer(reference: object) -> TypeGuard[str]:
+        return isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+
+    # ---- objects and their names ------------------------------------------------------------------------------------
+
+    def _find_composed(self, node: object, depth: int) -> None:
+        """Look at all schemas, and note those that hold beside others of the same value."""
+        self._count_step(depth)
+        if not isinstance(node, Mapping):
+            return
+        for part in self._parts_beside(node):
+            self._mark(part)
+        for key, value in node.items():
+            for inner in _inner(key, value):
+                self._find_composed(inner, depth + 1)
+
+    def _parts_beside(self, node: Mapping[str, Any]) -> list[object]:
+        """What of a schema holds together with other parts of it."""
+        choices = [part for key in _CHOICES for part in _listed(node.get(key))]
+        found = _listed(node.get("allOf"))
+        has_names = any(node.get(key) for key in (*_NAMING, "patternProperties"))
+        if has_names or found or "$ref" in node or all(key in node for key in _CHOICES):
+            found = [*found, *choices]
+        reference = node.get("$ref")
+        if self._is_pointer(reference) and (has_names or found):
+            found = [*found, self._target(reference)]
+        return found
+
+    def _mark(self, node: object) -> None:
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if not isinstance(one, Mapping) or id(one) in self._composed:
+                continue
+            self._count_step(0)
+            self._composed.add(id(one))
+            waiting += [part for key in ("allOf", *_CHOICES) for part in _listed(one.get(key))]
+            if self._is_pointer(one.get("$ref")):
+                waiting.append(self._target(one["$ref"]))
+
+    def _names(self, node: object, skipped: Iterable[str] = (), seen: tuple[int, ...] = ()) -> dict[str, bool] | None:
+        """The properties that a schema and what holds beside it name, in order; None where it leaves them open."""
+        self._count_step(len(seen))
+        if not isinstance(node, Mapping) or id(node) in seen:
+            return {}
+        if "patternProperties" in node or node.get("additionalProperties", False) is not False:
+            return None
+        if "propertyNames" in node or node.get("unevaluatedProperties", False) not in (False, {}):
+            return None
+        found: dict[str, bool] = {}
+        for key, value in node.items():
+            for part in [] if key in skipped else self._named_by(key, value, (*seen, id(node))):
+                if part is None:
+                    return None
+                found |= part
+        return found
+
+    def _named_by(self, key: str, value: object, seen: tuple[int, ...]) -> list[dict[str, bool] | None]:
+        """The properties that a word of a schema names, in parts."""
+        if key == "properties":
+            return [dict.fromkeys(_mapped(value), True)]
+        if key == "required":
+            return [{name: True for name in _listed(value) if isinstance(name, str)}]
+        if key == "$ref":
+            return [self._names(self._target(value), (), seen) if self._is_pointer(value) else None]
+        parts = _listed(value) if key in ("allOf", *_CHOICES) else []
+        return [self._names(part, (), seen) for part in parts]
+
+    def _close(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
+        """Forbid other properties than are named, where some are and nothing says that there may be others."""
+        if id(node) in self._composed:
+            if node.get("unevaluatedProperties") is False:
+                self._leave_out("unevaluatedProperties", place)
+            return
+        if not self._parts_beside(node):
+            if "additionalProperties" not in node and "unevaluatedProperties" in node:
+                made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], place, 0)
+            elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
+                for name in _listed(made.get("required")):
+                    made["properties"].setdefault(name, True)
+                made["additionalProperties"] = False
+            return
+        self._close_together(node, made, place)
+
+    def _close_together(self, node: Mapping[str, Any], made: Schema, place: str) -> None:
+        """The same where the names stand in several schemas that hold at once."""
+        choices = [key for key in _CHOICES if key in node]
+        base = self._names(node, choices)
+        if base is None or len(choices) > 1:
+            if node.get("unevaluatedProperties") is False:
+                self._leave_out("unevaluatedProperties", place)
+        elif choices:
+            pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
+            made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
+        elif base:
+            made["allOf"] = [*_listed(made.get("allOf")), _only(base)]
+
+    @staticmethod
+    def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
+        return choice if own is None or not (base | own) else {"allOf": [choice, _only(base | own)]}
+
+    # ---- the parts of a schema --------------------------------------------------------------------------------------
+
+    def _prepared(self, node: object, place: str, depth: int) -> Any:  # noqa: ANN401  (a schema: true, false or a map)
+        self._count_step(depth)
+        if isinstance(node, bool):
+            return node
+        if not isinstance(node, Mapping):
+            raise GrammarError("A JSON schema must be an object, true or false.")
+        made: Schema = {}
+        for key, value in node.items():
+            if key in _IGNORED or key in _BESIDE:
+                continue
+            if key in _UNHELD:
+                self._weigh(key, value, node, place)
+            else:
+                made[key] = self._value(key, value, f"{place}/{key}", depth)
+        if not _types_of(made) <= _ALL_TYPES:
+            raise GrammarError("A type of the schema is none of JSON's.")
+        if "type" not in made and (kinds := [kind for kind, words in _ABOUT.items() if words & node.keys()]):
+            made["type"] = kinds
+        self._names_by_rule(node, made)
+        self._text(made, place)
+        self._numbers(made, place, may_bound=id(node) not in self._composed)
+        if "$ref" in made:
+            self._reference(made, place)
+        self._close(node, made, place)
+        if "oneOf" in made and "anyOf" not in made and self._exclude_each_other(_listed(node["oneOf"])):
+            return {("anyOf" if key == "oneOf" else key): value for key, value in made.items()}
+        return made
+
+    def _value(self, key: str, value: object, place: str, depth: int) -> object:
+        if key in _MAPS and isinstance(value, Mapping):
+            return {str(name): self._prepared(one, f"{place}/{name}", depth + 1) for name, one in value.items()}
+        if (key in _LISTS or key == "items") and isinstance(value, list):
+            return [self._prepared(one, f"{place}/{number}", depth + 1) for number, one in enumerate(value)]
+        if key in _SINGLE:
+            return self._prepared(value, place, depth + 1)
+        if key in _COUNTS and isinstance(value, float) and value.is_integer():
+            return int(value)
+        return value
+
+    # ---- oneOf ------------------------------------------------------------------------------------------------------
+
+    def _exclude_each_other(self, choices: list[Any]) -> bool:
+        """Whether it is plain to see that nothing is valid by two of them: then oneOf is as anyOf."""
+        listed = [self._values_of(choice) for choice in choices]
+        if all(values is not None for values in listed):
+            spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
+            return len(set(spelled)) == len(spelled)
+        if len(choices) > _MAX_COMPARED:
+            return False
+        return all(self._excludes(one, other) for place, one in enumerate(choices) for other in choices[place + 1 :])
+
+    def _excludes(self, one: object, other: object, depth: int = 0) -> bool:
+        one, other = self._resolved(one), self._resolved(other)
+        self._count_step(depth)
+        values, other_values = self._values_of(one), self._values_of(other)
+        if values is not None and other_values is not None:
+            return {json.dumps(value, sort_keys=True) for value in values}.isdisjoint(
+                json.dumps(value, sort_keys=True) for value in other_values
+            )
+        if _types_of(one).isdisjoint(_types_of(other)):
+            return True
+        shared = [name for name in _listed(one.get("required")) if name in _listed(other.get("required"))]
+        pairs = [tuple(_mapped(each.get("properties")).get(str(name)) for each in (one, other)) for name in shared]
+        return _types_of(one) == _types_of(other) == {"object"} and any(
+            self._values_of(mine) is not None and self._excludes(mine, its, depth + 1) for mine, its in pairs
+        )
+
+    def _resolved(self, node: object) -> Mapping[str, Any]:
+        """A schema behind references that have nothing beside them."""
+        for _ in range(MAX_DEPTH):
+            if not isinstance(node, Mapping) or not self._is_pointer(node.get("$ref")) or node.keys() - _REFERENCE:
+                break
+            node = self._target(node["$ref"])
+        return _mapped(node)
+
+    def _values_of(self, node: object) -> list[Any] | None:
+        """The values that a schema lists."""
+        found = self._resolved(node)
+        if "const" in found:
+            return [found["const"]]
+        return _listed(found["enum"]) if "enum" in found else None
+
+    # ---- words ------------------------------------------------------------------------------------------------------
+
+    def _weigh(self, key: str, value: object, node: Mapping[str, Any], place: str) -> None:
+        """Leave a word out that cannot be held, and tell of it unless it demands nothing."""
+        asks_nothing = {
+            "not": value is False,
+            "if": not node.keys() & {"then", "else"},
+            "contains": node.get("minContains") == 0 and "maxContains" not in node,
+            "uniqueItems": value is not True or node.get("maxItems", 2) in (0, 1),
+            "unevaluatedItems": value in (True, {}),
+            "propertyNames": value is True or _rules_of_names(value) is not None,
+        }
+        if not asks_nothing.get(key, value in ({}, [])):
+            self._leave_out(key, place)
+
+    def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
+        """Hold propertyNames where they are a list or a pattern, and no property is named beside them."""
+        rules = _rules_of_names(node.get("propertyNames"))
+        if not rules:
+            return
+        if made.keys() & {"properties", "patternProperties"}:
+            self._leave_out("propertyNames", "#")
+            return
+        value = made.get("additionalProperties", True)
+        if "pattern" in rules and _refusal({"pattern": rules["pattern"]}):
+            self._leave_out("propertyNames", "#")
+        elif "pattern" in rules:
+            made |= {"patternProperties": {rules["pattern"]: value}, "additionalProperties": False}
+        else:
+            made |= {"properties": {str(name): value for name in rules["enum"]}, "additionalProperties": False}
+
+    def _text(self, made: Schema, place: str) -> None:
+        name = made.get("format")
+        if name in _FORMATS and "pattern" not in made:
+            del made["format"]
+            made["pattern"] = _FORMATS[name]
+        elif name in _FORMATS and name != "uuid":
+            del made["format"]
+            made["allOf"] = [*_listed(made.get("allOf")), {"pattern": _FORMATS[name]}]
+        elif isinstance(name, str) and name not in (*_KNOWN_FORMATS, *_FORMATS):
+            del made["format"]
+            if "string" in _listed(made.get("type", "string")):
+                self.annotations[name[:100]] = None
+        pattern = made.get("pattern")
+        if isinstance(pattern, str) and _refusal({"pattern": pattern}):
+            del made["pattern"]
+            self._leave_out("pattern", place)
+        patterns = made.get("patternProperties")
+        if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
+            del made["patternProperties"]
+            if made.get("additionalProperties") is False:  # it was about what the patterns left
+                del made["additionalProperties"]
+            self._leave_out("patternProperties", place)
+
+    def _numbers(self, made: Schema, place: str, *, may_bound: bool) -> None:
+        for key, towards in _BOUNDS.items():
+            bound = made.get(key)
+            if isinstance(bound, int) and abs(bound) > _EXACT:
+                made[key] = _rounded(bound, towards)
+        if (
+            may_bound
+            and made.get("type") == "integer"
+            and not made.keys() & {*_BOUNDS, "enum", "const", "allOf", "$ref"}
+        ):
+            made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
+        if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
+            del made["multipleOf"]
+            self._leave_out("multipleOf", place)
+        for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
+            if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
+                del made[key]
+                made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
+                self._leave_out(key, place)
+
+    def _reference(self, made: Schema, place: str) -> None:
+        reference = made["$ref"]
+        if self._is_pointer(reference):
+            self._target(reference)
+            made["$ref"] = "#" + quote(unquote(reference[1:]), safe="/~$!&'()*+,;=:@")
+        elif not isinstance(reference, str):
+            raise GrammarError("A $ref of the schema must be a string.")
+        elif not reference.startswith("#"):
+            del made["$ref"]
+            self._leave_out("$ref", place)
+
+    def _leave_out(self, key: str, place: str) -> None:
+        self.unheld.setdefault(key, place)
+
+    def _count_step(self, depth: int) -> None:
+        self._num_steps += 1
+        if self._num_steps > MAX_STEPS:
+            raise GrammarError("The schema has too many parts, or its references and alternatives multiply.")
+        if depth > MAX_DEPTH:
+            raise GrammarError("The schema is nested too deep.")
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _mapped(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _types_of(schema: Mapping[str, Any]) -> Set[str]:
+    """The types that may be valid; an integer is a number, too."""
+    named = {str(name) for name in _listed(schema.get("type"))} or _ALL_TYPES
+    return named | {"integer"} if "number" in named else named
+
+
+def _inner(key: str, value: object) -> list[object]:
+    """The schemas that a word of a schema holds."""
+    if key in _MAPS:
+        return list(value.values()) if isinstance(value, Mapping) else []
+    if key in _LISTS or key in _SINGLE:
+        return _listed(value)
+    return []
+
+
+def _only(names: Mapping[str, bool]) -> Schema:
+    """An object with no other properties."""
+    return {"properties": dict(names), "additionalProperties": False}
+
+
+def _rules_of_names(value: object) -> Schema | None:
+    """What propertyNames demand, as an enum or a pattern; nothing where every name will do; None: something else."""
+    if not isinstance(value, Mapping):
+        return None
+    rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
+    if not rules:
+        return {}
+    key, one = next(iter(rules.items()))
+    fits = isinstance(one, str) if key == "pattern" else key == "enum" and isinstance(one, list)
+    return rules if fits and len(rules) == 1 else None
+
+
+def _rounded(bound: int, towards: float) -> float:
+    """The nearest double in this direction."""
+    near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
+    is_looser = int(near) < bound if towards > 0 else int(near) > bound
+    return math.nextafter(near, towards) if is_looser else near
+
+
+def _refusal(schema: Mapping[str, Any]) -> str:
+    """Why llguidance refuses a part of a schema by itself; empty where it does not."""
+    return _refusal_of(LLMatcher.grammar_from_json_schema(dict(schema)))
+
+
+@lru_cache(maxsize=256)
+def _refusal_of(grammar: str) -> str:
+    return LLMatcher.validate_grammar(grammar)
