@@ -1,7 +1,8 @@
 """A grammar of llguidance's over a vocabulary: which tokens may follow, from every place in it.
 
 One matcher serves all places of an answer: it goes back to where two ways part, which takes a microsecond a token, as
-every token forward does. To find the tokens that may follow takes about 20 microseconds, or some milliseconds at worst.
+every token forward does. To find the tokens that may follow takes 20 microseconds of 49k tokens and 45 of 262k, by the
+mean over an answer in JSON (SmolLM2 and Gemma 3 on one core of a server), and some milliseconds at worst.
 """
 
 from __future__ import annotations
