@@ -114,8 +114,11 @@ def test_an_end_that_the_draft_has_not_is_its_own() -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("{{ messages[-1].content }}", "writes the control token '<end>' at an answer"),
-        ("{% for m in messages if m.role != 'assistant' %}{{ m.content }}{% endfor %}", "'<end>' at an answer"),
+        ("{{ messages[-1].content }}", "Message 1 (user) does not reach the prompt"),
+        (
+            "{% for m in messages if m.role != 'assistant' %}{{ m.content }}{% endfor %}",
+            "Message 2 (assistant) does not reach",
+        ),
         ("{{ raise_exception('Only one.') }}", "cannot be compared. The model's chat template failed: Only one."),
     ],
 )
