@@ -100,10 +100,12 @@ class MessageForms:
                 self._known.popitem(last=False)
         try:
             return render(_applied(conversation, rewrites))
-        except TemplateRefusedError as refusal:  # it looks at the words, too
-            for others in _ways(conversation):
+        except TemplateRefusedError as refusal:  # it looks at the words, too, or at the tools
+            for others in chain(_with_details(rewrites), _ways(conversation)):
                 with suppress(TemplateRefusedError):
-                    return render(_applied(conversation, others))
+                    text = render(_applied(conversation, others))
+                    if not _lost_words(probe, render(_applied(probe, others))):
+                        return text
             raise TemplateError(refusal.message, "Change what was said last, or choose another model.") from refusal
 
     def _find(self, probe: Conversation, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
@@ -135,7 +137,6 @@ def _first_that_carries(
     probe: Conversation, render: Render
 ) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
     """The rewrites that carry all words; else the place of the first lost one in the plainest form, and a refusal."""
-    words = list(_words(probe))
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
     for rewrites in _ways(probe):
@@ -144,11 +145,16 @@ def _first_that_carries(
         except TemplateRefusedError as error:
             refusal = refusal or error
             continue
-        missing = [place for place, word in words if word not in text]
+        missing = _lost_words(probe, text)
         if not missing:
             return rewrites, None, None
         lost = missing[0] if lost is None else max(lost, missing[0])
     return None, lost, refusal
+
+
+def _lost_words(probe: Conversation, text: str) -> list[int]:
+    """The places of words that a rendered text has not."""
+    return [place for place, word in _words(probe) if word not in text]
 
 
 def _first_refused(probe: Conversation, render: Render) -> int:
@@ -456,6 +462,16 @@ _WAYS: tuple[tuple[Rewrite, ...], ...] = tuple(
         key=lambda chosen: sum(cost for _, cost in chosen),
     )
 )
+
+
+_DETAILS = [rewrite for rewrite, cost in _REWRITES if cost == 1]  # beside who says what in which order
+
+
+def _with_details(rewrites: tuple[Rewrite, ...]) -> Iterator[tuple[Rewrite, ...]]:
+    """The same with one or two details more."""
+    more = [one for one in _DETAILS if one not in rewrites]
+    for count in (1, 2):
+        yield from ((*rewrites, *chosen) for chosen in combinations(more, count))
 
 
 def _applied(conversation: Conversation, rewrites: Sequence[Rewrite]) -> Conversation:
