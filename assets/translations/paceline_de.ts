@@ -9305,6 +9305,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Anweisungen an das Modell vor der Unterhaltung. Leer: keine.</translation>
     </message>
     <message>
+        <source>Prompt format</source>
+        <translation>Prompt-Format</translation>
+    </message>
+    <message>
+        <source>Chat: answer the message</source>
+        <translation>Chat: die Nachricht beantworten</translation>
+    </message>
+    <message>
+        <source>Text: continue the message</source>
+        <translation>Text: die Nachricht fortsetzen</translation>
+    </message>
+    <message>
         <source>Full context</source>
         <translation>Voller Kontext</translation>
     </message>
@@ -9445,20 +9457,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Was der Chat-Vorlage des Modells noch gesagt wird, für Modelle, deren Seiten solche Variablen nennen.</translation>
     </message>
     <message>
-        <source>Your message</source>
-        <translation>Ihre Nachricht</translation>
-    </message>
-    <message>
         <source>What the model gets: a question in its chat template, or the beginning of a text that it continues.</source>
         <translation>Was das Modell bekommt: eine Frage in seiner Chat-Vorlage oder den Anfang eines Textes, den es fortsetzt.</translation>
-    </message>
-    <message>
-        <source>is answered</source>
-        <translation>wird beantwortet</translation>
-    </message>
-    <message>
-        <source>is continued as a text</source>
-        <translation>wird als Text fortgesetzt</translation>
     </message>
     <message>
         <source>Local server</source>

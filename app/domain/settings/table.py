@@ -247,11 +247,11 @@ FIELDS: tuple[SettingField, ...] = (
     SettingField(
         "prompt_format",
         CHAT,
-        "Your message",
+        "Prompt format",
         FieldKind.CHOICE,
         "chat",
         "What the model gets: a question in its chat template, or the beginning of a text that it continues.",
-        choices=(("chat", "is answered"), (COMPLETES, "is continued as a text")),
+        choices=(("chat", "Chat: answer the message"), (COMPLETES, "Text: continue the message")),
     ),
     *ENGINE_FIELDS,
     *context_fields(CHAT),

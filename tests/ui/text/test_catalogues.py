@@ -169,7 +169,7 @@ def test_every_choice_of_the_settings_has_room_in_german(german: str, qtbot: QtB
     qtbot.waitUntil(lambda: len({control.mapTo(dialog, QPoint(0, 0)).x() for control in controls}) == 1)
     assert len(controls) > 1
     choices = {combo.itemText(row) for combo in combos for row in range(combo.count())}
-    assert {"Älteste Nachrichten zusammenfassen", "wird als Text fortgesetzt"} <= choices
+    assert {"Älteste Nachrichten zusammenfassen", "Text: die Nachricht fortsetzen"} <= choices
 
 
 def test_the_germans_typography_is_kept() -> None:
