@@ -341,10 +341,6 @@ class ModelInfo:
     thinking: tuple[ThinkingOption, ...] = ()  # the usual one first; none where the template leaves no choice
     unused: tuple[str, ...] = ()  # what the file has and this version does not use: "pictures", "tools"
 
-    def opened_tag_of(self, thinking: str) -> str:
-        """The tag of reasoning inside which an answer begins, where the model is to think in this way."""
-        return next((option.opened_tag for option in self.thinking if option.name == thinking), self.opened_tag)
-
     @property
     def has_template(self) -> bool:
         """Whether the file has a chat template: without one it was most likely made to continue texts."""

@@ -189,7 +189,7 @@ def _thinking(fields: Fields, model: ServedModel) -> dict[str, Any]:
             known = ", ".join(names or _EFFORTS)
             message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {known}."
             raise unsupported("reasoning_effort", message)
-        elif effort != "none" or model.ready.target.opened_tag_of(""):
+        elif effort != "none" or model.ready.target.opened_tag:
             message = "`reasoning_effort` was passed over: this model leaves no choice of it."
             if not warn(message):
                 raise unsupported("reasoning_effort", message)

@@ -236,15 +236,18 @@ class ToolOutput:
             text = _EXTRA.sub("", text, count=1)
             if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
                 return False  # more of the object may follow the arguments
-        if text.startswith(","):
-            text = text[1:].lstrip()
+        if text.startswith(","):  # between calls; else words go on with it
+            following = text[1:].lstrip()
+            if not is_end and any(one.startswith(following) for one in block.begins):
+                return False
+            text = following if following.startswith(block.begins) else text
         if not is_end and any(one.startswith(text) and text != one for one in (*block.left, *block.begins)):
             return False
         end = next((one for one in block.left if text.startswith(one)), "")
         if end:
             left = block.left[block.left.index(end) + 1 :]
             text = text[len(end) :]
-            self._block = block._replace(left=left) if left else None
+            self._block = block._replace(left=left) if left or end == _OUTER else None
             self._buffer = text
             return bool(text) and (self._block is None or self._leave_block(is_end=is_end))
         if not text.startswith(block.begins):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from engine.sandbox.template import TemplateRefusedError
 from engine.sentences import said
 
 PROBE = "Zyxwvut"  # no template contains it
+TRIED_S = 10.0  # at most, where each render takes a millisecond or two
 MAX_TRIED = 48  # forms of one conversation, beside the plainest
 _MAX_KNOWN = 256  # kinds of conversations
 _ID_CHARS = 9
@@ -101,7 +103,7 @@ class MessageForms:
         try:
             return render(_applied(conversation, rewrites))
         except TemplateRefusedError as refusal:  # it looks at the words, too, or at the tools
-            for others in chain(_with_details(rewrites), _ways(conversation)):
+            for others in _in_time(chain(_with_details(rewrites), _ways(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
                     if not _lost_words(probe, render(_applied(probe, others))):
@@ -139,7 +141,7 @@ def _first_that_carries(
     """The rewrites that carry all words; else the place of the first lost one in the plainest form, and a refusal."""
     lost: int | None = None
     refusal: TemplateRefusedError | None = None
-    for rewrites in _ways(probe):
+    for rewrites in _in_time(_ways(probe)):
         try:
             text = render(_applied(probe, rewrites))
         except TemplateRefusedError as error:
@@ -152,6 +154,15 @@ def _first_that_carries(
     return None, lost, refusal
 
 
+def _in_time(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
+    """The same, at least one, for as long as a template may take: one that is slow by intent is not tried for ever."""
+    end = time.monotonic() + TRIED_S
+    for number, way in enumerate(ways):
+        if number and time.monotonic() > end:
+            return
+        yield way
+
+
 def _lost_words(probe: Conversation, text: str) -> list[int]:
     """The places of words that a rendered text has not."""
     return [place for place, word in _words(probe) if word not in text]
@@ -159,7 +170,10 @@ def _lost_words(probe: Conversation, text: str) -> list[int]:
 
 def _first_refused(probe: Conversation, render: Render) -> int:
     """The message with which the refusals begin."""
+    end = time.monotonic() + TRIED_S
     for length in range(1, len(probe.messages)):
+        if time.monotonic() > end:
+            break
         begin = replace(probe, messages=probe.messages[:length])
         if _first_that_carries(begin, render)[0] is None:
             return length - 1

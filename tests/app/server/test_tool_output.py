@@ -145,6 +145,8 @@ CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
         "<|tool_call_begin|>functions.weather:1<|tool_call_argument_begin|>{}<|tool_call_end|>"
         "<|tool_calls_section_end|>", "", [("time", {}), ("weather", {})],
     ),
+    (f"<tool_call>{TIME}, then more", ", then more", [("time", {})]),
+    (f"[TOOL_CALLS]{TIME}, {TIME}", "", [("time", {}), ("time", {})]),
     ("import functools\nfunctools.cache", "import functools\nfunctools.cache", []),
     (f"functools[{ROME}, {TIME}]", "", [("weather", {"city": "Rome"}), ("time", {})]),
     ("a < b and [TOOL", "a < b and [TOOL", []),

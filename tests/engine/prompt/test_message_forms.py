@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import TemplateError
+from engine.prompt import message_forms
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.message_forms import MAX_TRIED, Conversation, MessageForms
 from engine.records import Message, ToolCall
@@ -163,6 +164,21 @@ def test_what_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
     with pytest.raises(TemplateRefusedError, match="never"):
         MessageForms().rendered(Conversation(many), render)
     assert len(tried) < 2 * MAX_TRIED
+
+
+def test_a_template_that_is_slow_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = list[Conversation]()
+    clock = iter(range(0, 10_000, 4))
+
+    def render(form: Conversation) -> str:
+        tried.append(form)
+        raise TemplateRefusedError("never")
+
+    monkeypatch.setattr(message_forms.time, "monotonic", lambda: next(clock))
+    many = (said("a"), system("b"), called("c", ("1", "{}"), ("2", "x")), result("d", "1"), user("f"))
+    with pytest.raises(TemplateRefusedError, match="never"):
+        MessageForms().rendered(Conversation(many), render)
+    assert len(tried) < 10
 
 
 def random_conversation(draw: random.Random) -> list[Message]:
