@@ -388,6 +388,7 @@ class RunStats:
     provenance: Mapping[Source, int] = field(default_factory=dict)
     decode_s: float = 0.0
     draft_s: float = 0.0
+    draft_prompt_s: float = 0.0  # of these, and of ``decode_s``, the draft model's reading of the prompt
     verify_s: float = 0.0
     sample_s: float = 0.0
     rollback_s: float = 0.0
@@ -412,8 +413,16 @@ class RunStats:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """From the end of prefill to the last token, the first included; None before it is known."""
-        return self.tokens / self.decode_s if self.tokens and self.decode_s > 0 else None
+        """From the end of prefill to the last token, the first included; None before it is known.
+
+        Without what the draft model took to read the prompt, which is prefill as well.
+        """
+        return self.tokens / self.generation_s if self.tokens and self.generation_s > 0 else None
+
+    @property
+    def generation_s(self) -> float:
+        """Seconds of decoding without the draft model's reading of the prompt."""
+        return max(self.decode_s - self.draft_prompt_s, 0.0)
 
     @property
     def speedup(self) -> float | None:

@@ -194,7 +194,7 @@ class _LaneAnswer:
                 elapsed = self._clock() - started
                 if isinstance(event, StatsUpdate | Finished):
                     decode_s = max(0.0, self._seconds + elapsed - event.stats.prompt_s)
-                    self.stats = replace(event.stats, decode_s=decode_s)
+                    self.stats = replace(event.stats, decode_s=decode_s, draft_prompt_s=0.0)  # which counts here
                 if isinstance(event, Finished):  # what follows is the session's own: it ends by itself
                     self.token_ids, self.finished = event.token_ids, True
                     self.was_cancelled = event.reason is FinishReason.CANCELLED

@@ -12,6 +12,7 @@ from typing import TextIO, cast
 
 from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
+from app.domain.speed.verdict import answer_verdict
 from engine.errors import EngineError
 from engine.records import Finished, FinishReason, Problem, RunStats, Source
 
@@ -131,8 +132,9 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
         "inter_token_ms_p95": stats.inter_token_ms_p95,
         "inter_token_ms_p99": stats.inter_token_ms_p99,
         "plain_ms": stats.plain_ms,
-        "speedup": stats.speedup,
+        "speedup": answer_verdict(stats).speedup,
         "draft_ms": _ms(stats.draft_s),
+        "draft_prompt_ms": _ms(stats.draft_prompt_s),
         "verify_ms": _ms(stats.verify_s),
         "sample_ms": _ms(stats.sample_s),
         "rollback_ms": _ms(stats.rollback_s),
@@ -150,8 +152,10 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
 
 def figures(stats: RunStats, reason: FinishReason | None = None) -> str:
     """One line of figures for a person; a dash for what is not known."""
+    speedup = answer_verdict(stats).speedup
     parts = [
         f"{_number(stats.tokens_per_second)} tok/s",
+        *([] if speedup is None else [f"{speedup:.2f}x plain"]),
         f"{_number(stats.tokens_per_pass, 2)} tokens per pass",
         f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
         if stats.proposed

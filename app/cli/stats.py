@@ -10,6 +10,7 @@ from pathlib import Path
 from app.cli.output import stream_beside
 from app.cli.stored_chats import with_chats
 from app.domain.errors import StatisticsExportError
+from app.domain.speed.verdict import sums_verdict
 from app.domain.sums import PairSums, Sums, total
 from app.storage.chats.store import ChatStore
 from app.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, write_file
@@ -70,7 +71,7 @@ def _cells(target: str, draft: str, mode: str, sums: Sums) -> tuple[str, ...]:
         _number(stats.tokens_per_second, 1),
         _number(stats.tokens_per_pass, 2),
         UNKNOWN if stats.acceptance_rate is None else f"{stats.acceptance_rate * 100:.0f}%",
-        _number(sums.speedup, 2),
+        _number(sums_verdict(sums).speedup, 2),
         *(_number(stats.interval_ms(percent), 1) for percent in (50, 95, 99)),
     )
 

@@ -15,7 +15,8 @@ from engine.records import Mode, RunStats
 
 ADDED = (
     "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
-    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "verify_s", "sample_s", "rollback_s",
+    "replayed", "tie_checks", "tie_tokens", "tie_s", "decode_s", "draft_s", "draft_prompt_s",
+    "verify_s", "sample_s", "rollback_s",
 )  # fmt: skip
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
@@ -27,8 +28,8 @@ _WITH_A_DRAFT = (Mode.DRAFT, Mode.HEAD, Mode.HYBRID, Mode.AUTO)
 class Sums:
     """Counters of ``num_answers`` answers added up; the percentiles of ``stats`` are those of its counted intervals.
 
-    ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, ``plain_s`` what
-    their tokens would have taken at that cost.
+    ``compared_s`` are the seconds of those answers for which the cost of plain decoding was measured, without the draft
+    model's reading of their prompts, ``plain_s`` what their tokens would have taken at that cost.
     """
 
     num_answers: int = 0
@@ -43,8 +44,13 @@ class Sums:
 
     @property
     def saved_s(self) -> float | None:
-        """Seconds less than plain decoding would have taken; negative where speculation cost time."""
-        return self.plain_s - self.compared_s if self.plain_s > 0 and self.compared_s > 0 else None
+        """Seconds less than plain decoding would have taken; negative where speculation cost time.
+
+        What the draft model took to read prompts was not saved.
+        """
+        if not (self.plain_s > 0 and self.compared_s > 0):
+            return None
+        return self.plain_s - self.compared_s - self.stats.draft_prompt_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +86,9 @@ def counters(run: RunStats) -> RunStats:
 
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     """One run as sums; one that goes on with an answer counts as no answer more."""
-    compared = run.plain_ms is not None and run.tokens > 0 and run.decode_s > 0
+    compared = run.plain_ms is not None and run.tokens > 0 and run.generation_s > 0
     plain_s = run.tokens * run.plain_ms / 1000.0 if compared and run.plain_ms is not None else 0.0
-    return Sums(num_answers, counters(run), plain_s, run.decode_s if compared else 0.0)
+    return Sums(num_answers, counters(run), plain_s, run.generation_s if compared else 0.0)
 
 
 def add_sums(first: Sums, second: Sums) -> Sums:

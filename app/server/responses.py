@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable
 
 import app
+from app.domain.speed.verdict import answer_verdict
 from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
@@ -80,7 +81,7 @@ def speculation(stats: RunStats) -> dict[str, object]:
         "acceptance_rate": stats.acceptance_rate,
         "forced": {"proposed": stats.forced_proposed, "accepted": stats.forced_accepted},
         "provenance": {source.value: stats.provenance.get(source, 0) for source in Source},
-        "speedup": stats.speedup,
+        "speedup": answer_verdict(stats).speedup,
         "decisions": list(stats.decisions),
     }
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from app.domain.speed.verdict import answer_verdict, sums_verdict
 from app.domain.sums import PairSums, Sums
 from app.storage.chats.answer_records import AnswerRecord
 from engine.intervals import upper_ms
@@ -34,7 +35,7 @@ def answer_row(answer: AnswerRecord) -> dict[str, Value]:
         "target": answer.target,
         "draft": answer.draft,
         "mode": stats.mode.value,
-        **_rates(stats, stats.speedup),
+        **_rates(stats, answer_verdict(stats).speedup),
         "plain_ms_per_token": stats.plain_ms,
         "time_to_first_token_ms": None if stats.time_to_first_token_s is None else stats.time_to_first_token_s * 1000,
         "between_tokens_p50_ms": stats.inter_token_ms_p50,
@@ -53,7 +54,7 @@ def totals_row(row: PairSums) -> dict[str, Value]:
         "draft": row.draft,
         "mode": row.mode,
         "num_answers": row.sums.num_answers,
-        **_rates(row.sums.stats, row.sums.speedup),
+        **_rates(row.sums.stats, sums_verdict(row.sums).speedup),
         **{f"between_tokens_p{percent}_ms": row.sums.stats.interval_ms(percent) for percent in (50, 95, 99)},
         "compared_with_plain_s": row.sums.compared_s,
         "plain_would_take_s": row.sums.plain_s,
@@ -82,6 +83,7 @@ def _counters(stats: RunStats) -> dict[str, Value]:
         "prompt_s": stats.prompt_s,
         "decode_s": stats.decode_s,
         "draft_s": stats.draft_s,
+        "draft_prompt_s": stats.draft_prompt_s,
         "verify_s": stats.verify_s,
         "sample_s": stats.sample_s,
         "rollback_s": stats.rollback_s,

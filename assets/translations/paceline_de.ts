@@ -1874,14 +1874,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wie Token vorgeschlagen wurden.</translation>
     </message>
     <message>
-        <source>There is no comparison with plain decoding, whose cost was not known: it is measured while the window is idle, and dropped if the computer became much slower or faster during the answer.</source>
-        <translation>Ein Vergleich mit einfachem Dekodieren fehlt, weil dessen Kosten nicht bekannt waren: Sie werden gemessen, während das Fenster ruht, und bleiben weg, wo der Rechner während der Antwort viel langsamer oder schneller wurde.</translation>
-    </message>
-    <message>
-        <source>There is no comparison with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>
-        <translation>Ein Vergleich mit einfachem Dekodieren fehlt: Dessen Durchlauf dauert hier nur {cost}, der Vergleich sagte also mehr über das Zeichnen des Fensters als über die Entwürfe.</translation>
-    </message>
-    <message>
         <source>nothing drafted</source>
         <translation>nichts entworfen</translation>
     </message>
@@ -1894,12 +1886,12 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Es wurde kein Token vorgeschlagen: Jeder Durchlauf ergab das eine Token des Zielmodells.</translation>
     </message>
     <message>
-        <source>There is no comparison with plain decoding: no drafted token was accepted, so it was the computer that was faster than when the cost of a pass was measured.</source>
-        <translation>Ein Vergleich mit einfachem Dekodieren fehlt: Kein vorgeschlagenes Token wurde angenommen, schneller war also der Rechner als bei der Messung der Kosten eines Durchlaufs.</translation>
-    </message>
-    <message>
         <source>How many of the drafted tokens the target accepted.</source>
         <translation>Wie viele der entworfenen Token das Zielmodell akzeptiert hat.</translation>
+    </message>
+    <message>
+        <source>about as fast as plain</source>
+        <translation>etwa so schnell wie ohne Entwurf</translation>
     </message>
     <message>
         <source>{number}× plain</source>
@@ -6620,6 +6612,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{mode} mit der gewählten Entwurfslänge {depth}</translation>
     </message>
     <message>
+        <source>n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}</source>
+        <translation>N-Gramm an: der Text wiederholt sich; der Entwurf wird nicht benutzt: ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs, {share}</translation>
+    </message>
+    <message>
         <source>Paceline is closing</source>
         <translation>Paceline wird beendet</translation>
     </message>
@@ -9716,6 +9712,61 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     </message>
 </context>
 <context>
+    <name>SpeedVerdict</name>
+    <message>
+        <source>There is nothing to compare yet.</source>
+        <translation>Noch gibt es nichts zu vergleichen.</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted: this was plain decoding itself.</source>
+        <translation>Es wurde nichts entworfen: das war einfaches Dekodieren.</translation>
+    </message>
+    <message>
+        <source>Not compared with plain decoding: its cost was not measured yet, or the computer became much slower or faster during the answer.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: seine Kosten sind noch nicht gemessen, oder der Rechner wurde während der Antwort viel langsamer oder schneller.</translation>
+    </message>
+    <message>
+        <source>Not compared with plain decoding: its passes take only {cost} here, so the result would say more about drawing the window than about drafting.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: seine Durchläufe dauern hier nur {cost}, das Ergebnis sagte mehr über das Zeichnen des Fensters als über das Entwerfen.</translation>
+    </message>
+    <message>
+        <source>Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.</source>
+        <translation>Nicht mit einfachem Dekodieren verglichen: kein entworfenes Token wurde angenommen, schneller war also der Rechner.</translation>
+    </message>
+    <message>
+        <source>Plain decoding</source>
+        <translation>Einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <source>Comparing …</source>
+        <translation>Vergleicht …</translation>
+    </message>
+    <message>
+        <source>Not compared</source>
+        <translation>Nicht verglichen</translation>
+    </message>
+    <message>
+        <source>About as fast as plain</source>
+        <translation>Etwa so schnell wie ohne Entwurf</translation>
+    </message>
+    <message>
+        <source>{times} faster</source>
+        <translation>{times} schneller</translation>
+    </message>
+    <message>
+        <source>{times} slower</source>
+        <translation>{times} langsamer</translation>
+    </message>
+    <message>
+        <source>Compared with plain decoding, as measured on this computer.</source>
+        <translation>Verglichen mit einfachem Dekodieren, wie auf diesem Rechner gemessen.</translation>
+    </message>
+    <message>
+        <source>The draft model read the prompt in {time}, which is not counted here.</source>
+        <translation>Das Entwurfsmodell las den Prompt in {time}; das zählt hier nicht mit.</translation>
+    </message>
+</context>
+<context>
     <name>StackedBar</name>
     <message>
         <source>No values yet</source>
@@ -10312,18 +10363,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
         <translation>{tokens} Token ({cached} im Cache)</translation>
-    </message>
-    <message>
-        <source>About as fast as plain</source>
-        <translation>Etwa so schnell wie ohne</translation>
-    </message>
-    <message>
-        <source>{times} faster</source>
-        <translation>{times} schneller</translation>
-    </message>
-    <message>
-        <source>{times} slower</source>
-        <translation>{times} langsamer</translation>
     </message>
     <message>
         <source>{used} of {size}, {share}</source>

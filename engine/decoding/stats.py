@@ -41,7 +41,7 @@ class StatsRecorder:
         self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
         self.replayed = self.tie_checks = self.tie_tokens = 0
         self.tie_s = 0.0
-        self.draft_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
+        self.draft_s = self.draft_prompt_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
         self.decisions: list[str] = []
         self._last_reason = ""
         self._last_proposed = 0
@@ -68,6 +68,10 @@ class StatsRecorder:
             self._accepted_by_depth[i] += 1
         self._pass_s.append(seconds)
         self._pass_tokens.append(0)
+
+    def count_draft_prompt(self, seconds: float) -> None:
+        """Count what the draft model took to read text of the prompt; it is a part of the pass that waited for it."""
+        self.draft_prompt_s += seconds
 
     def count_forced_and_predicted(self, draft: Draft, num_accepted: int) -> None:
         """Of a proposal whose first so many tokens were kept: what a grammar forced, and what the request predicted."""
@@ -133,6 +137,7 @@ class StatsRecorder:
             provenance={source: count for source, count in self._provenance.items() if count},
             decode_s=(self.last_token or 0.0) - (self.prefilled or 0.0) if decoding else 0.0,
             draft_s=self.draft_s,
+            draft_prompt_s=self.draft_prompt_s,
             verify_s=self.verify_s,
             sample_s=self.sample_s,
             rollback_s=self.rollback_s,

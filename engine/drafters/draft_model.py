@@ -109,7 +109,8 @@ class DraftModelDrafter:
         self._eog_ids = eog_ids
         self.sampler: Sampler | None = None  # whose chain gives q; `begin` sets it
         self.sharpness: Sharpness | None = None  # how sharply to draw; None: as the chain gives it
-        self._num_history = 0
+        self._num_prompt = self._num_history = 0
+        self.on_prompt_read: Callable[[float], None] | None = None  # hears how many seconds the prompt took
         self.num_read = 0  # tokens that it had to catch up with before it drafted the last time
         self.read_s = 0.0  # what that took, with the row of the first token
         # Hears after each proposal how many milliseconds a pass of one token took in it, where there was one.
@@ -118,7 +119,7 @@ class DraftModelDrafter:
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the part of the cache that ``history`` shares."""
-        self.sampler = sampler
+        self.sampler, self._num_prompt = sampler, len(history)
         if self.sharpness is not None:
             self.sharpness.begin(sampler.params)
         try:
@@ -165,20 +166,30 @@ class DraftModelDrafter:
             model.checkpoint()
         if model.num_past >= len(before):  # read already, to see that the end follows: its row is gone
             self.truncate(len(before) - 1)
-        unread = before[model.num_past :]
+        unread: History = before[model.num_past :]
         if self._lacks_ids:
             unread = np.where(unread < model.n_vocab, unread, _STAND_IN)
         self.num_read = len(unread)
         if len(unread) > _MOST_AT_ONCE:
-            for _ in model.prefill(unread[:-1]):
-                self.was_stopped = self._should_stop()
-                if self.was_stopped:
-                    return None
+            if not self._prefill(unread[:-1]):
+                return None
             unread = unread[-1:]
         row = self._pass(unread)
         if ahead and not uncertain:
             model.checkpoint()
         return row
+
+    def _prefill(self, unread: History) -> bool:
+        """Read all of ``unread`` and tell what its share of the prompt took; False where it was stopped."""
+        num_of_prompt, started = self._num_prompt - self._model.num_past, perf_counter()
+        for _ in self._model.prefill(unread):
+            self.was_stopped = self._should_stop()
+            if self.was_stopped:
+                return False
+        if self.on_prompt_read is not None and num_of_prompt > 0:
+            share = min(num_of_prompt / len(unread), 1.0)
+            self.on_prompt_read((perf_counter() - started) * share)
+        return True
 
     def _fail(self, error: DecodeError) -> None:
         self.was_stopped = self._should_stop()

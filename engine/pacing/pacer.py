@@ -515,7 +515,7 @@ class Pacer:
         if state == reasons.TEXT_RESTS:
             self.explanation.update(state, self._why_text_rests(text))
         elif state == Choice.TEXT.value:
-            self.explanation.update(state, reasons.TEXT)
+            self.explanation.update(state, reasons.TEXT if pays or not has_model else self._why_text_alone())
         else:
             accepted, is_observed = experience.drafted.chance(0), experience.drafted.is_observed
             if state == Choice.DRAFT.value and pays:
@@ -528,6 +528,12 @@ class Pacer:
                     accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
                 )
             self.explanation.update(state, sentence)
+
+    def _why_text_alone(self) -> Sentence:
+        drafted = self.experience.drafted
+        return reasons.text_without_draft(
+            self.draft_step_ms / self.plain_ms, drafted.chance(0), is_observed=drafted.is_observed
+        )
 
     def _why_text_rests(self, kinds: Sequence[int]) -> Sentence:
         accepted, start_ms = self.experience.text.chance(kinds[0]), self._start_ms

@@ -92,6 +92,15 @@ def text_not_paying(accepted: float, needed: float | None, *, is_observed: bool)
     return said("text lookup paused: {share}, {needs}", share=share, needs=_needs(needed))
 
 
+def text_without_draft(cost: float, accepted: float, *, is_observed: bool) -> Sentence:
+    """Text pays, a draft model does not: a drafted token takes ``cost`` of a pass."""
+    share = _at_first(accepted, is_observed=is_observed)
+    return said(
+        "n-gram on: the text repeats; the draft is not used: a drafted token costs {percent:.0f}% of a pass, {share}",
+        percent=cost * 100, share=share,
+    )  # fmt: skip
+
+
 def _at_first(share: float, *, is_observed: bool) -> Sentence:
     """What nobody has seen yet is not told as seen."""
     if is_observed:

@@ -405,6 +405,8 @@ class Session:
         request = replace(request, mode=mode)
         answer = Answer(target.sequence, vocab, drafter, request, prompt, costs.pacer)
         answer.constraint = constraint
+        if model is not None:
+            model.on_prompt_read = answer.stats.count_draft_prompt
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.domain.speed.verdict import sums_verdict
 from app.domain.sums import PairSums
 from ui.statistics.text import TIMES, table_cells, table_head, table_text
 from ui.statistics.words import explanations, help_of, sums_help_of
@@ -236,5 +237,11 @@ class TotalsTable(_Dialog):
 def _values(row: PairSums) -> tuple[float, ...]:
     stats = row.sums.stats
     times = (stats.interval_ms(percent) for percent in TIMES)
-    rates = (stats.tokens_per_second, stats.tokens_per_pass, stats.acceptance_rate, row.sums.speedup, *times)
+    rates = (
+        stats.tokens_per_second,
+        stats.tokens_per_pass,
+        stats.acceptance_rate,
+        sums_verdict(row.sums).speedup,
+        *times,
+    )
     return (float(row.sums.num_answers), float(stats.tokens), *(-1.0 if rate is None else rate for rate in rates))

@@ -15,7 +15,8 @@ from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_cou
 from ui.statistics.plots import Part, Sparkline, StackedBar
 from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.formatting import UNKNOWN, hover, nothing_drafted
+from ui.text.answer_figures import nothing_drafted
+from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
@@ -130,7 +131,7 @@ class NowPage(StatsPage):
         top.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
         self.add([self.empty])
         self.column.addLayout(top)
-        for each in self.speed.widgets:
+        for each in (*self.speed.figures, self.speed.basis):
             self.column.addWidget(each)
         passes = QHBoxLayout()
         passes.setContentsMargins(0, 4, INSET_PX, 0)
@@ -138,9 +139,9 @@ class NowPage(StatsPage):
         passes.addWidget(self.per_pass, 1)
         passes.addWidget(self.spark, 1)
         self.column.addLayout(passes)
-        figures = [*self.speed.widgets, self.per_pass, self.spark]
+        figures = [*self.speed.figures, self.per_pass, self.spark]
         self.add_to_navigation(figures)
-        self._of_answer += [speed, self.state, *figures]
+        self._of_answer += [speed, self.state, self.speed.basis, *figures]
         self._add_of_answer(translate("StatsPanel", "Acceptance"), [self.not_drafted])
         find = QHBoxLayout()
         find.setContentsMargins(INSET_PX, 4, INSET_PX, 0)
@@ -202,7 +203,6 @@ class NowPage(StatsPage):
             self.spark.add((stats.tokens - before.tokens) / passes)
         self._previous = stats
         self.stats = stats
-        self.speed.compare(stats, live=self._live)
         self._show_parts(has_answer=True)
         self._num_filled = 0
         self._set_silent(self._live and not QAccessible.isActive())
@@ -299,10 +299,9 @@ class NowPage(StatsPage):
         offers_draft = has_answer and not has_drafts and self._lacks_draft
         has_memory = self._has_memory or has_answer
         is_open = self.details.isChecked()
-        is_compared = self._live or not stats.passes or self.speed.is_known
         sources = self._offered | stats.sources
         is_told = not self._is_away if self._live else bool(stats.provenance or stats.decisions or not stats.passes)
-        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, is_compared, sources, is_told)
+        shown = (has_answer, has_drafts, offers_draft, has_memory, is_open, sources, is_told)
         if shown == self._shown_parts:
             return
         self._shown_parts = shown
@@ -313,8 +312,6 @@ class NowPage(StatsPage):
         hidden |= set() if is_told else set(self._of_engine_here)
         for widget in {*self._of_answer, *self._of_drafts}:
             widget.setVisible(has_answer and widget not in hidden)
-        for bar in self.speed.bars:
-            bar.setVisible(has_answer and is_compared)
         self.not_drafted.setVisible(has_answer and not has_drafts)
         self.find_draft_button.setVisible(offers_draft)
         self.details.setVisible(has_memory)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy
+from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from app.domain.speed.verdict import SpeedVerdict, answer_verdict
 from engine.records import RunStats
-from ui.statistics.words import EVEN, faster_words, help_of, name_of
-from ui.text.formatting import UNKNOWN, shown_speedup, speed
+from ui.statistics.words import help_of, name_of
+from ui.text.answer_figures import basis_words, verdict_words
+from ui.text.formatting import UNKNOWN, speed
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.figure_widget import FigureWidget
 from ui.widgets.figures import INSET_PX, baseline
 
 BAR_PX, GAP_PX = 6, 3
-FIRST_S = 1.0  # of an answer in the making, whose few passes say nothing yet about its speed
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -60,13 +61,12 @@ class Headline(_ValueFigure):
     def _step(self) -> int:
         return self.theme.type.headline - self.theme.type.base
 
-    def show_speedup(self, speedup: float | None, instead: str) -> None:
-        """Show a speed as a multiple of plain decoding's; where it is not known, what is said ``instead``."""
-        has_gain = speedup is not None and speedup >= EVEN[1]
-        if has_gain != self._has_gain:
-            self._has_gain = has_gain
+    def show_verdict(self, verdict: SpeedVerdict) -> None:
+        """Show how much faster or slower than plain decoding it was."""
+        if verdict.is_gain != self._has_gain:
+            self._has_gain = verdict.is_gain
             self.update()
-        self.take(instead if speedup is None else faster_words(speedup))
+        self.take(verdict_words(verdict))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """The words, smaller where they would not fit."""
@@ -131,43 +131,31 @@ class SpeedBar(_ValueFigure):
 
 
 class SpeedPart:
-    """The headline, and the two bars that it follows from."""
+    """The headline, the two bars that it follows from, and what it rests on: the same rows for every answer."""
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
         self.now = SpeedBar(theme, "now", "accent")
         self.plain = SpeedBar(theme, "plain", "target")
-        self._speedup: float | None = None
+        self.basis = QLabel()
+        self.basis.setWordWrap(True)
+        self.basis.setProperty("kind", "caption")
+        self.basis.setContentsMargins(INSET_PX, 0, INSET_PX, 0)
 
     @property
-    def widgets(self) -> list[FigureWidget]:
+    def figures(self) -> list[FigureWidget]:
         """From top to bottom."""
-        return [self.headline, *self.bars]
-
-    @property
-    def bars(self) -> list[FigureWidget]:
-        """What the headline follows from."""
-        return [self.now, self.plain]
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the answer can be compared with plain decoding."""
-        return self._speedup is not None
-
-    def compare(self, stats: RunStats, *, live: bool = False) -> None:
-        """Take counters, ``live`` while the answer is made.
-
-        Where nothing was drafted the answer was plain, and is not compared with itself.
-        """
-        is_telling = stats.proposed and not (live and stats.decode_s < FIRST_S)
-        self._speedup = shown_speedup(stats) if is_telling else None
+        return [self.headline, self.now, self.plain]
 
     def show(self, stats: RunStats, *, live: bool = False) -> None:
-        """Show counters."""
-        self.compare(stats, live=live)
-        now, speedup = stats.tokens_per_second, self._speedup
+        """Show counters, ``live`` while the answer is made."""
+        verdict = answer_verdict(stats, live=live)
+        now, speedup = stats.tokens_per_second, verdict.speedup
         plain = now / speedup if now is not None and speedup else None
         most = max(now or 0.0, plain or 0.0)
-        self.headline.show_speedup(speedup, UNKNOWN if now is None else speed(now))
+        self.headline.show_verdict(verdict)
         self.now.show_speed(now, most)
         self.plain.show_speed(plain, most)
+        words = basis_words(verdict, stats, live=live)
+        if words != self.basis.text():
+            self.basis.setText(words)

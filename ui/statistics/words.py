@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from app.domain.speed.verdict import answer_verdict, sums_verdict
 from app.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
 from ui.text.formatting import (
-    TRUSTED_PASS_MS,
     UNKNOWN,
     acceptance,
     count,
@@ -22,7 +22,6 @@ from ui.text.formatting import (
     mode_label,
     per_pass,
     percent,
-    shown_speedup,
     size,
     times_plain,
 )
@@ -122,7 +121,6 @@ _HELP = {
 }
 MEASURED = mark("StatsPanel", "As llama.cpp reported it when it loaded the model.")
 ESTIMATED = mark("StatsPanel", "Estimated from the file's header, since llama.cpp did not report it.")
-EVEN = (0.95, 1.05)  # between these, a difference is as much chance as speed, and no gain is told of a pair
 MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
 SOURCES = {
     Source.DRAFT: (
@@ -227,7 +225,7 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     )
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(shown_speedup(stats) if stats.proposed else None),  # else it is plain decoding itself
+        "speedup": times_plain(answer_verdict(stats).speedup),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "tokens": count(stats.tokens) if known else UNKNOWN,
@@ -241,30 +239,13 @@ def answer_texts(stats: RunStats) -> dict[str, str]:
     }
 
 
-def faster_words(speedup: float) -> str:
-    """A speed over plain decoding's, in words: ``1.62× faster``."""
-    if EVEN[0] < speedup < EVEN[1]:
-        return translate("StatsPanel", "About as fast as plain")
-    faster, slower = translate("StatsPanel", "{times} faster"), translate("StatsPanel", "{times} slower")
-    return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
-
-
-def _shown_speedup(sums: Sums) -> float | None:
-    """The speed over plain decoding, by the same rule as for one answer: for the mean plain pass."""
-    known_s, all_s = sums.compared_s, sums.stats.decode_s
-    compared = sums.stats.tokens * (known_s / all_s if 0 < known_s < all_s else 1.0)
-    is_telling = sums.stats.proposed > 0 and sums.plain_s * 1000.0 >= TRUSTED_PASS_MS * compared
-    speedup = sums.speedup if is_telling else None
-    return None if speedup is not None and speedup > 1.0 and not sums.stats.accepted else speedup
-
-
 def sums_texts(sums: Sums) -> dict[str, str]:
     """The figures of several answers by key."""
     stats, saved = sums.stats, sums.saved_s
     minus = "\N{MINUS SIGN}" if saved is not None and saved < 0 else ""
     return {
         "speed": figure(stats.tokens_per_second),
-        "speedup": times_plain(_shown_speedup(sums)),
+        "speedup": times_plain(sums_verdict(sums).speedup),
         "per_pass": per_pass(stats.tokens_per_pass),
         "accepted": acceptance(stats),
         "answers": count(sums.num_answers) if sums.num_answers else UNKNOWN,
@@ -349,7 +330,7 @@ def times_text(rows: Iterable[PairSums]) -> str:
 def row_text(sums: Sums) -> str:
     """A row's speed: ``41.2 tok/s · 1.62×``."""
     speed = translate("Figures", "{number} tok/s").format(number=figure(sums.stats.tokens_per_second))
-    speedup = _shown_speedup(sums)
+    speedup = sums_verdict(sums).speedup
     return f"{speed} · {times_plain(speedup)}" if speedup is not None else speed
 
 

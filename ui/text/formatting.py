@@ -8,16 +8,10 @@ from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
-from ui.text.engine_words import drafting_reason
 from ui.text.language import locale, mark, translate
-from ui.text.mode_words import mode_word
-from ui.text.nothing_drafted import figure_words, help_words
-from ui.text.setting_words import sentence
 
 UNKNOWN = "-"
 HOVER_CHARS = 64
-TRUSTED_PASS_MS = 2.0  # passes of plain decoding beside which frames of the window are so large that they decide
-SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
 
 _MODE_LABELS: dict[str, str] = {
     "off": mark("Modes", "Off"),
@@ -123,107 +117,6 @@ def acceptance(stats: RunStats) -> str:
         return UNKNOWN
     of = translate("Figures", "{share} of {number}")
     return of.format(share=percent(stats.acceptance_rate), number=count(stats.proposed))
-
-
-def shown_speedup(stats: RunStats) -> float | None:
-    """Speed over that of plain decoding; None also where passes are so short that it would tell of the window.
-
-    Nor is anything faster that kept no drafted token: what such an answer gained, the machine did.
-    """
-    speedup = stats.speedup if stats.plain_ms is not None and stats.plain_ms >= TRUSTED_PASS_MS else None
-    return None if speedup is not None and speedup > 1.0 and not stats.accepted else speedup
-
-
-def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
-    """The figures below a finished answer, the most telling first, each with the sentence how it is measured."""
-    if stats is None or not stats.tokens:
-        return []
-    passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
-    parts = [
-        (speed(stats.tokens_per_second), _speed_words(stats)),
-        (
-            translate("Figures", "{number} tokens per pass").format(number=passes),
-            translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
-        ),
-    ]
-    speedup = shown_speedup(stats)
-    if stats.proposed and speedup is not None:
-        parts.append(_plain_part(stats, speedup))
-    how = translate("Figures", "How tokens were proposed.")
-    return [*parts, _kept_part(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
-
-
-def _why(stats: RunStats) -> str:
-    """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
-    reason = drafting_reason(stats.decisions)
-    return f"{sentence(reason)}." if reason else ""
-
-
-def _speed_words(stats: RunStats) -> str:
-    """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
-    words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
-    if not stats.proposed or shown_speedup(stats) is not None:
-        return words
-    if stats.plain_ms is None:
-        why = translate(
-            "Figures",
-            "There is no comparison with plain decoding, whose cost was not known: it is measured while the "
-            "window is idle, and dropped if the computer became much slower or faster during the answer.",
-        )
-    elif stats.plain_ms < TRUSTED_PASS_MS:
-        why = translate(
-            "Figures",
-            "There is no comparison with plain decoding: its passes take only {cost} here, so the result "
-            "would say more about drawing the window than about drafting.",
-        ).format(cost=milliseconds(stats.plain_ms))
-    else:
-        why = translate(
-            "Figures",
-            "There is no comparison with plain decoding: no drafted token was accepted, so it was the computer "
-            "that was faster than when the cost of a pass was measured.",
-        )
-    return f"{words} {why}"
-
-
-def nothing_drafted(stats: RunStats) -> str:
-    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
-    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
-    return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
-
-
-def _kept_part(stats: RunStats) -> tuple[str, str]:
-    if not stats.proposed:
-        return figure_words(stats), nothing_drafted(stats)
-    words = translate("Figures", "{number} drafted, {share} accepted")
-    meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
-    return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
-
-
-def _plain_part(stats: RunStats, speedup: float) -> tuple[str, str]:
-    words = translate("Figures", "{number}× plain").format(number=locale().toString(speedup, "f", 2))
-    meaning = translate(
-        "Figures",
-        "Compared with plain decoding on this model with this much context: its passes of one token take "
-        "{cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected "
-        "by later passes.",
-    )
-    plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
-    said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
-    if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:
-        return words, said
-    # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
-    share = translate(
-        "Figures",
-        "With passes this short, drawing the window takes a share of the processor's time. It counts for "
-        "this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came "
-        "within {median}.",
-    )
-    return words, f"{said} {share.format(median=milliseconds(stats.inter_token_ms_p50))}"
-
-
-def footer(stats: RunStats | None) -> str:
-    """The line of figures below a finished answer."""
-    return " · ".join(text for text, _ in footer_parts(stats))
 
 
 def context(used: int, size: int) -> str:

@@ -26,8 +26,8 @@ from engine.records import Mode, Problem, RunStats, TokenSpan
 from ui.composer.composer import Composer
 from ui.conversations.sidebar import Sidebar
 from ui.statistics.panel import StatsPanel
+from ui.text.answer_figures import footer
 from ui.text.builtin_models import DEMO_NOTE, TINY_NOTE
-from ui.text.formatting import footer
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme

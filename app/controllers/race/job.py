@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from app.domain.errors import RaceStoreError
 from app.domain.model_name import model_name, name_of_file, shown_name
-from app.domain.speed.pair_speed import RaceSpeed
+from app.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.domain.speed.races import (
     SURE_PERCENT,
     LaneChoice,
@@ -164,7 +164,9 @@ class RaceJob:
                 lane.stats.tokens,
             )
             try:
-                self._speeds.add_race(model_name(ready.target), model_name(ready.draft), speed)
+                self._speeds.add_race(
+                    model_name(ready.target), credited_draft(lane.stats, model_name(ready.draft)), speed
+                )
             except OSError:
                 log.exception("how fast the pair was could not be kept")
 

@@ -5,10 +5,12 @@ A pair is named as figures are kept (`app.domain.model_name`); the draft is "" w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.records import Mode, RunStats
+from app.domain.speed.verdict import Missing, SpeedVerdict, judge
+from app.domain.sums import draft_in
+from engine.records import Mode, RunStats, Source
 
 MOST_ANSWERS = 50
 MOST_RACES = 10
@@ -20,7 +22,7 @@ ENOUGH_ANSWERS = 5  # until something is advised by them
 class AnswerSpeed:
     """One answer. ``plain_s`` is what plain decoding would have taken for it; None where its cost was not measured.
 
-    ``ended_at``: seconds since 1970.
+    ``decode_s`` is without the draft model's reading of the prompt. ``ended_at``: seconds since 1970.
     """
 
     ended_at: float
@@ -34,8 +36,8 @@ class AnswerSpeed:
 
     @property
     def speedup(self) -> float | None:
-        """Speed over that of plain decoding."""
-        return self.plain_s / self.decode_s if self.plain_s and self.decode_s > 0 else None
+        """Speed over that of plain decoding, where it is told (`app.domain.speed.verdict`)."""
+        return judged([self]).speedup
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -72,10 +74,15 @@ class PairSpeed:
     @property
     def speedup(self) -> float | None:
         """Of the kept answers together, a long one weighing more; None of too few tokens."""
+        return self.verdict.speedup
+
+    @property
+    def verdict(self) -> SpeedVerdict:
+        """What the kept answers say together."""
         compared = [each for each in self.answers if each.plain_s and each.decode_s > 0]
         if sum(each.tokens for each in compared) < FEWEST_TOKENS:
-            return None
-        return sum(each.plain_s or 0.0 for each in compared) / sum(each.decode_s for each in compared)
+            return SpeedVerdict(missing=Missing.NOT_SETTLED)
+        return judged(compared)
 
     @property
     def num_compared(self) -> int:
@@ -96,17 +103,33 @@ class PairSpeed:
 
     @property
     def is_losing(self) -> bool:
-        """Whether enough answers were slower than plain decoding, together."""
-        speedup = self.speedup
-        return speedup is not None and speedup < 1.0 and self.num_compared >= ENOUGH_ANSWERS
+        """Whether enough answers were slower than plain decoding, together and beyond chance."""
+        return self.verdict.is_loss and self.num_compared >= ENOUGH_ANSWERS
+
+
+def judged(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
+    """What answers say together of drafting."""
+    return judge(
+        tokens=sum(each.tokens for each in answers),
+        seconds=sum(each.decode_s for each in answers),
+        plain_s=sum(each.plain_s or 0.0 for each in answers),
+        proposed=sum(each.proposed for each in answers),
+        accepted=sum(each.accepted for each in answers),
+    )
 
 
 def answer_speed(run: RunStats, temperature: float, ended_at: float) -> AnswerSpeed:
     """What is kept of a run."""
     plain_s = run.tokens * run.plain_ms / 1000.0 if run.plain_ms is not None else None
     return AnswerSpeed(
-        ended_at, run.mode.value, temperature, run.tokens, run.decode_s, plain_s, run.proposed, run.accepted
+        ended_at, run.mode.value, temperature, run.tokens, run.generation_s, plain_s, run.proposed, run.accepted
     )
+
+
+def credited_draft(stats: RunStats, draft: str) -> str:
+    """The draft that a lane's speed is credited to: "" where most accepted tokens came from text."""
+    by_draft = stats.provenance.get(Source.DRAFT, 0) + stats.provenance.get(Source.HEAD, 0)
+    return draft_in(stats.mode, draft) if 2 * by_draft >= stats.accepted else ""
 
 
 def newest(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:

@@ -153,6 +153,20 @@ def test_a_stop_ends_the_reading_of_a_long_prompt_and_nothing_is_proposed() -> N
     assert not drafter.was_stopped
 
 
+def test_what_it_read_of_the_prompt_is_told_but_not_what_it_missed_of_the_answer() -> None:
+    drafter = drafter_of(MarkovModel(LOGITS, n_ctx=4096))
+    told: list[float] = []
+    drafter.on_prompt_read = told.append
+    history = np.arange(1000, dtype=np.int32) % N_VOCAB
+    drafter.begin(history, Sampler(SamplingParams(temperature=0.0)))
+    drafter.propose(history, 1)
+    drafter.observe(0)
+    assert len(told) == 1
+    assert told[0] > 0.0
+    drafter.propose(np.arange(1200, dtype=np.int32) % N_VOCAB, 1)  # so much came while it rested
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("count", [1, 4])
 def test_of_candidates_it_proposes_the_argmax_path_too(count: int) -> None:
     history = np.array([1, 2, 3], dtype=np.int32)

@@ -39,8 +39,9 @@ from ui.composer.placeholders import placeholders
 from ui.settings.builtin_prompts import builtin_prompts
 from ui.settings.dialog import SettingsDialog
 from ui.settings.prompts_page import PromptsPage
+from ui.text.answer_figures import footer
 from ui.text.catalogues import ENGLISH, install_language, system_language
-from ui.text.formatting import count, figure, footer, number_text, percent, speed, times_plain
+from ui.text.formatting import count, figure, number_text, percent, speed, times_plain
 from ui.text.language import translate
 from ui.window.main_window import MainWindow
 from ui.window.shortcuts_dialog import ShortcutsDialog

@@ -13,7 +13,8 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QLabel, QToolTip
 
 from engine.records import RunStats
-from ui.text.formatting import footer_parts, hover
+from ui.text.answer_figures import footer_parts
+from ui.text.formatting import hover
 from ui.theme.theme import Theme
 
 SEPARATOR = " · "

@@ -152,11 +152,11 @@ def test_the_session_goes_on_as_it_was(session: Session, store: RaceStore) -> No
 
 
 def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: RaceStore) -> None:
-    lanes = (PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX, 4))
+    lanes = (PLAIN_LANE, LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.SUFFIX, 4))
     result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
     pair = speeds(store).get("paceline-tiny-target", "paceline-tiny-draft").race
     assert pair is not None
-    assert (pair.mode, pair.rounds, pair.tokens) == ("auto", 2, 32)
+    assert (pair.mode, pair.rounds, pair.tokens) == ("draft", 2, 32)
     assert pair.speedup == pytest.approx(result.verdicts[0].ratio, rel=1e-4)
     alone = speeds(store).get("paceline-tiny-target", "").race
     assert alone is not None
@@ -178,7 +178,7 @@ def test_two_drafts_race_each_other_under_their_names(session: Session, store: R
 
 def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceStore) -> None:
     other = LaneChoice(Mode.OFF, target=str(builtin_draft()), target_name="The small one")
-    result = result_of(race(session, store, replace(SETUP, lanes=(other, PLAIN_LANE, AUTO_LANE))))
+    result = result_of(race(session, store, replace(SETUP, lanes=(other, PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))))
     by_lane = {verdict.lane: verdict for verdict in result.verdicts}
     assert {number: verdict.base for number, verdict in by_lane.items()} == {0: 1, 2: 1}
     assert [by_lane[number].are_alike for number in (0, 2)] == [False, True]

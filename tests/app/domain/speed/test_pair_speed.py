@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed
-from engine.records import Mode, RunStats
+from app.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed, credited_draft
+from engine.records import Mode, RunStats, Source
 
 
 def answer(plain_s: float | None, decode_s: float = 1.0, tokens: int = 50) -> AnswerSpeed:
@@ -43,6 +43,21 @@ def test_the_newest_race_of_auto_counts_before_those_of_other_modes() -> None:
     assert PairSpeed("t", "d", races=races).race == races[1]
     assert PairSpeed("t", "d", races=races[:1]).race == races[0]
     assert PairSpeed("t", "d").race is None
+
+
+def test_a_lane_whose_tokens_came_from_text_is_not_credited_to_the_draft() -> None:
+    by_text = RunStats(mode=Mode.AUTO, accepted=40, provenance={Source.NGRAM: 30, Source.DRAFT: 10})
+    assert credited_draft(by_text, "d") == ""
+    by_draft = RunStats(mode=Mode.AUTO, accepted=40, provenance={Source.NGRAM: 10, Source.DRAFT: 30})
+    assert credited_draft(by_draft, "d") == "d"
+    assert credited_draft(RunStats(mode=Mode.NGRAM), "d") == ""
+    assert credited_draft(RunStats(mode=Mode.DRAFT, proposed=9), "d") == "d"
+
+
+def test_answers_that_kept_nothing_are_no_gain() -> None:
+    kept_nothing = AnswerSpeed(1.0, "auto", 0.8, 100, 1.0, 1.4, 10, 0)
+    assert PairSpeed("t", "d", (kept_nothing,)).speedup is None
+    assert kept_nothing.speedup is None
 
 
 def test_a_run_is_kept_by_its_counters() -> None:

@@ -1,0 +1,134 @@
+"""What is said of one answer: the line below it, and its speed beside that of plain decoding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.speed.verdict import answer_verdict
+from engine.records import Mode, RunStats
+from ui.text import answer_figures
+from ui.text.formatting import milliseconds
+
+DRAFTED = RunStats(mode=Mode.AUTO, tokens=100, passes=60, proposed=60, accepted=40, decode_s=2.0, plain_ms=30.0)
+
+
+@pytest.mark.parametrize(
+    ("stats", "headline", "basis"),
+    [
+        (DRAFTED, "1.50× faster", "as measured on this computer."),
+        (replace(DRAFTED, decode_s=3.0), "About as fast as plain", "as measured on this computer."),
+        (replace(DRAFTED, decode_s=6.0), "2.00× slower", "as measured on this computer."),
+        (replace(DRAFTED, accepted=0), "Not compared", "no drafted token was accepted"),
+        (replace(DRAFTED, plain_ms=None), "Not compared", "its cost was not measured"),
+        (replace(DRAFTED, plain_ms=1.0), "Not compared", "its passes take only 1.00 ms here"),
+        (replace(DRAFTED, proposed=0, accepted=0), "Plain decoding", "this was plain decoding itself."),
+        (RunStats(), "-", "There is nothing to compare yet."),
+    ],
+)
+def test_the_headline_is_told_with_what_it_rests_on(stats: RunStats, headline: str, basis: str) -> None:
+    verdict = answer_verdict(stats)
+    assert answer_figures.verdict_words(verdict) == headline
+    assert basis in answer_figures.basis_words(verdict, stats)
+
+
+def test_what_the_draft_read_of_the_prompt_is_told_apart() -> None:
+    stats = replace(DRAFTED, decode_s=5.0, draft_prompt_s=3.0)
+    assert stats.tokens_per_second == pytest.approx(50.0)
+    verdict = answer_verdict(stats)
+    assert answer_figures.verdict_words(verdict) == "1.50× faster"
+    reading = "The draft model read the prompt in 3.00 s, which is not counted here."
+    assert answer_figures.basis_words(verdict, stats).endswith(reading)
+    assert dict(answer_figures.footer_parts(stats))["1.50× plain"].endswith(reading)
+
+
+def test_within_noise_the_line_below_an_answer_claims_no_difference() -> None:
+    assert "about as fast as plain" in answer_figures.footer(replace(DRAFTED, decode_s=3.06))
+
+
+def test_footer_tells_speed_passes_and_acceptance() -> None:
+    stats = RunStats(mode=Mode.DRAFT, tokens=412, passes=152, proposed=210, accepted=143, decode_s=10.0)
+    assert answer_figures.footer(stats) == "41.2 tok/s · 2.7 tokens per pass · 210 drafted, 68% accepted · draft"
+
+
+def test_footer_tells_the_gain_over_plain_where_it_was_measured() -> None:
+    stats = RunStats(mode=Mode.DRAFT, tokens=388, passes=143, proposed=210, accepted=143, decode_s=9.42, plain_ms=39.3)
+    assert (
+        answer_figures.footer(stats)
+        == "41.2 tok/s · 2.7 tokens per pass · 1.62× plain · 210 drafted, 68% accepted · draft"
+    )
+    meanings = dict(answer_figures.footer_parts(stats))
+    said = meanings["1.62× plain"]
+    assert "its passes of one token take 39.3 ms here, so it would run at 25.4 tok/s" in said
+    assert "measured while the window is idle" in said
+    assert "drawing" not in said
+    assert all(meanings.values())
+    assert "plain" not in answer_figures.footer(replace(stats, plain_ms=None))
+
+
+@pytest.mark.parametrize(("plain_ms", "told"), [(2.0, True), (4.99, True), (5.0, False), (39.3, False)])
+def test_short_passes_say_that_painting_takes_a_share(plain_ms: float, told: bool) -> None:
+    stats = RunStats(
+        mode=Mode.AUTO,
+        tokens=200,
+        passes=150,
+        proposed=90,
+        accepted=50,
+        decode_s=0.237,
+        plain_ms=plain_ms,
+        inter_token_ms_p50=0.41,
+    )
+    meaning = next(meaning for text, meaning in answer_figures.footer_parts(stats) if text.endswith("plain"))
+    assert ("drawing the window takes a share" in meaning) is told
+    assert ("Half of the tokens came within 0.41 ms" in meaning) is told
+
+
+@pytest.mark.parametrize("plain_ms", [0.37, 1.99])
+def test_where_the_window_decides_the_comparison_none_is_made(plain_ms: float) -> None:
+    stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=0.237, plain_ms=plain_ms)
+    assert stats.speedup is not None
+    assert "× plain" not in answer_figures.footer(stats)
+    told = answer_figures.footer_parts(stats)[0][1]
+    assert "Not compared with plain decoding" in told
+    assert f"take only {milliseconds(plain_ms)} here" in told
+
+
+def test_why_no_comparison_is_made_is_reported_where_tokens_were_drafted_and_only_there() -> None:
+    stats = RunStats(tokens=200, passes=150, proposed=90, accepted=50, decode_s=3.0, plain_ms=30.0)
+    assert "Not compared" not in answer_figures.footer_parts(stats)[0][1]
+    assert "its cost was not measured" in answer_figures.footer_parts(replace(stats, plain_ms=None))[0][1]
+    assert "Not compared" not in answer_figures.footer_parts(RunStats(tokens=100, passes=100, decode_s=4.0))[0][1]
+    kept_nothing = replace(stats, tokens=107, passes=107, proposed=28, accepted=0)
+    assert "no drafted token was accepted, so it was the computer" in answer_figures.footer_parts(kept_nothing)[0][1]
+    assert "\N{MULTIPLICATION SIGN} plain" not in answer_figures.footer(kept_nothing)
+
+
+def test_footer_of_plain_decoding_claims_no_acceptance() -> None:
+    stats = RunStats(mode=Mode.OFF, tokens=100, passes=100, decode_s=4.0)
+    assert answer_figures.footer(stats) == "25.0 tok/s · 1.0 tokens per pass · nothing drafted · plain"
+
+
+def test_the_footer_says_why_nothing_was_drafted() -> None:
+    decisions = (
+        "auto, paced by measured costs",
+        "token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here",
+        "token 9: 2 to 1 thread: another program uses the cores",
+    )
+    stats = RunStats(mode=Mode.AUTO, tokens=100, passes=100, decode_s=4.0, decisions=decisions)
+    meanings = dict(answer_figures.footer_parts(stats))
+    why = "Token 1: draft paused: 31% of its first tokens are expected to be accepted, 44% needed here."
+    meaning = meanings["nothing drafted: the draft would not pay off"]
+    assert f"one token of the target. {why}" in meaning
+    assert meaning.endswith("text that repeats is drafted without one.")
+    assert meanings["auto"] == f"How tokens were proposed. {why}"
+    assert dict(answer_figures.footer_parts(replace(stats, decisions=())))["auto"] == "How tokens were proposed."
+
+
+def test_footer_shows_a_dash_for_a_speed_not_measured() -> None:
+    assert answer_figures.footer(RunStats(tokens=3, passes=3)).startswith("- tok/s")
+
+
+@pytest.mark.parametrize("stats", [None, RunStats()])
+def test_no_footer_without_tokens(stats: RunStats | None) -> None:
+    assert answer_figures.footer(stats) == ""

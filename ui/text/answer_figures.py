@@ -1,0 +1,162 @@
+"""The figures of one answer in words: the line below it, and its speed beside that of plain decoding."""
+
+from __future__ import annotations
+
+from app.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
+from engine.records import RunStats
+from ui.text.engine_words import drafting_reason
+from ui.text.formatting import UNKNOWN, count, duration, milliseconds, percent, speed, times_plain
+from ui.text.language import locale, mark, translate
+from ui.text.mode_words import mode_word
+from ui.text.nothing_drafted import figure_words, help_words
+from ui.text.setting_words import sentence
+
+SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
+
+_MISSING = {
+    Missing.NO_TOKENS: mark("SpeedVerdict", "There is nothing to compare yet."),
+    Missing.NOTHING_DRAFTED: mark("SpeedVerdict", "Nothing was drafted: this was plain decoding itself."),
+    Missing.PLAIN_UNKNOWN: mark(
+        "SpeedVerdict",
+        "Not compared with plain decoding: its cost was not measured yet, or the computer became much slower or "
+        "faster during the answer.",
+    ),
+    Missing.SHORT_PASSES: mark(
+        "SpeedVerdict",
+        "Not compared with plain decoding: its passes take only {cost} here, so the result would say more about "
+        "drawing the window than about drafting.",
+    ),
+    Missing.NOTHING_ACCEPTED: mark(
+        "SpeedVerdict",
+        "Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.",
+    ),
+}
+
+
+def verdict_words(verdict: SpeedVerdict) -> str:
+    """The verdict in a few words: ``1.62× faster``."""
+    if verdict.speedup is not None:
+        return faster_words(verdict)
+    if verdict.missing is Missing.NOTHING_DRAFTED:
+        return translate("SpeedVerdict", "Plain decoding")
+    if verdict.missing in (None, Missing.NO_TOKENS):
+        return UNKNOWN
+    if verdict.missing is Missing.NOT_SETTLED:
+        return translate("SpeedVerdict", "Comparing …")
+    return translate("SpeedVerdict", "Not compared")
+
+
+def faster_words(verdict: SpeedVerdict) -> str:
+    """How much faster or slower than plain decoding."""
+    speedup = verdict.speedup
+    if speedup is None:
+        return UNKNOWN
+    if verdict.is_even:
+        return translate("SpeedVerdict", "About as fast as plain")
+    faster, slower = translate("SpeedVerdict", "{times} faster"), translate("SpeedVerdict", "{times} slower")
+    return faster.format(times=times_plain(speedup)) if speedup > 1 else slower.format(times=times_plain(1 / speedup))
+
+
+def missing_words(verdict: SpeedVerdict, plain_ms: float | None) -> str:
+    """Why nothing is told, as a sentence; empty where something is. ``plain_ms``: what a plain pass takes."""
+    if verdict.missing not in _MISSING:
+        return ""
+    return translate("SpeedVerdict", _MISSING[verdict.missing]).format(cost=milliseconds(plain_ms))
+
+
+def basis_words(verdict: SpeedVerdict, stats: RunStats, *, live: bool = False) -> str:
+    """What the verdict on an answer rests on, or why there is none; and what it leaves out.
+
+    While an answer is made, ``live``, it is always the same sentence, so that nothing below it moves.
+    """
+    basis = translate("SpeedVerdict", "Compared with plain decoding, as measured on this computer.")
+    if live:
+        return basis
+    return f"{missing_words(verdict, stats.plain_ms) or basis} {draft_reading_words(stats)}".rstrip()
+
+
+def draft_reading_words(stats: RunStats) -> str:
+    """What the draft model's reading of the prompt took; empty where it read none."""
+    if not stats.draft_prompt_s:
+        return ""
+    words = translate("SpeedVerdict", "The draft model read the prompt in {time}, which is not counted here.")
+    return words.format(time=duration(stats.draft_prompt_s))
+
+
+# ---- the line below an answer ----------------------------------------------------------------------------------------
+
+
+def footer_parts(stats: RunStats | None) -> list[tuple[str, str]]:
+    """The figures below a finished answer, the most telling first, each with the sentence how it is measured."""
+    if stats is None or not stats.tokens:
+        return []
+    verdict = answer_verdict(stats)
+    passes = UNKNOWN if stats.tokens_per_pass is None else locale().toString(stats.tokens_per_pass, "f", 1)
+    parts = [
+        (speed(stats.tokens_per_second), _speed_words(stats, verdict)),
+        (
+            translate("Figures", "{number} tokens per pass").format(number=passes),
+            translate("Figures", "Tokens per forward pass of the target; plain decoding is 1.0."),
+        ),
+    ]
+    if verdict.speedup is not None:
+        parts.append(_plain_part(stats, verdict))
+    how = translate("Figures", "How tokens were proposed.")
+    return [*parts, _kept_part(stats), (mode_word(stats.mode), f"{how} {_why(stats)}".rstrip())]
+
+
+def _speed_words(stats: RunStats, verdict: SpeedVerdict) -> str:
+    """What the speed is, and why it is not compared with plain decoding where tokens were drafted and it is not."""
+    words = translate("Figures", "Tokens per second, from the end of reading the prompt to the last token.")
+    return f"{words} {missing_words(verdict, stats.plain_ms)}".rstrip() if stats.proposed else words
+
+
+def _why(stats: RunStats) -> str:
+    """Why tokens were proposed or not at the end of the answer, as a sentence; empty where nothing is known of it."""
+    reason = drafting_reason(stats.decisions)
+    return f"{sentence(reason)}." if reason else ""
+
+
+def nothing_drafted(stats: RunStats) -> str:
+    """What an answer without a drafted token has in place of figures about them: that it is so, and why."""
+    meaning = translate("Figures", "No tokens were proposed: every pass gave one token of the target.")
+    return " ".join(filter(None, (meaning, _why(stats), help_words(stats))))
+
+
+def _kept_part(stats: RunStats) -> tuple[str, str]:
+    if not stats.proposed:
+        return figure_words(stats), nothing_drafted(stats)
+    words = translate("Figures", "{number} drafted, {share} accepted")
+    meaning = translate("Figures", "How many of the drafted tokens the target accepted.")
+    return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning
+
+
+def _plain_part(stats: RunStats, verdict: SpeedVerdict) -> tuple[str, str]:
+    if verdict.is_even:
+        words = translate("Figures", "about as fast as plain")
+    else:
+        words = translate("Figures", "{number}× plain").format(number=locale().toString(verdict.speedup or 0.0, "f", 2))
+    meaning = translate(
+        "Figures",
+        "Compared with plain decoding on this model with this much context: its passes of one token take "
+        "{cost} here, so it would run at {speed}. That is measured while the window is idle, and corrected "
+        "by later passes.",
+    )
+    plain = 1000.0 / stats.plain_ms if stats.plain_ms else None
+    said = meaning.format(cost=milliseconds(stats.plain_ms), speed=speed(plain))
+    said = f"{said} {draft_reading_words(stats)}".rstrip()
+    if stats.plain_ms is None or stats.plain_ms >= SHORT_PASS_MS or stats.inter_token_ms_p50 is None:
+        return words, said
+    # Where a pass takes 0.4 ms one token in a hundred took 18 ms, and the figure was half of what it should be.
+    share = translate(
+        "Figures",
+        "With passes this short, drawing the window takes a share of the processor's time. It counts for "
+        "this answer, but not for plain decoding, so the figure is rather too low. Half of the tokens came "
+        "within {median}.",
+    )
+    return words, f"{said} {share.format(median=milliseconds(stats.inter_token_ms_p50))}"
+
+
+def footer(stats: RunStats | None) -> str:
+    """The line of figures below a finished answer."""
+    return " · ".join(text for text, _ in footer_parts(stats))
