@@ -425,12 +425,6 @@ class RunStats:
         return max(self.decode_s - self.draft_prompt_s, 0.0)
 
     @property
-    def speedup(self) -> float | None:
-        """Tokens per second over those of plain decoding, whose cost was measured on this model and machine."""
-        speed = self.tokens_per_second
-        return None if speed is None or self.plain_ms is None else speed * self.plain_ms / 1000.0
-
-    @property
     def accepted_lengths(self) -> tuple[int, ...]:
         """How many passes kept exactly 0, 1, 2 ... of their proposed tokens; passes without a proposal are left out."""
         if not self.proposed_by_depth:

@@ -38,11 +38,6 @@ class Sums:
     compared_s: float = 0.0
 
     @property
-    def speedup(self) -> float | None:
-        """Speed over that of plain decoding; None where its cost was not measured."""
-        return self.plain_s / self.compared_s if self.plain_s > 0 and self.compared_s > 0 else None
-
-    @property
     def saved_s(self) -> float | None:
         """Seconds less than plain decoding would have taken; negative where speculation cost time.
 

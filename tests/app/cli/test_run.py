@@ -29,7 +29,8 @@ KEYS = {
     "tokens_per_pass", "proposed", "accepted", "acceptance_rate", "accepted_by_depth", "seconds", "tokens_per_second",
     "prompt_tokens_per_second", "time_to_first_token_ms", "pass_ms_p50", "inter_token_ms_p50", "inter_token_ms_p95",
     "inter_token_ms_p99", "plain_ms", "speedup",
-    "draft_ms", "draft_prompt_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back", "forced_proposed", "forced_accepted",
+    "draft_ms", "draft_prompt_ms", "verify_ms", "sample_ms", "rollback_ms", "rolled_back",
+    "forced_proposed", "forced_accepted",
     "replayed", "tie_checks", "tie_tokens", "tie_ms", "proposed_by_depth", "provenance", "decisions",
 }  # fmt: skip
 pytestmark = pytest.mark.usefixtures("tried")

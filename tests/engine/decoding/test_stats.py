@@ -45,9 +45,8 @@ def test_passes_by_the_number_of_tokens_kept() -> None:
     assert RunStats().accepted_lengths == ()
 
 
-def test_the_gain_over_plain_decoding_needs_its_cost() -> None:
-    assert RunStats(tokens=10, decode_s=1.0).speedup is None
-    assert RunStats(tokens=10, decode_s=1.0, plain_ms=150.0).speedup == pytest.approx(1.5)
+def test_the_drafts_reading_of_the_prompt_is_no_generation() -> None:
+    assert RunStats(tokens=10, decode_s=3.0, draft_prompt_s=1.0).tokens_per_second == pytest.approx(5.0)
 
 
 def test_a_passs_time_is_spread_over_its_tokens() -> None:
