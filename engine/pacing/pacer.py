@@ -217,6 +217,7 @@ class Pacer:
         self._begun.add(kind)
         self.experience, self._predicted = self._by_kind.setdefault(kind, Experience(greedy=greedy)), None
         self.experience.begin()
+        self.explanation.begin()
         if self.recapture is not None:
             self.recapture.begin()
 
@@ -523,7 +524,7 @@ class Pacer:
             else:
                 recovery = self.recovery
                 rejection_ms = recovery.rejection_ms(self.curve) if recovery and not recovery.num_snapshots else None
-                as_asked = choice is Choice.DRAFT
+                as_asked = state == reasons.AS_ASKED
                 sentence = reasons.not_paying(
                     accepted, self.break_even(), rejection_ms, as_asked=as_asked, is_observed=is_observed
                 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engine.sentences import Sentence, said
 
 TEXT = said("n-gram on: the text repeats")
-TEXT_RESTS = "text rests"  # a state, beside the choices of a pass
+TEXT_RESTS, AS_ASKED = "text rests", "as asked"  # states, beside the choices of a pass
 _HALVINGS = 12
 _PATIENCE = 3  # texts in a row that were not worth proposing
 
@@ -19,6 +19,11 @@ class Explanation:
         self.state = self._last_choice = ""
         self.reason = ""
         self._num_idle = 0
+
+    def begin(self) -> None:
+        """Another answer begins: that drafting was asked for in the last one explains nothing of it."""
+        if self.state == AS_ASKED:
+            self.state = self.reason = ""
 
     def next_state(self, choice: str, *, is_probe: bool, pays: bool, has_model: bool, has_text: bool) -> str | None:
         """What to say something about: the state that begins with this choice; None where nothing changes.
@@ -35,7 +40,7 @@ class Explanation:
         again, self._last_choice = choice == self._last_choice, choice
         self._num_idle = self._num_idle + has_text if choice == "plain" else 0
         if choice == "draft":
-            state = "draft" if pays else "plain"
+            state = "draft" if pays else AS_ASKED
             if is_probe:
                 return None
         elif choice == "text":

@@ -16,6 +16,7 @@ from ui.statistics.plots import Part, Sparkline, StackedBar
 from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
 from ui.text.answer_figures import nothing_drafted
+from ui.text.engine_words import drafting_reason
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.text.problem_words import in_language
@@ -383,7 +384,8 @@ class NowPage(StatsPage):
             return
         self._shown_decisions = stats.decisions
         reasons = [sentence(in_language(reason)) for reason in stats.decisions]
-        text = f"{reasons[-1]}." if reasons else UNKNOWN
+        newest = dict.fromkeys(filter(None, (sentence(drafting_reason(stats.decisions)), *reasons[-1:])))
+        text = " ".join(f"{reason}." for reason in newest) or UNKNOWN
         if text != self.why.text():
             self.why.setText(text)
             words = " ".join([help_of("why"), *(f"{reason}." for reason in reasons)])

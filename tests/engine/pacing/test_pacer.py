@@ -284,6 +284,31 @@ def test_text_that_does_not_pay_is_reported_where_there_is_no_draft_model() -> N
     assert looked_up.pacer.reason.startswith("text lookup paused")
 
 
+def test_a_draft_that_is_left_out_beside_text_is_named_with_its_cost() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=0.62 * STAIRCASE[1])
+    pacer.experience.drafted.observe([0] * 40, 1)
+    for _ in range(60):
+        decision = pacer.choose(text(8, 3), has_model=True, limit=32)
+        if decision.choice is Choice.TEXT:
+            pacer.observe_text(text(8, 3)[: decision.depth], decision.depth)
+    cost = round(pacer.draft_step_ms / pacer.plain_ms * 100)
+    assert pacer.reason.startswith(
+        f"n-gram on: the text repeats; the draft is not used: a drafted token costs {cost}% of a pass, "
+    )
+
+
+def test_that_drafting_was_asked_for_is_not_said_of_the_next_answer() -> None:
+    pacer = Pacer(CostCurve(STAIRCASE), draft_step_ms=2.0 * STAIRCASE[1])
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32, may_pause=False)
+    assert pacer.reason.startswith("draft on as chosen")
+    pacer.begin()
+    assert pacer.reason == ""
+    for _ in range(3):
+        pacer.choose([], has_model=True, limit=32)
+    assert pacer.reason.startswith("draft paused")
+
+
 def test_one_text_that_does_not_pay_says_nothing() -> None:
     pacer = Pacer(CostCurve(STAIRCASE))
     pacer.choose(text(1, 1), has_model=False, limit=32)
