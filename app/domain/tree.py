@@ -82,6 +82,12 @@ class MessageTree:
             shown[parent] = instead if instead in left else next(iter(before), None)
         return MessageTree(left, shown)
 
+    def versions_beside(self, message_id: int) -> tuple[int, ...]:
+        """Give the other versions of a message, the one to show in its place first."""
+        siblings = self.siblings(message_id)
+        at = siblings.index(message_id)
+        return (*siblings[:at][-1:], *siblings[at + 1 :], *siblings[: max(at - 1, 0)])
+
     def siblings(self, message_id: int) -> tuple[int, ...]:
         """Give all versions of a message, itself among them, in the order of arrival."""
         parent = self.parents.get(message_id)

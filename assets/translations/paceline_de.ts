@@ -2974,6 +2974,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Neuer Chat ab hier</translation>
     </message>
     <message>
+        <source>Delete this message</source>
+        <translation>Diese Nachricht löschen</translation>
+    </message>
+    <message>
         <source>Delete from here on</source>
         <translation>Ab hier löschen</translation>
     </message>

@@ -33,7 +33,8 @@ class MessageArea(QScrollArea):
         answer_edited(int, str): other words are to stand beside an answer, as another version.
         edit_typed(int, str): a message and what its editor holds; empty where it was left.
         attachment_opened(int), attachments_left_out(int, object): as `UserCard` has them.
-        version_requested(int), delete_requested(int): another version is to be shown; a message and all after it goes.
+        version_requested(int): another version is to be shown.
+        delete_requested(int), delete_one_requested(int): a message goes, and all after it; a message alone.
         branch_requested(int): a chat of its own is to go on from a message.
         race_requested(int): the question of a message is to be raced.
         link_activated(str): a link was activated; nothing has been opened.
@@ -50,6 +51,7 @@ class MessageArea(QScrollArea):
     attachments_left_out = Signal(int, object)
     version_requested = Signal(int)
     delete_requested = Signal(int)
+    delete_one_requested = Signal(int)
     race_requested = Signal(int)
     branch_requested = Signal(int)
     link_activated = Signal(str)
@@ -129,6 +131,7 @@ class MessageArea(QScrollArea):
             answer.link_activated.connect(self.link_activated)
         card.version_requested.connect(self.version_requested)
         card.delete_requested.connect(self.delete_requested)
+        card.delete_one_requested.connect(self.delete_one_requested)
         card.race_requested.connect(self.race_requested)
         card.branch_requested.connect(self.branch_requested)
         self.menus.connect_card(card)

@@ -51,8 +51,10 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     branch = translate("MessageMenu", "New chat from here")
     menu.addAction(theme.icon("message-square"), branch, lambda: card.branch_requested.emit(card.message_id))
     menu.addSeparator()
+    delete_one = translate("MessageMenu", "Delete this message")
+    menu.addAction(theme.icon("trash-2"), delete_one, lambda: card.delete_one_requested.emit(card.message_id))
     delete = translate("MessageMenu", "Delete from here on")
-    menu.addAction(theme.icon("trash-2"), delete, lambda: card.delete_requested.emit(card.message_id))
+    menu.addAction(delete, lambda: card.delete_requested.emit(card.message_id))
     return menu
 
 

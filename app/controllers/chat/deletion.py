@@ -47,6 +47,9 @@ class DeletionController:
     def _connect(self) -> None:
         bar = self._window.undo_bar
         self._window.transcript.delete_requested.connect(self.delete_messages)
+        self._window.transcript.delete_one_requested.connect(
+            lambda message_id: self.delete_messages(message_id, alone=True)
+        )
         self._window.sidebar.library_signals.folder_deleted.connect(self.delete_folder)
         bar.undone.connect(self.take_back)
         bar.expired.connect(self.wipe)
@@ -79,13 +82,14 @@ class DeletionController:
         else:
             self._conversations.refresh()
 
-    def delete_messages(self, message_id: int) -> None:
-        """Take a message and all that follows it out of sight, in all branches."""
+    def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
+        """Take a message out of sight, ``alone`` or with all that follows it in all branches."""
         if self._answers.is_answering_in(self._conversations.current_id):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
         deletions = self._store.deletions
-        branch = self._attempt(lambda: deletions.mark_branch(message_id, datetime.now(UTC)))
+        mark = deletions.mark_message if alone else deletions.mark_branch
+        branch = self._attempt(lambda: mark(message_id, datetime.now(UTC)))
         if branch is None:
             return
 

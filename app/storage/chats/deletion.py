@@ -1,4 +1,4 @@
-"""Deleting that can be taken back: a chat is marked, a branch of messages is moved into a marked chat of its own.
+"""Deleting that can be taken back: a chat is marked, messages are moved into a marked chat of their own.
 
 What is marked is in no list, no search and no export. It is wiped a moment later, or when the file is opened next.
 """
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.domain.tree import MessageTree
 from app.storage.chats import conversations, messages
 from app.storage.chats.writer import DatabaseAccess
 from engine.records import Mode
@@ -17,7 +18,11 @@ from engine.records import Mode
 
 @dataclass(frozen=True, slots=True)
 class DeletedBranch:
-    """A message and all that followed it, in the marked chat ``kept_in``; ``shown``: it was the version shown there."""
+    """Messages in the marked chat ``kept_in``: one, ``message_id``, and all that followed it, or that one alone.
+
+    ``shown``: it was the version shown there. ``children`` followed it and stayed, below what it had followed or below
+    another version of it.
+    """
 
     kept_in: int
     conversation_id: int
@@ -25,6 +30,7 @@ class DeletedBranch:
     parent_id: int | None
     message_ids: tuple[int, ...]
     shown: bool
+    children: tuple[int, ...] = ()
 
 
 class Deletions:
@@ -44,7 +50,11 @@ class Deletions:
 
     def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
         """Take a message and all that follows it out of sight; None where it is gone."""
-        return self._access.write(lambda db: _set_aside(db, message_id, now))
+        return self._access.write(lambda db: _set_aside(db, message_id, now, alone=False))
+
+    def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
+        """Take one message out of sight; what follows it stays. None where it is gone."""
+        return self._access.write(lambda db: _set_aside(db, message_id, now, alone=True))
 
     def take_back_branch(self, branch: DeletedBranch) -> None:
         """Put messages back where they were, and show them where they were shown."""
@@ -72,23 +82,42 @@ def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
 
 
-def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime) -> DeletedBranch | None:
+def _set_aside(db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool) -> DeletedBranch | None:
     conversation_id = messages.conversation_of(db, message_id)
     if conversation_id is None:
         return None
     tree = messages.read_tree(db, conversation_id)
-    moved = tree.below(message_id)
+    moved = (message_id,) if alone else tree.below(message_id)
     kept_in = conversations.insert_conversation(db, "", Mode.OFF, None, now)
     _mark(db, kept_in, now)
     _move(db, moved, kept_in)
     messages.show_instead(db, conversation_id, tree, message_id)
     parent_id = tree.parents[message_id]
     shown = tree.shown.get(parent_id) in (message_id, None)
-    return DeletedBranch(kept_in, conversation_id, message_id, parent_id, moved, shown)
+    children = tuple(tree.children().get(message_id, ())) if alone else ()
+    if children:
+        _move_up(db, conversation_id, tree, message_id)
+    return DeletedBranch(kept_in, conversation_id, message_id, parent_id, moved, shown, children)
+
+
+def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
+    """Let what followed a message follow another version of it, or what it followed itself; show what was shown."""
+    at = tree.versions_beside(message_id)
+    heir = at[0] if at else tree.parents[message_id]
+    _follow(db, tree.children()[message_id], heir)
+    was_shown = tree.shown.get(tree.parents[message_id]) in (message_id, None)
+    if was_shown and (heir not in tree.children() or not at):
+        messages.show_below(db, conversation_id, heir, tree.shown.get(message_id))
+
+
+def _follow(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int | None) -> None:
+    sql = "UPDATE messages SET parent_id = ? WHERE id = ?"
+    db.executemany(sql, ((parent_id, message_id) for message_id in message_ids))
 
 
 def _put_back(db: sqlite3.Connection, branch: DeletedBranch) -> None:
     _move(db, branch.message_ids, branch.conversation_id)
+    _follow(db, branch.children, branch.message_id)
     if branch.shown:
         messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
     conversations.delete_conversation(db, branch.kept_in)

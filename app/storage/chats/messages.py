@@ -66,10 +66,9 @@ def show_message(db: sqlite3.Connection, message_id: int) -> int | None:
 
 def show_instead(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
     """Show another version in the place of a message that goes, where there is one; ``tree`` is as it was before."""
-    siblings, parent = tree.siblings(message_id), tree.parents[message_id]
+    parent = tree.parents[message_id]
     if tree.shown.get(parent) in (message_id, None):
-        at = siblings.index(message_id)
-        others = (*siblings[:at][-1:], *siblings[at + 1 :])
+        others = tree.versions_beside(message_id)
         show_below(db, conversation_id, parent, others[0] if others else None)
 
 

@@ -65,7 +65,14 @@ def test_the_other_mouse_button_offers_the_whole_message(page: MainWindow, qtbot
         menu.close()
     ask_for_menu(texts_of(page.transcript.cards[0])[0], QPoint(3, 3))
     menu = open_menu(qtbot)
-    assert words(menu) == ["Copy", "Edit", "Race this question…", "New chat from here", "Delete from here on"]
+    assert words(menu) == [
+        "Copy",
+        "Edit",
+        "Race this question…",
+        "New chat from here",
+        "Delete this message",
+        "Delete from here on",
+    ]
     menu.close()
 
 

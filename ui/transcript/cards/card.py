@@ -24,7 +24,8 @@ class MessageCard(QFrame):
 
     Signals:
         version_requested(int): another version of this message is to be shown.
-        delete_requested(int), menu_requested(object): the message and all after it; this card.
+        delete_requested(int), delete_one_requested(int): the message goes, and all after it; the message alone.
+        menu_requested(object): this card's menu is to open.
         branch_requested(int): a chat is to begin with all that is above this message, and with it.
         race_requested(int): the question that this is, or that this answers, is to be raced.
         context_menu_requested(object, object): this card, and the event that asks for what can be done with it.
@@ -32,6 +33,7 @@ class MessageCard(QFrame):
 
     version_requested = Signal(int)
     delete_requested = Signal(int)
+    delete_one_requested = Signal(int)
     race_requested = Signal(int)
     branch_requested = Signal(int)
     menu_requested = Signal(object)

@@ -179,6 +179,20 @@ def test_a_folder_that_nobody_wants_back_takes_nothing_along(chats: AppHarness, 
     assert chats.rows() == ["about zebras"]
 
 
+def test_one_message_goes_without_those_after_it_and_is_in_no_prompt(chats: AppHarness, qtbot: QtBot) -> None:
+    answer(chats, qtbot, "more", "Much more.")
+    before = texts(chats.messages())
+    gone = chats.messages()[1]
+    chats.window.transcript.delete_one_requested.emit(gone.id)
+    assert texts(chats.messages()) == [before[0], *before[2:]]
+    assert texts(chats.window.shown[-1][1]) == [before[0], *before[2:]]
+    answer(chats, qtbot, "and then", "That.")
+    assert gone.text not in [message.content for message in chats.engine.requests[-1].messages]
+    chats.window.transcript.delete_one_requested.emit(chats.messages()[0].id)
+    qtbot.mouseClick(bar(chats).undo_button, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
+    assert texts(chats.messages()) == [before[0], *before[2:], "and then", "That."]
+
+
 def test_messages_come_back_as_well(chats: AppHarness, qtbot: QtBot) -> None:
     answer(chats, qtbot, "more", "Much more.")
     before = texts(chats.messages())

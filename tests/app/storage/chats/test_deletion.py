@@ -111,6 +111,68 @@ def test_a_branch_comes_back_beside_what_was_asked_meanwhile(store: ChatStore) -
     assert views[2].versions == (second.question.id, other.question.id)
 
 
+def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
+    chat = ask(store, None, "one").conversation_id
+    second = ask(store, chat, "two about zebras")
+    ask(store, chat, "three")
+    before = texts(store.messages(chat))
+    for gone in (second.question.id, second.answer.id):
+        branch = store.deletions.mark_message(gone, NOW)
+        assert branch is not None
+        at = 2 if gone == second.question.id else 3
+        assert texts(store.messages(chat)) == [*before[:at], *before[at + 1 :]]
+        assert not any(view.versions for view in store.messages(chat))
+        store.deletions.take_back_branch(branch)
+        assert texts(store.messages(chat)) == before
+    last = store.deletions.mark_message(second.question.id, NOW)
+    assert last is not None
+    store.deletions.wipe([last.kept_in])
+    assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
+    assert store.library.search("zebras").result() == ()
+
+
+def test_the_first_message_can_go_alone(store: ChatStore) -> None:
+    turn = ask(store, None, "one")
+    branch = store.deletions.mark_message(turn.question.id, NOW)
+    assert branch is not None
+    assert texts(store.messages(turn.conversation_id)) == ["The answer to one"]
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
+
+
+def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None:
+    first = ask(store, None, "one")
+    chat = first.conversation_id
+    other = store.begin_answer(chat, first.answer.id)
+    store.append(other.answer.id, "Another answer")
+    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    ask(store, chat, "two")
+    before = texts(store.messages(chat))
+    assert before == ["one", "Another answer", "two", "The answer to two"]
+    branch = store.deletions.mark_message(other.answer.id, NOW)
+    assert branch is not None
+    assert texts(store.messages(chat)) == ["one", "The answer to one", "two", "The answer to two"]
+    assert store.messages(chat)[1].versions == ()
+    store.deletions.take_back_branch(branch)
+    assert texts(store.messages(chat)) == before
+    assert store.messages(chat)[1].versions == (first.answer.id, other.answer.id)
+
+
+def test_a_version_that_is_followed_already_keeps_what_is_shown_below_it(store: ChatStore) -> None:
+    first = ask(store, None, "one")
+    chat = first.conversation_id
+    ask(store, chat, "below the first")
+    other = store.begin_answer(chat, first.answer.id)
+    store.append(other.answer.id, "Another answer")
+    store.finish_answer(other.answer.id, Ending(MessageState.COMPLETE))
+    ask(store, chat, "below the other")
+    branch = store.deletions.mark_message(other.answer.id, NOW)
+    assert branch is not None
+    views = store.messages(chat)
+    assert texts(views)[1:3] == ["The answer to one", "below the first"]
+    assert len(views[2].versions) == 2
+
+
 def test_the_first_message_of_a_chat_can_go_and_come_back(store: ChatStore) -> None:
     turn = ask(store, None, "one")
     branch = store.deletions.mark_branch(turn.question.id, NOW)
