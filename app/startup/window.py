@@ -93,13 +93,13 @@ def _run(
     make_engine = make_worker or real_engine(startup.paths, painted)
     controller = assemble(window, startup.paths, reports, make_engine, startup)
     instance.raise_requested.connect(lambda: _bring_forward(window))
-    instance.file_requested.connect(lambda path: window.model_file_chosen.emit(path, "target"))
+    instance.file_requested.connect(lambda path: open_file(window, path))
     # Now, not in the middle of an answer.
     FirstPaint(window, preload_wrappers, after_ms=UNSEEN_MS)
     FirstPaint(window, instance.answer_others)
     FirstPaint(window, painted.set)
     if file:
-        FirstPaint(window, lambda: window.model_file_chosen.emit(file, "target"))
+        FirstPaint(window, lambda: open_file(window, file))
     window.layout_state.fit_screen()
     window.show()
     window.transcript.fill_viewport()
@@ -110,6 +110,13 @@ def _run(
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1
+
+
+def open_file(window: MainWindow, path: str) -> None:
+    """Load a model file that was handed over, where its loading is seen: in the chat."""
+    if window.models.is_open:
+        window.models.panel.leave()
+    window.model_file_chosen.emit(path, "target")
 
 
 def _bring_forward(window: MainWindow) -> None:

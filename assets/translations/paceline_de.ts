@@ -10257,6 +10257,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Token pro Sekunde, vom Ende des Lesens der Eingabe bis zum letzten Token.</translation>
     </message>
     <message>
+        <source>Speed over that of plain decoding, of all answers that can be compared together; a long one weighs more.</source>
+        <translation>Geschwindigkeit im Vergleich zu einfachem Dekodieren, über alle Antworten zusammen, die sich vergleichen lassen; eine lange wiegt mehr.</translation>
+    </message>
+    <message>
         <source>Tokens per forward pass of the target; plain decoding is exactly 1.</source>
         <translation>Token je Durchlauf des Zielmodells; einfaches Dekodieren ist genau 1.</translation>
     </message>

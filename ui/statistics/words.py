@@ -66,16 +66,15 @@ _NAMES = {
     "why": mark("StatsPanel", "Why it drafts this way"),
     "pair": mark("StatsPanel", "By models and mode"),
 }
-_SPEEDUP = mark(
-    "StatsPanel",
-    "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
-    "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
-    "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
-    "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
-    "or faster during the answer, such as beside another busy program.",
-)
 _HELP = {
-    "headline": _SPEEDUP,
+    "headline": mark(
+        "StatsPanel",
+        "Speed compared with plain decoding, whose cost is measured with this model on this computer while "
+        "the window is idle, and corrected by later passes. Drawing the window takes time that this cost "
+        "leaves out: if a plain pass takes less than 5 ms the figure is rather too low, and below 2 ms it "
+        "is not shown. Nor is it shown where nothing was drafted, or where the computer became much slower "
+        "or faster during the answer, such as beside another busy program.",
+    ),
     "now": mark("StatsPanel", "Tokens per second of this answer."),
     "plain": mark(
         "StatsPanel",
@@ -83,7 +82,10 @@ _HELP = {
         "take on this computer, measured while the window is idle.",
     ),
     "speed": mark("StatsPanel", "Tokens per second, measured from the end of reading the prompt to the last token."),
-    "speedup": _SPEEDUP,
+    "speedup": mark(
+        "StatsPanel",
+        "Speed over that of plain decoding, of all answers that can be compared together; a long one weighs more.",
+    ),
     "per_pass": mark("StatsPanel", "Tokens per forward pass of the target; plain decoding is exactly 1."),
     "spark": mark("StatsPanel", "Tokens per pass between two updates, over the course of this answer."),
     "accepted": mark("StatsPanel", "Share of the drafted tokens that the target accepted, and how many were drafted."),

@@ -166,11 +166,11 @@ def _fill_screen(window: MainWindow) -> None:
 
 
 def _add_source_switch(window: MainWindow) -> None:
-    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
+    refused = window.stats.now.refused
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, refused)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
     window.commands.add(CHAT, mark("Commands", "Mark tokens by source"), "Ctrl+Shift+M", switch.click)
-    refused = window.stats.now.refused
     window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", refused.click)
 
 

@@ -11,6 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.paths import builtin_target, find_paths
+from app.startup.window import open_file
 from tests.app.fakes import AppHarness
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -169,3 +170,11 @@ def test_an_exception_that_nobody_caught_is_reported(harness: AppHarness, qtbot:
 def test_trouble_with_saving_and_its_end_are_reported(harness: AppHarness) -> None:
     harness.reports.trouble.emit(None)
     assert harness.window.notices == ["Everything is saved again."]
+
+
+def test_a_file_that_is_handed_over_is_loaded_where_it_is_seen(harness: AppHarness) -> None:
+    window = harness.window
+    window.models.open()
+    open_file(window, "models/other.gguf")
+    assert not window.models.is_open
+    assert harness.engine.loads[-1].target == "models/other.gguf"

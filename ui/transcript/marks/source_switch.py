@@ -17,11 +17,13 @@ class SourceSwitch(IconButton):
     """Turns the rows of a legend on and off together, and follows them where one is turned alone.
 
     What the target drew alone stays unmarked: its row of the legend is left as it is, and counts for nothing here.
+    Rejected tokens, which ``refused`` shows, go with the marks; they do not come with them.
     """
 
-    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton]) -> None:
+    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], refused: QAbstractButton) -> None:
         super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source (Ctrl+Shift+M)"))
         self.setCheckable(True)
+        self._refused = refused
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
             row.toggled.connect(self._follow)
@@ -34,6 +36,8 @@ class SourceSwitch(IconButton):
                 row.setChecked(wanted)
         for row in changed[-1:]:
             row.setChecked(wanted)
+        if not wanted:
+            self._refused.setChecked(False)
 
     def _follow(self) -> None:
         is_any = any(row.isChecked() for row in self._rows)

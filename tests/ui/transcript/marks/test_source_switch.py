@@ -67,6 +67,10 @@ def test_its_key_works_from_the_message_and_is_in_the_overview(
     QTest.keyClick(window.composer.edit, Qt.Key.Key_R, both)
     assert window.stats.now.refused.isChecked()
     assert answer.toPlainText().strip() == TEXT
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
+    assert not window.stats.now.refused.isChecked(), "rejected tokens go with the marks"
+    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
+    assert not window.stats.now.refused.isChecked(), "but do not come with them"
     told = {row.words: row.keys for row in window.commands.rows()}
     assert told["Mark tokens by source"] == "Ctrl+Shift+M"
     assert told["Show rejected tokens"] == "Ctrl+Shift+R"
