@@ -6084,6 +6084,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Suchen Sie einen anderen Ort, der die Datei hat, oder laden Sie sie mit dem Browser herunter und öffnen Sie sie.</translation>
     </message>
     <message>
+        <source>Did you mean {names}? See `paceline models list`.</source>
+        <translation>Meinten Sie {names}? Siehe `paceline models list`.</translation>
+    </message>
+    <message>
         <source>{number} could not be checked; see the reason for each.</source>
         <translation>{number} konnten nicht geprüft werden; siehe die jeweilige Begründung.</translation>
     </message>

@@ -5,10 +5,11 @@ Only files inside the library folder are ever deleted.
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -32,9 +33,12 @@ from app.hub.library.index import Index, IndexEntry, IndexFile
 from app.hub.library.ollama import Skipped
 from app.hub.library.other_folders import MAX_OFFERS, MAX_SEEN, is_model_file, known_places, offer_of, offers_in
 from app.hub.records import DownloadRequest, LibraryModel, Offer, Origin
-from engine.sentences import said
+from engine.errors import EngineError
+from engine.gguf.title import model_title
+from engine.sentences import Sentence, said
 
 PART_ENDINGS = (".part", ".part.json")
+MOST_NEAR = 3  # names that are offered where none fits
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +81,7 @@ class Library:
         return (*models, *near)
 
     def find(self, name: str) -> LibraryModel:
-        """The model of this name, or of this file, path or repository/file.
+        """The model of this name, or of this file, path, repository/file, or of the title that the window shows.
 
         Raises:
             LibraryError: there is none, or several.
@@ -87,15 +91,14 @@ class Library:
         found = found or [model for model in models if name in self._other_names(model)]
         found = found or [model for model in models if name == self._name_on_hub(model)]
         found = found or [model for model in models if model.name.lower() == name.lower().removesuffix(".gguf")]
+        found = found or [model for model in models if _title(model).lower() == name.lower()]
         if len(found) > 1:
             raise LibraryError(
                 said("{name} may be {names}.", name=short(name), names=" or ".join(model.name for model in found)),
                 "Name one.",
             )
         if not found:
-            raise LibraryError(
-                said("The library has no model {name}.", name=short(name)), "See `paceline models list`."
-            )
+            raise LibraryError(said("The library has no model {name}.", name=short(name)), _near(name, models))
         return found[0]
 
     def add(self, path: Path) -> LibraryModel:
@@ -358,3 +361,25 @@ def _moment(text: str) -> datetime | None:
     if not 1970 <= moment.year < 2200:  # some clock on this earth could not tell it
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _title(model: LibraryModel) -> str:
+    """The title that a person sees in the window; empty where the file cannot be read."""
+    from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
+
+    try:
+        header = read_header(model.path)
+    except (EngineError, OSError):
+        return ""
+    return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)
+
+
+def _near(name: str, models: Sequence[LibraryModel]) -> Sentence:
+    """Which models somebody may have meant who gave a name that none has."""
+    wanted, by_name = name.lower(), {model.name.lower(): model.name for model in models}
+    holding = [shown for lower, shown in by_name.items() if wanted in lower]
+    close = [by_name[each] for each in difflib.get_close_matches(wanted, by_name, n=MOST_NEAR, cutoff=0.5)]
+    near = list(dict.fromkeys([*holding, *close]))[:MOST_NEAR]
+    if not near:
+        return said("See `paceline models list`.")
+    return said("Did you mean {names}? See `paceline models list`.", names=" or ".join(near))

@@ -14,11 +14,12 @@ import filelock
 import pytest
 
 from app.hub.errors import LibraryError
-from app.hub.library.library import Library
+from app.hub.library.library import Library, _title
 from app.hub.library.other_folders import known_places
 from app.hub.records import DownloadRequest, FileKind, Origin, RemoteFile, RemoteModel
 from app.hub.remote_header import read_local_header
 from engine.errors import ModelNotFoundError
+from tests.engine.gguf_factory import Kind, tiny_llama
 
 GGUF = b"GGUF" + b"\0" * 96
 
@@ -124,6 +125,26 @@ def test_names_are_unique(library: Library, tmp_path: Path) -> None:
     assert library.find("b/x/m.gguf").name == "m (b)"
     with pytest.raises(LibraryError, match="may be"):
         library.find("m.gguf")
+
+
+def test_a_model_is_found_by_the_title_that_the_window_shows(library: Library, tmp_path: Path) -> None:
+    named = tiny_llama().with_metadata(general__name=(Kind.STRING, "Story Teller"))
+    model = library.add(named.write(tmp_path / "st-q4_0.gguf"))
+    title = _title(model)
+    assert title == "Story Teller"
+    assert library.find(title) == library.find(title.lower()) == model
+
+
+def test_names_near_the_one_that_none_has_are_offered(library: Library, tmp_path: Path) -> None:
+    for name in ("smollm2-135m-instruct-q4_1", "qwen2.5-coder-1.5b-instruct-q4_k_m", "gemma-3-270m-q4_k_m"):
+        library.add(put(tmp_path / f"{name}.gguf"))
+    for wanted, near in (("qwen", "qwen2.5-coder-1.5b"), ("SmolLM-135M-instruct", "smollm2-135m")):
+        with pytest.raises(LibraryError) as raised:
+            library.find(wanted)
+        assert raised.value.advice.startswith(f"Did you mean {near}")
+    with pytest.raises(LibraryError) as raised:
+        library.find("zzzz")
+    assert raised.value.advice == "See `paceline models list`."
 
 
 def test_pairs_and_last_use(library: Library, tmp_path: Path) -> None:
