@@ -59,9 +59,9 @@ def newest_release(address: str = RELEASES, current: str = "", timeout_s: float 
     except (library.HTTPError, library.InvalidURL, OSError, ValueError, ImportError) as error:
         raise UpdatesError("The page of releases cannot be reached.") from error
     if status == 404:
-        raise UpdatesError("No version was released yet.", "Ask again later.")
+        raise UpdatesError("No version was released yet.", "Try again later.")
     if status in (403, 429):
-        raise UpdatesError("The page of releases was asked too often from here.", "Ask again in an hour.")
+        raise UpdatesError("The page of releases was asked too often from here.", "Try again in an hour.")
     if status != 200:
         raise UpdatesError(said("The page of releases answered with HTTP {status}.", status=status))
     return release_of(body, current or app.__version__)
@@ -79,7 +79,7 @@ def release_of(body: bytes, current: str) -> Release:
         facts: Any = json.loads(body)
         version = Version(facts["tag_name"])
     except (ValueError, RecursionError, KeyError, TypeError, InvalidVersion) as error:
-        raise UpdatesError("The answer about releases names no version.", "Ask again later.") from error
+        raise UpdatesError("The answer about releases names no version.", "Try again later.") from error
     notes, page = facts.get("body"), facts.get("html_url")
     text = notes[:MAX_NOTES_CHARS] if isinstance(notes, str) else ""
     shown = "".join(char for char in text if char.isprintable() or char == "\n")

@@ -3029,10 +3029,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
 <context>
     <name>ModeButton</name>
     <message>
-        <source>Tokens proposed per pass. “Automatic” follows the measured speed.</source>
-        <translation>Vorgeschlagene Token pro Durchlauf. „Automatisch“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
-    </message>
-    <message>
         <source>How tokens are proposed</source>
         <translation>Wie Token vorgeschlagen werden</translation>
     </message>
@@ -3041,8 +3037,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwurfslänge</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
+        <source>Tokens proposed per pass. “Auto” follows the measured speed.</source>
+        <translation>Vorgeschlagene Token pro Durchlauf. „Auto“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
     </message>
     <message>
         <source>in use</source>
@@ -3411,8 +3411,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>die Entwurfslänge ist 0</translation>
     </message>
     <message>
-        <source>Set the draft length to “Automatic” to have tokens drafted.</source>
-        <translation>Stellen Sie die Entwurfslänge auf „Automatisch“, damit Token entworfen werden.</translation>
+        <source>Set the draft length to “Auto” to have tokens drafted.</source>
+        <translation>Stellen Sie die Entwurfslänge auf „Auto“, damit Token entworfen werden.</translation>
     </message>
     <message>
         <source>the draft would not pay off</source>
@@ -6100,6 +6100,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Nichts, was geprüft werden konnte, kann für {target} entwerfen.</translation>
     </message>
     <message>
+        <source>Try again later.</source>
+        <translation>Versuchen Sie es später noch einmal.</translation>
+    </message>
+    <message>
+        <source>Try again in an hour.</source>
+        <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
+    </message>
+    <message>
         <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
@@ -7624,16 +7632,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Noch ist keine Version erschienen.</translation>
     </message>
     <message>
-        <source>Ask again later.</source>
-        <translation>Fragen Sie später noch einmal.</translation>
-    </message>
-    <message>
         <source>The page of releases was asked too often from here.</source>
         <translation>Die Seite der Versionen wurde von hier aus zu oft gefragt.</translation>
-    </message>
-    <message>
-        <source>Ask again in an hour.</source>
-        <translation>Fragen Sie in einer Stunde noch einmal.</translation>
     </message>
     <message>
         <source>The page of releases did not answer in time.</source>
@@ -9089,10 +9089,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Flash Attention</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
-    </message>
-    <message>
         <source>On</source>
         <translation>Ein</translation>
     </message>
@@ -9369,12 +9365,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Geräte, die das Modell halten, durch Kommas getrennt. „none“ nutzt nur den Prozessor; rpc:host:port ist ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
     </message>
     <message>
-        <source>One fused kernel. Automatic turns it on unless separate steps measured faster on the CPU. Smaller cache types always use it.</source>
-        <translation>Ein zusammengefasster Rechenkern. Automatisch: an, außer wo getrennte Schritte auf dem Prozessor schneller gemessen wurden. Kleinere Cache-Typen verwenden ihn immer.</translation>
-    </message>
-    <message>
         <source>where it is faster</source>
         <translation>wo es schneller ist</translation>
+    </message>
+    <message>
+        <source>One fused kernel. Auto turns it on unless separate steps measured faster on the CPU. Smaller cache types always use it.</source>
+        <translation>Ein gemeinsamer Kernel. „Auto“ schaltet ihn ein, außer getrennte Schritte waren auf dem Prozessor schneller. Kleinere Cache-Typen nutzen ihn immer.</translation>
     </message>
     <message>
         <source>How precisely the draft remembers the conversation; this affects only what it proposes. With f16, its keys are q8_0 where that measured faster.</source>

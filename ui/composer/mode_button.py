@@ -18,7 +18,7 @@ from ui.widgets.popups import ChoicePopup
 
 MENU_PX, DRAWN_FOR_PX = 372, 13  # its width, where text is so high
 MAX_DEPTH = 16
-DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Automatic” follows the measured speed.")
+DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows the measured speed.")
 
 
 def make_menu_button(button: QToolButton) -> None:
@@ -38,7 +38,7 @@ class ModeMenu(ChoicePopup):
         self.depth_box = NoWheelComboBox()
         self.depth_box.setAccessibleName(translate("ModeButton", "Draft length"))
         self.depth_box.setToolTip(hover(translate("ModeButton", DEPTH_HELP)))
-        self.depth_box.addItem(translate("ModeButton", "Automatic"), None)
+        self.depth_box.addItem(translate("ModeButton", "Auto"), None)
         for depth in range(1, MAX_DEPTH + 1):
             self.depth_box.addItem(str(depth), depth)
         self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # draws as the stylesheet says

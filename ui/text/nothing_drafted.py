@@ -22,7 +22,7 @@ class _Cause:
 PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts where that pays off."))
 NO_LENGTH = _Cause(
     mark("NothingDrafted", "the draft length is 0"),
-    mark("NothingDrafted", "Set the draft length to “Automatic” to have tokens drafted."),
+    mark("NothingDrafted", "Set the draft length to “Auto” to have tokens drafted."),
 )
 DEAR_DRAFT = _Cause(
     mark("NothingDrafted", "the draft would not pay off"),

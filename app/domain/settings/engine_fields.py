@@ -160,9 +160,9 @@ ENGINE_FIELDS: tuple[SettingField, ...] = (
         "Flash attention",
         FieldKind.CHOICE,
         FlashAttention.AUTO.value,
-        "One fused kernel. Automatic turns it on unless separate steps measured faster on the CPU. Smaller "
+        "One fused kernel. Auto turns it on unless separate steps measured faster on the CPU. Smaller "
         "cache types always use it.",
-        choices=(("auto", "Automatic"), ("on", "On"), ("off", "Off")),
+        choices=(("auto", "Auto"), ("on", "On"), ("off", "Off")),
     ),
     SettingField(
         "draft_threads",
