@@ -2453,8 +2453,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
     <message>
-        <source>By its header, this head can belong to the target.</source>
-        <translation>Nach seinem Header kann dieser Kopf zum Zielmodell gehören.</translation>
+        <source>By its header, this head fits the target.</source>
+        <translation>Nach seinen Kopfdaten passt dieser Kopf zum Zielmodell.</translation>
     </message>
 </context>
 <context>
@@ -2775,8 +2775,12 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Herunterladen und chatten</translation>
     </message>
     <message>
-        <source>Look</source>
-        <translation>Ansehen</translation>
+        <source>Check the link</source>
+        <translation>Link prüfen</translation>
+    </message>
+    <message>
+        <source>From {host}. There is no checksum to check the file by.</source>
+        <translation>Von {host}. Es gibt keine Prüfsumme, mit der die Datei geprüft werden könnte.</translation>
     </message>
     <message>
         <source>{size} to download</source>
@@ -2785,10 +2789,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>{first} sends on to {last}, which has the file.</source>
         <translation>{first} leitet weiter zu {last}; dort liegt die Datei.</translation>
-    </message>
-    <message>
-        <source>From {host}. No checksum vouches for the file.</source>
-        <translation>Von {host}. Keine Prüfsumme bürgt für die Datei.</translation>
     </message>
 </context>
 <context>
@@ -3427,8 +3427,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Entwürfe aus dem Text wurden zu oft verworfen</translation>
     </message>
     <message>
-        <source>What was said before foretold too little. A lower temperature, or a small draft model, may help.</source>
-        <translation>Aus dem bisherigen Text ließ sich zu wenig vorhersagen. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
+        <source>Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.</source>
+        <translation>Früherer Text sagte zu wenige Token voraus. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
     </message>
     <message>
         <source>the answer was short</source>

@@ -93,7 +93,7 @@ class LinkDialog(QDialog):
             self.state.show_mark("search", translate("LinkDialog", "Reading the file's header…"), "muted")
         elif view is not None:
             self._show_found(view)
-        words = translate("LinkDialog", "Download and chat") if known else translate("LinkDialog", "Look")
+        words = translate("LinkDialog", "Download and chat") if known else translate("LinkDialog", "Check the link")
         self.go_button.setText(words)
         self.go_button.setAccessibleName(words)
         self.go_button.setEnabled(not looking and bool(self.address.text().strip()))
@@ -112,7 +112,7 @@ class LinkDialog(QDialog):
                 first=view.hosts[0], last=view.hosts[-1]
             )
         else:
-            hosts = translate("LinkDialog", "From {host}. No checksum vouches for the file.").format(
+            hosts = translate("LinkDialog", "From {host}. There is no checksum to check the file by.").format(
                 host=view.hosts[-1]
             )
         self.hosts.setText(hosts)

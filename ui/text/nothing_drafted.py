@@ -36,7 +36,7 @@ UNLIKELY_TEXT = _Cause(
     mark("NothingDrafted", "drafts from the text were rejected too often"),
     mark(
         "NothingDrafted",
-        "What was said before foretold too little. A lower temperature, or a small draft model, may help.",
+        "Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.",
     ),
 )
 SHORT = _Cause(

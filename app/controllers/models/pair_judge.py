@@ -75,7 +75,7 @@ PLACES = (
     mark("HubPairs", "on the hub"),
 )
 AGREE = mark("HubPairs", "Both vocabularies have the same tokens and settings.")
-BELONGS = mark("HubPairs", "By its header, this head can belong to the target.")
+BELONGS = mark("HubPairs", "By its header, this head fits the target.")
 
 
 def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:

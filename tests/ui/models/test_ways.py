@@ -63,10 +63,10 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     assert not dialog.go_button.isEnabled()
     place.show_link(FOUND)
     told = said(dialog)
-    for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", "From h.example. No checksum vouches for the file."):
+    for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", "From h.example. There is no checksum to check the file by."):
         assert words in told
     dialog.address.setText(URL + "x")  # what was found is not behind this
-    assert dialog.go_button.text() == "Look"
+    assert dialog.go_button.text() == "Check the link"
     dialog.address.setText(URL)
     place.show_link(FOUND)
     assert not nameless(dialog)

@@ -74,7 +74,7 @@ def test_a_link_is_looked_at_then_fetched_and_chatted_with(harness: AppHarness, 
         qtbot.keyClicks(dialog.address, server.url("/page.gguf"))
         qtbot.keyClick(dialog.address, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: "web page" in dialog.state.text.text(), timeout=WAIT_MS)
-        assert dialog.go_button.text() == "Look"
+        assert dialog.go_button.text() == "Check the link"
         dialog.address.selectAll()
         qtbot.keyClicks(dialog.address, server.url("/a/tiny-Q8_0.gguf"))
         qtbot.keyClick(dialog.address, Qt.Key.Key_Return)

@@ -177,7 +177,7 @@ def test_how_a_target_drafts_is_read_from_the_headers(
     assert (view.drafting, view.match) == (drafting, match)
     assert view.fit is not None
     if drafting is Drafting.SIDE_FILE and match is Match.YES:
-        assert view.match_words == "By its header, this head can belong to the target."
+        assert view.match_words == "By its header, this head fits the target."
         assert any(part.draft_bytes for part in view.fit.parts)
 
 
