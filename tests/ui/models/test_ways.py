@@ -63,7 +63,8 @@ def test_a_link_dialog_shows_what_belongs_to_its_address_only(place: ModelsPanel
     assert not dialog.go_button.isEnabled()
     place.show_link(FOUND)
     told = said(dialog)
-    for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", "From h.example. There is no checksum to check the file by."):
+    unchecked = "From h.example. There is no checksum to check the file by."
+    for words in ("Tiny", "llama · Q4_0 · 2.00 GB to download", unchecked):
         assert words in told
     dialog.address.setText(URL + "x")  # what was found is not behind this
     assert dialog.go_button.text() == "Check the link"
