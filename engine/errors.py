@@ -5,6 +5,7 @@
         ├── ModelFileError          the file cannot be used as a model
         │   ├── ModelNotFoundError
         │   ├── ModelHeaderError
+        │   ├── SideFileError       the file does not let this model see
         │   └── ModelLoadError
         │       └── LoadCancelledError   nobody wants it any more
         ├── DeviceError             a device that was asked for is not there, or cannot do what was asked
@@ -12,6 +13,7 @@
         ├── ContextError            a context of the asked size cannot be made
         ├── PromptError             the messages do not give a prompt
         │   ├── PromptTooLongError
+        │   ├── PictureError        a picture cannot be read, or nobody here can see it
         │   └── TemplateError
         ├── DecodeError             a forward pass failed
         ├── DraftRefusedError       this draft cannot serve this target
@@ -85,6 +87,13 @@ class ModelHeaderError(ModelFileError):
     """The GGUF header is damaged, absurd, or of a kind that is not known."""
 
 
+class SideFileError(ModelFileError):
+    """The file does not let this model see: it is no side file (mmproj), or one of another model."""
+
+    title = "This file does not let the model see"
+    default_advice = "Choose the side file (mmproj) that was published with this model."
+
+
 class ModelLoadError(ModelFileError):
     """llama.cpp refused the file."""
 
@@ -135,6 +144,13 @@ class PromptTooLongError(PromptError):
     num_tokens = 0
     title = "The conversation is too long"
     default_advice = "Start a new chat, shorten the message, or choose a larger context in the settings."
+
+
+class PictureError(PromptError):
+    """A picture cannot be read, or the model cannot see it."""
+
+    title = "The picture cannot be used"
+    default_advice = "Give another picture."
 
 
 class TemplateError(PromptError):

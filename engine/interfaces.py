@@ -91,11 +91,47 @@ class LanguageModel(Protocol):
     def export_state(self) -> NDArray[np.uint8] | None:
         """Everything that the cache holds, as bytes of this model and build only; None where it cannot be had."""
 
-    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
-        """Hold what `export_state` gave when the cache had ``num_past`` tokens. False: refused, all is forgotten."""
+    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
+        """Hold what `export_state` gave when the cache had ``num_past`` tokens. False: refused, all is forgotten.
+
+        ``gaps`` are places, ascending, and how many positions fewer than places there were before each.
+        """
 
     def clear(self) -> None:
         """Forget everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Places of a sequence that are no tokens: what an encoder made of a picture, or of a part of one.
+
+    The first place has the id ``first_id``, which is negative, and the others count down from it: so an id tells the
+    run and the place in it. What follows goes on ``num_positions`` behind.
+    """
+
+    first_id: int
+    num_places: int
+    num_positions: int
+
+    @property
+    def ids(self) -> range:
+        """The ids of its places."""
+        return range(self.first_id, self.first_id - self.num_places, -1)
+
+
+class Runs(Protocol):
+    """The runs that are known, and how they get into a model's cache."""
+
+    def run_of(self, place_id: int) -> Run | None:
+        """The run that a negative id belongs to; None where it is not known any more."""
+
+    def append(self, run: Run) -> None:
+        """Append a run to the cache of the model that these runs are for.
+
+        Raises:
+            DecodeError: the pass failed.
+            PictureError: the encoder failed.
+        """
 
 
 class Tokenizer(Protocol):

@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from engine.intervals import percentile_ms
+from engine.picture import Picture as Picture
 from engine.provenance import GREEDY as GREEDY
 from engine.provenance import LAST_SOURCES as LAST_SOURCES
 from engine.provenance import PassProbabilities as PassProbabilities
@@ -71,6 +72,7 @@ class Message:
 
     ``questions`` are those that ``content`` joins, where several were asked and only the last is to be answered.
     ``tool_calls`` are the assistant's; a message of a tool answers the call of ``tool_call_id``, and ``name`` is its.
+    ``pictures`` stand in ``content``, each before the character of its number, ascending.
     """
 
     role: str
@@ -79,6 +81,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     name: str = ""
+    pictures: tuple[tuple[int, Picture], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +277,7 @@ class LoadRequest:
     draft_cache_type: CacheType = CacheType.F16
     placement: Placement = ANYWHERE  # of the target
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
+    mmproj: str | None = None  # the side file that lets the target see pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +356,7 @@ class ModelInfo:
     fills_gaps: bool = False  # whether the file names tokens for filling in the middle
     head: str = ""  # the method, where it is no model of its own but a head of the target: "MTP" or "EAGLE-3"
     speaks: float | None = None  # of a draft with another vocabulary: which share of the target's tokens it has
+    sees: bool = False  # pictures, with the side file that was loaded
     engine_url: str = ""  # of the engine that has it, where another program computes; empty: this one does
 
 

@@ -1,7 +1,7 @@
 """A model together with the ids that its cache holds, so that the next prompt decodes only what is new.
 
 Every memory gets a rollback: one that cannot forget a tail is taken back to a checkpoint, and the tokens that stay are
-decoded again with the next pass.
+decoded again with the next pass. Runs of places, as pictures are, have negative ids: they are kept, or read, whole.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import DecodeError
-from engine.interfaces import Candidates, LanguageModel, Rows, TokenIds
+from engine.errors import DecodeError, EngineError
+from engine.interfaces import Candidates, LanguageModel, Rows, Run, Runs, TokenIds
 from engine.sampling.sampler import History
 
 MOST_PENDING = 8  # tokens to decode again that may ride along with the next pass; more get a pass of their own
@@ -54,6 +54,7 @@ class CachedSequence:
         self.num_past = model.num_past
         self.num_snapshots = model.num_snapshots
         self.num_replayed = 0
+        self.runs: Runs | None = None  # where the model sees
         self.before_reuse: BeforeReuse | None = None
         self.after_pass: Callable[[], None] | None = None  # for who reads along
         self.limit_reuse: Callable[[int], int] | None = None  # of so many shared tokens, how many may stay
@@ -99,10 +100,11 @@ class CachedSequence:
 
     def _with_pending(self, ids: TokenIds) -> TokenIds:
         past, pending = self.num_past, self.num_pending
-        if pending + len(ids) > _MAX_WITH_PENDING:
+        waiting = self._ids[past - pending : past]
+        if pending + len(ids) > _MAX_WITH_PENDING or (self.runs is not None and (waiting < 0).any()):
             self.replay()
             return ids
-        return [*self._ids[past - pending : past].tolist(), *ids]
+        return [*waiting.tolist(), *ids]
 
     def _remember(self, ids: TokenIds, num_decoded: int) -> None:
         past, count = self.num_past, len(ids)
@@ -124,12 +126,25 @@ class CachedSequence:
         while pending := self.num_pending:
             first = self.num_past - pending
             chunk = self._ids[first : min(first + self.n_ubatch, self.num_past)]
+            if self.runs is not None:
+                chunk, run = self._before_run(chunk)
+                if run is not None:
+                    self._append_run(self.runs, run)
+                    self.num_replayed += run.num_places
+                    continue
             try:
                 self._forward(chunk, 0)
             except DecodeError:
                 self._resync()
                 raise
             self.num_replayed += len(chunk)
+
+    def _append_run(self, runs: Runs, run: Run) -> None:
+        try:
+            runs.append(run)
+        except EngineError:
+            self._resync()
+            raise
 
     def checkpoint(self, num_uncertain: int | None = None) -> None:
         """Say that what follows may be forgotten: at most the last ``num_uncertain`` tokens of one pass.
@@ -185,23 +200,52 @@ class CachedSequence:
         """
         if self.before_reuse is not None:
             self.before_reuse(ids, canonical)
-        shared = self._shared(ids, canonical=canonical)
+        shared = self.shared(self.ids, ids, self._canonical if canonical else None)
         if self.limit_reuse is not None:
             shared = self.limit_reuse(shared)
             shared -= shared % self.n_ubatch if canonical else 0
+            shared = self._outside_runs(ids, shared, self.n_ubatch if canonical else 1)
         if not self._go_back(shared):
             self.clear()
         return self.num_past
 
     def would_keep(self, ids: History, *, canonical: bool = False) -> int:
         """How many tokens `reuse` would keep."""
-        shared = self._shared(ids, canonical=canonical)
+        shared = self.shared(self.ids, ids, self._canonical if canonical else None)
         if shared == self._model.num_past or self.num_snapshots is None:
             return min(shared, self._model.num_past)
         return self._kept if self._kept is not None and self._kept <= shared else 0
 
-    def _shared(self, ids: History, *, canonical: bool) -> int:
-        return shared_tokens(self.ids, ids, *(self._canonical, self.n_ubatch) if canonical else ())
+    def shared(self, held: History, ids: History, num_canonical: int | None = None) -> int:
+        """How much of what is ``held``, here or kept elsewhere, an answer to ``ids`` can keep; see `shared_tokens`."""
+        chunk = 1 if num_canonical is None else self.n_ubatch
+        return self._outside_runs(ids, shared_tokens(held, ids, num_canonical, chunk), chunk)
+
+    def _outside_runs(self, ids: History, num_shared: int, chunk: int) -> int:
+        """No more than so many of ``ids``, whole chunks, so that no run is cut."""
+        while self.runs is not None and num_shared > 0 and (last := int(ids[num_shared - 1])) < 0:
+            run = self.runs.run_of(last)
+            if run is not None and last == run.ids[-1]:
+                break
+            num_shared -= 1 if run is None else 1 + run.ids.index(last)
+            num_shared -= num_shared % chunk
+        return num_shared
+
+    def _before_run(self, ids: History) -> tuple[History, Run | None]:
+        """What of ``ids`` comes before the first run; where nothing does, the run that they begin with.
+
+        Raises:
+            DecodeError: the run is not known any more.
+        """
+        places = np.flatnonzero(ids < 0)
+        if not len(places):
+            return ids, None
+        if places[0]:
+            return ids[: places[0]], None
+        run = self.runs.run_of(int(ids[0])) if self.runs is not None else None
+        if run is None or ids[0] != run.first_id:
+            raise DecodeError("A picture of this conversation is not kept any more.", "Send the message again.")
+        return ids, run
 
     def export(self, most_bytes: int | None = None) -> SequenceState | None:
         """What the cache holds, as a copy; None where there is nothing, or it cannot be had, or takes more than that.
@@ -219,12 +263,29 @@ class CachedSequence:
         """Hold what `export` gave, in place of everything; False where it was refused, and nothing is held."""
         self.clear()
         num_past = len(state.ids)
-        if num_past > self.n_ctx or not self._model.import_state(state.data, num_past):
+        gaps = self._gaps_of(state.ids) if self.runs is not None else []
+        known = num_past <= self.n_ctx and gaps is not None
+        if not known or not self._model.import_state(state.data, num_past, *([gaps] if gaps else [])):
             self._resync()
             return False
         self._ids[:num_past] = state.ids
         self.num_past, self._canonical = num_past, state.num_canonical
         return True
+
+    def _gaps_of(self, ids: History) -> list[tuple[int, int]] | None:
+        """What `LanguageModel.import_state` wants to know of the runs in ``ids``; None where one is not known."""
+        gaps, gap, end = list[tuple[int, int]](), 0, 0
+        for place in np.flatnonzero(ids < 0).tolist():
+            if place < end:
+                continue
+            run = self.runs.run_of(int(ids[place])) if self.runs is not None else None
+            if run is None:
+                return None
+            end = place + run.num_places
+            if run.num_positions != run.num_places:
+                gap += run.num_places - run.num_positions
+                gaps.append((end, gap))
+        return gaps
 
     def _go_back(self, num_past: int) -> bool:
         """Like `rollback`, but what would have to be decoded again is forgotten as well: a prompt follows anyway."""
@@ -254,14 +315,35 @@ class CachedSequence:
         while done < len(ids):
             started, begin = time.perf_counter(), self.num_past
             chunk = ids[done : done + self.n_ubatch - begin % self.n_ubatch]
-            self.forward(chunk, 0)
-            done += len(chunk)
-            if self._canonical == begin and len(chunk) == self.n_ubatch:
+            if self.runs is None:
+                self.forward(chunk, 0)
+                is_whole = len(chunk) == self.n_ubatch
+            else:
+                is_whole = self._forward_part(self.runs, ids[done:], chunk)
+            done += self.num_past - begin
+            if self._canonical == begin and is_whole:
                 self._canonical = self.num_past
             spent += max(time.perf_counter() - started, 1e-6)
             if done >= _MIN_TIMED:
                 self.prompt_speed = done / spent
             yield done
+
+    def _forward_part(self, runs: Runs, ids: History, chunk: History) -> bool:
+        """Decode ``chunk``, with which ``ids`` begin, as far as the first run, or the run that it begins with.
+
+        Whether the part ends where one would in any prompt that begins so.
+        """
+        text, run = self._before_run(chunk)
+        if run is None:
+            self.forward(text, 0)
+            return len(text) < len(chunk) or self.num_past % self.n_ubatch == 0
+        if self.num_pending:
+            self.replay()
+        past = self.num_past
+        self._append_run(runs, run)
+        self.num_past = past + run.num_places
+        self._ids[past : self.num_past] = ids[: run.num_places]
+        return True
 
 
 def shared_tokens(held: History, ids: History, num_canonical: int | None = None, chunk: int = 1) -> int:

@@ -21,7 +21,7 @@ from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.sampling.sampler import History
 from engine.sentences import Sentence, said
-from engine.sequence import CachedSequence, SequenceState, shared_tokens
+from engine.sequence import CachedSequence, SequenceState
 
 log = logging.getLogger(__name__)
 
@@ -217,7 +217,7 @@ class StateCache:
 
     @staticmethod
     def _usable(slot: _Slot, held: History, num_canonical: int, ids: History, canonical: bool) -> int:
-        shared = shared_tokens(held, ids, *(num_canonical, slot.sequence.n_ubatch) if canonical else ())
+        shared = slot.sequence.shared(held, ids, num_canonical if canonical else None)
         whole = slot.sequence.num_snapshots is not None  # a memory that cannot drop what follows
         return 0 if whole and shared < len(held) else shared
 
@@ -266,7 +266,8 @@ class StateCache:
             oldest = next(iter(self._kept))
             total -= self._kept.pop(oldest).state.num_bytes
         if state.num_bytes <= limit:
-            self._kept[key] = _MemoryEntry(state, dirty=key.owner > NO_OWNER)
+            # What a picture's ids stand for is known for as long as the program runs.
+            self._kept[key] = _MemoryEntry(state, dirty=key.owner > NO_OWNER and not (state.ids < 0).any())
         guests = [other for other in self._kept if other.owner < NO_OWNER]
         for other in guests[:-MOST_GUESTS]:
             del self._kept[other]

@@ -92,17 +92,21 @@ def unused_parts(
     sees = (
         architecture in _SEEING
         or any(metadata(f"{architecture}.{key}") for key in _VISION_KEYS)
-        or _has_projector(name.lower(), [other.lower() for other in siblings])
+        or any(is_own_projector(other, name, siblings) for other in siblings)
     )
     calls = template is not None and _TOOLS_IN_TEMPLATE.search(template) is not None
     return (*((PICTURES,) if sees else ()), *((TOOLS,) if calls else ()))
 
 
-def _has_projector(name: str, siblings: list[str]) -> bool:
-    """Whether a projector beside a model is its own: it names it, or names none where there is no other model."""
-    own, projectors = _words(name), [_words(other) for other in siblings if "mmproj" in other]
-    alone = len(projectors) == len(siblings)
-    return any(words <= own if words else alone for words in projectors)
+def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool:
+    """Whether a projector is of the model ``name`` beside it: it names it, or names none and there is no other model.
+
+    ``siblings`` are the names of the GGUF files beside the model. All by their names only.
+    """
+    if "mmproj" not in projector.lower():
+        return False
+    words = _words(projector.lower())
+    return words <= _words(name.lower()) if words else all("mmproj" in other.lower() for other in siblings)
 
 
 def _words(name: str) -> set[str]:

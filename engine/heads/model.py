@@ -252,10 +252,10 @@ class HeadModel:
         """See `LanguageModel.export_state`; nothing where all that was read was left out."""
         return self._context.export_state() if self.num_past > self._begin else None
 
-    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
         """See `LanguageModel.import_state`."""
         self.clear()
-        if not self._context.import_state(state, num_past):
+        if not self._context.import_state(state, num_past, gaps):
             return False
         self._num_read = num_past
         return True

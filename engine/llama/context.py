@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -51,6 +52,7 @@ class ContextParams:
     flash_attention: FlashAttention = FlashAttention.AUTO
     num_candidates: int = 0  # of the likeliest tokens that a pass may be asked for in place of a row; may become 0
     max_rows: int = MAX_ROWS  # of logits that a pass may be asked for
+    num_at_once: int = 0  # places of a picture that are computed at once; 0: as tokens of a prompt
 
 
 def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
@@ -58,6 +60,10 @@ def with_what_works(params: ContextParams, gpu_layers: int) -> ContextParams:
     if not gpu_layers or not gpu_verdict.is_reduced():
         return params
     return replace(params, flash_attention=FlashAttention.OFF, cache_type=CacheType.F16, num_candidates=0)
+
+
+def _usual_ubatch(model: LlamaModel) -> int:
+    return GPU_UBATCH if model.gpu_layers else CPU_UBATCH
 
 
 class RowTap(Protocol):
@@ -86,8 +92,13 @@ class LlamaContext:
         self._memory = self._lib.llama_get_memory(self._handle)
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
         self._n_batch = int(self._lib.llama_n_batch(self._handle))
-        self.n_ubatch = int(self._lib.llama_n_ubatch(self._handle))
+        # Text is read in chunks of one size, whatever is computed at once.
+        self.num_at_once = int(self._lib.llama_n_ubatch(self._handle))
+        self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
         self._num_past = 0
+        # A run of places may go on by fewer positions (M-RoPE). Behind each such run: the place, and how many fewer.
+        self._gaps: list[tuple[int, int]] = []
+        self._gap = 0  # of what follows now
         self._top = TopKSampler(self._lib, self._handle, self._n_vocab, params.num_candidates)
         self.tap: RowTap | None = None
         self.num_snapshots = self._snapshots()
@@ -117,7 +128,7 @@ class LlamaContext:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
         native.n_batch = min(N_BATCH, native.n_ctx)
-        native.n_ubatch = min(GPU_UBATCH if self._model.gpu_layers else CPU_UBATCH, native.n_batch)
+        native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = params.max_rows
         native.n_threads = native.n_threads_batch = params.threads
         # A cache of the window's size only would have overwritten cells that a rollback brings back into the window.
@@ -242,11 +253,12 @@ class LlamaContext:
         if not (0 < count <= self._n_batch and 0 <= n_rows <= min(end, self._max_rows)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self._num_past
+        position = past - self._gap
         if count == 1:
-            self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), past, n_rows
+            self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), position, n_rows
         else:
             self._ids[:count] = ids
-            np.add(self._counting[:count], past, out=self._positions[:count])
+            np.add(self._counting[:count], position, out=self._positions[:count])
             self._wants_row[:count] = 0
             self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
@@ -259,6 +271,37 @@ class LlamaContext:
             self.tap.take(past, count)
         # A pass leaves snapshots of its own tokens only: what lies beyond is of an older pass, and wrong.
         self._reach = min(count - 1, self.num_snapshots or 0)
+
+    def append_run(self, num_places: int, num_positions: int, run: Callable[[int, int], int]) -> None:
+        """Append places that are no tokens; what follows goes on ``num_positions`` behind.
+
+        ``run`` computes them: it is given llama.cpp's context and the first position, and gives `llama_decode`'s code.
+
+        Raises:
+            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
+        """
+        past = self._num_past
+        library.clear_errors()
+        code = _IS_FULL if past + num_places > self._n_ctx else run(self._handle, past - self._gap)
+        if code != 0:
+            self._after_failure(code, past)
+        self._num_past, self._reach = past + num_places, 0
+        if num_positions != num_places:
+            self._gap += num_places - num_positions
+            self._gaps.append((self._num_past, self._gap))
+        if self.tap is not None:
+            self.tap.forget()
+
+    def _position(self, place: int) -> int:
+        """Where a place behind which nothing is, or a token, lies for the model."""
+        return place - next((gap for end, gap in reversed(self._gaps) if end <= place), 0)
+
+    def _end_at(self, num_past: int) -> None:
+        """The cache holds so many places now."""
+        self._num_past, self._reach = num_past, 0
+        if self._gaps:
+            self._gaps = [(end, gap) for end, gap in self._gaps if end <= num_past]
+            self._gap = self._gaps[-1][1] if self._gaps else 0
 
     def _view(self, n_rows: int) -> NDArray[np.float32]:
         """A view over llama.cpp's own output buffer; made anew only when the buffer has moved or grown."""
@@ -275,7 +318,7 @@ class LlamaContext:
         # An abort or a fatal error may leave part of the batch in memory. A state has gone on then, and llama.cpp has
         # taken it back already, by a snapshot that the pass should have made and did not: only without one it says so.
         is_whole = code == _IS_FULL or self.num_snapshots is None
-        if not is_whole or not self._lib.llama_memory_seq_rm(self._memory, 0, past, -1):
+        if not is_whole or not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(past), -1):
             self.clear()
         if code == _IS_FULL:
             raise DecodeError(
@@ -299,9 +342,9 @@ class LlamaContext:
             return True
         if self.num_snapshots is not None and self._num_past - num_past > self._reach:
             return False
-        if not self._lib.llama_memory_seq_rm(self._memory, 0, num_past, -1):
+        if not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(num_past), -1):
             return False
-        self._num_past, self._reach = num_past, 0
+        self._end_at(num_past)
         if num_past < self._state_past:
             self._state_past = -1
         return True
@@ -331,10 +374,10 @@ class LlamaContext:
             self._handle, self._state, self._state_bytes, 0, self._state_flags
         )
         # Of a hybrid memory the other part, a cache, still holds what followed.
-        if read == 0 or not self._lib.llama_memory_seq_rm(self._memory, 0, past, -1):
+        if read == 0 or not self._lib.llama_memory_seq_rm(self._memory, 0, self._position(past), -1):
             self.clear()
             return False
-        self._num_past, self._reach = past, 0
+        self._end_at(past)
         return True
 
     @property
@@ -350,23 +393,25 @@ class LlamaContext:
         written = int(self._lib.llama_state_seq_get_data(self._handle, address, size, 0)) if size else 0
         return state[:written] if written and self._num_past else None
 
-    def import_state(self, state: NDArray[np.uint8], num_past: int) -> bool:
+    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:
         """See `LanguageModel.import_state`. llama.cpp trusts the bytes: only give it what this program has written."""
         self.clear()
         address = state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
         with library.errors():
             read = int(self._lib.llama_state_seq_set_data(self._handle, address, len(state), 0))
         last = int(self._lib.llama_memory_seq_pos_max(self._memory, 0))
-        if read != len(state) or last != num_past - 1:
+        self._gaps = list(gaps)
+        if read != len(state) or last != self._position(num_past) - 1:
             self.clear()
             return False
-        self._num_past = num_past
+        self._end_at(num_past)
         return True
 
     def clear(self) -> None:
         """Forget everything."""
         self._lib.llama_memory_clear(self._memory, False)
-        self._num_past = self._reach = 0
+        self._num_past = self._reach = self._gap = 0
+        self._gaps = []
         self._state_past = -1
         if self.tap is not None:
             self.tap.forget()

@@ -110,6 +110,11 @@ def start() -> Any:  # noqa: ANN401  (the binding ships no types)
     return lib
 
 
+def log_callback() -> Any:  # noqa: ANN401  (the binding ships no types)
+    """What keeps log lines, for a library that logs by itself."""
+    return _on_log
+
+
 @contextmanager
 def errors() -> Iterator[list[str]]:
     """Collect the error lines that llama.cpp logs inside the block; the list is filled when the block ends.

@@ -59,6 +59,7 @@ class LoadOptions:
     heads: bool = False  # with the next-token layers (MTP) that the file has
     placement: Placement = ANYWHERE
     beside_bytes: int = 0  # that a draft will take of the devices, where experts have to make room
+    num_at_once: int = 0  # see `ContextParams`
 
     @property
     def may_leave_main_memory(self) -> bool:
@@ -301,7 +302,8 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
     snapshots = affordable_snapshots(model)
     candidates = NUM_CANDIDATES if options.narrows and candidates_pay(model) else 0
     kinds = (options.cache_type, options.key_type, options.flash_attention)
-    return LlamaContext(model, ContextParams(n_ctx, threads, snapshots, *kinds, candidates))
+    params = ContextParams(n_ctx, threads, snapshots, *kinds, candidates, num_at_once=options.num_at_once)
+    return LlamaContext(model, params)
 
 
 @contextmanager
@@ -324,9 +326,8 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
         ContextError: there is no memory for it.
     """
     info = loaded.info
-    options = LoadOptions(
-        n_ctx, loaded.context.threads, None, info.cache_type, info.flash_attention, info.key_type, narrows
-    )
+    kinds, at_once = (info.cache_type, info.flash_attention, info.key_type), loaded.context.params.num_at_once
+    options = LoadOptions(n_ctx, loaded.context.threads, None, *kinds, narrows, num_at_once=at_once)
     context = _make_context(loaded.model, options)
     try:
         sequence = CachedSequence(context)

@@ -17,6 +17,7 @@ from typing import Any
 from engine.errors import PromptError, TemplateError
 from engine.interfaces import Tokenizer
 from engine.prompt.message_forms import PROBE, ArgumentForm, Conversation, MessageForms, arguments_of
+from engine.prompt.pictures import IdsOfPicture, PictureMarks
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
 from engine.prompt.typed_text import TypedText
 from engine.reasoning_tags import REASONING_TAGS, opens_reasoning
@@ -78,6 +79,7 @@ class PromptBuilder:
         self._typed = TypedText(tokenizer)
         self._forms = MessageForms()
         self._wants_parts: bool | None = None
+        self.ids_of_picture: IdsOfPicture | None = None  # where the model sees
         self.stop_texts: tuple[str, ...] = ()
         if template_source and template_source.strip():
             self.template_name, self._source = FROM_MODEL, template_source
@@ -156,12 +158,14 @@ class PromptBuilder:
         """
         self._check(messages)
         self._find_form()
+        pictures = PictureMarks(messages, self.ids_of_picture, (self._source,))
+        messages = pictures.messages
         begun = ""
         if messages[-1].role == "assistant" and not messages[-1].tool_calls:
             begun, messages = messages[-1].content, messages[:-1]
             self._check(messages)
         words = [value for value in variables.values() if isinstance(value, str)]
-        mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools)])
+        mark = self._typed.mark_for([self._source, begun, *words, *_texts_of(messages, tools), pictures.mark])
         variables = {name: self._protected(value, mark) for name, value in variables.items()}
 
         def render(form: Conversation) -> str:
@@ -171,7 +175,8 @@ class PromptBuilder:
         text = self._forms.rendered(conversation, render, tuple(sorted(variables.items())))
         text = _with_reasoning_ended(text, begun, ends_reasoning=ends_reasoning)
         text += self._typed.protect(begun, mark)
-        return self._with_bos(self._typed.tokenize(text, mark))
+        ids = pictures.tokenize(text, lambda part, behind: self._typed.tokenize(part, mark, goes_on=behind))
+        return self._with_bos(ids)
 
     def of_request(self, request: ChatRequest) -> list[int]:
         """Ids that a request is answered from.
@@ -206,7 +211,8 @@ class PromptBuilder:
         for opening, closing in REASONING_TAGS:
             if begun.lstrip().startswith(opening) and closing not in begun:
                 return opening
-        parts = [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids[-_TAG_TOKENS:]]
+        ids = [one for one in ids[-_TAG_TOKENS:] if one >= 0]  # the others are of a picture
+        parts = [self._tokenizer.piece(one) or self._tokenizer.token_text(one).encode() for one in ids]
         return _opened(b"".join(parts).decode("utf-8", "replace"))
 
     def complete(self, messages: Sequence[Message]) -> list[int]:
@@ -216,8 +222,10 @@ class PromptBuilder:
             PromptError: there are no messages, or one has an unknown role.
         """
         self._check(messages)
-        text = JOINT.join(message.content for message in messages)
-        return self._with_bos(self._tokenizer.tokenize(text, special=False))
+        pictures = PictureMarks(messages, self.ids_of_picture)
+        text = JOINT.join(message.content for message in pictures.messages)
+        ids = pictures.tokenize(text, lambda part, _behind: self._tokenizer.tokenize(part, special=False))
+        return self._with_bos(ids)
 
     def raw(self, text: str) -> list[int]:
         """Ids of ``text`` without a template: control tokens parsed, BOS first where the GGUF says so."""

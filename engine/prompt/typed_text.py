@@ -58,12 +58,12 @@ class TypedText:
         edges = [0, *sorted(cuts), len(text)]
         return mark.join(text[edges[i] : edges[i + 1]] for i in range(len(edges) - 1))
 
-    def tokenize(self, text: str, mark: str) -> list[int]:
-        """Ids of a rendered prompt: control tokens parsed, but none across a mark."""
+    def tokenize(self, text: str, mark: str, *, goes_on: bool = False) -> list[int]:
+        """Ids of a rendered prompt, or of what follows in one: control tokens parsed, but none across a mark."""
         ids: list[int] = []
         for piece in text.split(mark):
             special = piece not in self._short
-            ids += self._go_on(piece, special) if ids else self._tokenizer.tokenize(piece, special=special)
+            ids += self._go_on(piece, special) if ids or goes_on else self._tokenizer.tokenize(piece, special=special)
         return ids
 
     def _control_cuts(self, text: str) -> Iterable[int]:

@@ -298,7 +298,7 @@ class Sampler:
             tail = np.concatenate((tail, np.asarray(pending, dtype=np.int32)))[-window:]
         ids, counts = np.unique(tail, return_counts=True)
         if of_ids is None:
-            inside = ids < len(row)
+            inside = (ids >= 0) & (ids < len(row))  # a place of a picture is no token
             places = ids[inside]
         else:
             places = np.minimum(of_ids.searchsorted(ids), len(of_ids) - 1)

@@ -5,7 +5,7 @@ Good verdicts are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,24 @@ def probe_head(
         NotEnoughMemoryError: they do not fit the free memory.
     """
     files = [target] if head is None else [head, target]
+    probe_together("heads", files, cache_dir / CACHE_FILE if cache_dir is not None else None, should_stop)
+
+
+def probe_together(helper: str, files: Sequence[Path], cache: Path | None, should_stop: Callable[[], bool]) -> None:
+    """Let the helper process try files together, unless ``cache`` says that these very files were good before.
+
+    Raises:
+        ModelFileError: they cannot be used together; the sentence names the first.
+        NotEnoughMemoryError: they do not fit the free memory.
+    """
     parts = [part for path in files for part in all_parts(path.absolute())]
-    store = JsonStore(cache_dir / CACHE_FILE, "heads", _FORMAT) if cache_dir is not None else None
+    store = JsonStore(cache, helper, _FORMAT) if cache is not None else None
     known = store.read(_is_good) if store is not None else {}
     key = _key(parts)
     if known.get(key):
         return
     limit_s = _START_LIMIT_S + sum(part.stat().st_size for part in parts) / _SLOWEST_BYTES_PER_S
-    ask_child("heads", files, limit_s, should_stop)
+    ask_child(helper, files, limit_s, should_stop)
     if store is not None and _key(parts) == key:
         with store.locked():
             store.write(with_latest(known, store.read(_is_good), key, entry=True, most=_MOST_KEPT))

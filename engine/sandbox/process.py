@@ -41,7 +41,7 @@ def creation_flags() -> int:
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
 
 
-def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
+def main(arguments: list[str]) -> int:  # noqa: C901, PLR0912 (a branch for each helper)
     """Be the helper that ``arguments`` name; return its exit status."""
     name, rest = arguments[0], arguments[1:]
     # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see all of them.
@@ -67,6 +67,10 @@ def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
         from engine.sandbox.device_child import main as be_helper  # noqa: PLC0415
     elif name == "library":
         from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
+    elif name == "sides":
+        from engine.sandbox.side_child import main as be_helper  # noqa: PLC0415
+    elif name == "picture":
+        from engine.sandbox.picture_child import main as be_helper  # noqa: PLC0415
     else:
         raise ValueError(f"there is no helper called {name!r}")
     return be_helper(rest)

@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.errors import DecodeError, EngineError
+from engine.errors import DecodeError, DraftRefusedError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus, shared_by_default
 from engine.loading.loading import LoadedModel, LoadOptions, target_options
@@ -23,6 +23,7 @@ from engine.pacing.measuring import room_for
 from engine.pacing.thread_choice import choose_threads
 from engine.records import Device, LoadRequest, Placement, SamplingParams
 from engine.sampling.sampler import Sampler
+from engine.sentences import said
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 
 log = logging.getLogger(__name__)
@@ -168,3 +169,20 @@ def step_ms(draft: LoadedModel) -> float:
         if started + elapsed_s > ends:
             break
     return best_s * 1000.0 / _TOKENS
+
+
+def check_memory(draft: LoadedModel) -> None:
+    """See that a draft can forget what was rejected.
+
+    Raises:
+        DraftRefusedError: it cannot.
+    """
+    if not draft.can_rollback:
+        raise DraftRefusedError(
+            said(
+                "The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken "
+                "back to before them.",
+                name=draft.info.name,
+                architecture=draft.info.architecture,
+            )
+        )

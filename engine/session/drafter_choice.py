@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.blind import WORD_FOR_PICTURE, BlindSequence
+from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
 from engine.drafters.prompt_lookup import PromptLookupDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import SuffixIndex
+from engine.drafters.translation.drafter import TranslatedDrafter
+from engine.drafters.translation.sequence import TranslatedSequence
+from engine.llama.vocab import Vocab
+from engine.loading.loading import LoadedModel
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.hybrid import HybridDrafter
 from engine.pacing.pacer import Pacer
-from engine.records import Mode
+from engine.prompt.typed_text import tokens_amid
+from engine.records import Mode, Source
 
 # Suffix decoding stands for prompt lookup: of 8,039 tokens of answers to the workloads (T = 0 and 0.8) prompt lookup
 # alone foresaw 3 and suffix decoding alone 6; asking both gained nothing.
@@ -57,3 +63,27 @@ class DraftersByMode:
         if suffix is not None and model is not None:
             return HybridDrafter(suffix, model)
         return model or text or NoDrafter()
+
+
+def model_drafter(
+    draft: LoadedModel | None,
+    translated: TranslatedSequence | None,
+    vocab: Vocab,
+    should_stop: Callable[[], bool],
+    *,
+    sees_nothing: bool,
+) -> DraftModelDrafter | None:
+    """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None where there is none.
+
+    ``vocab`` is the target's. ``sees_nothing``: there are pictures in the prompt. A draft reads a word in their places;
+    a head, which reads the target's rows with the tokens that they are of, cannot.
+    """
+    if draft is None or (sees_nothing and draft.info.head):
+        return None
+    if translated is not None:
+        return TranslatedDrafter(translated, vocab.eog_ids, should_stop)
+    source = Source.HEAD if draft.info.head else Source.DRAFT
+    sequence: DraftSequence = draft.sequence
+    if sees_nothing:
+        sequence = BlindSequence(draft.sequence, tokens_amid(vocab, WORD_FOR_PICTURE)[0])
+    return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)

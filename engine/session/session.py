@@ -19,10 +19,9 @@ from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastTextIndex, VocabularyIdentity, forget_files
 from engine.drafters.translation.comparison import find_translation
-from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.tables import Translation
-from engine.errors import DeviceError, DraftRefusedError, EngineError, ModeUnavailableError, TemplateError
+from engine.errors import DeviceError, EngineError, ModeUnavailableError, TemplateError
 from engine.grammar.constraint import ForcedText, GrammarConstraint
 from engine.heads.loading import LoadedHead, open_head_beside
 from engine.llama import library, rpc
@@ -50,17 +49,19 @@ from engine.pacing.pair_costs import PairCosts
 from engine.pacing.pass_trace import OnTrace
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.typed_text import tokens_amid
-from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow, Source
+from engine.records import ChatRequest, Device, EngineReady, Event, LoadRequest, Message, Mode, Overflow
 from engine.sampling.gumbel import GumbelNoise
 from engine.sampling.sharpness import Sharpness
 from engine.sandbox.gpu_check import gpu_notices
 from engine.sandbox.head_probe import InspectHead
 from engine.sandbox.kernel_check import kernel_notices
+from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
 from engine.session.answer import LEAST_ROOM, Answer
-from engine.session.draft_placement import DraftPlacement
-from engine.session.drafter_choice import WITH_MODEL, DraftersByMode
+from engine.session.draft_placement import DraftPlacement, check_memory
+from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
 from engine.session.head_choice import HeadChoice, explained
+from engine.session.sight import Sight
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore, file_facts, key_of
 from engine.storage.pass_samples import SampleStore
@@ -92,6 +93,7 @@ class Session:
         past_folder: Path | None = None,
         state_folder: Path | None = None,
         inspect_head: InspectHead | None = None,
+        inspect_side: InspectSide | None = None,
     ) -> None:
         self._inspect: Inspect = inspect or (lambda *_: None)
         self.is_load_cancelled: Callable[[], bool] = lambda: False  # then a look at a file ends without a verdict
@@ -110,6 +112,7 @@ class Session:
         self._samples = SampleStore(cost_folder)
         self._draft_reason: str = _NO_DRAFT
         self._heads = HeadChoice(inspect_head)
+        self._sight = Sight(inspect_side)
         self._sharpness = Sharpness()
         self._tie_bound: TieBound | None = None
         self.states = StateCache(state_folder)
@@ -129,7 +132,7 @@ class Session:
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.settle(request.target, target_options(request), self.is_load_cancelled)
         options = with_attention(request.target, options)
-        options = with_room_for(request.draft, request, options)
+        options = self._sight.settle(request, with_room_for(request.draft, request, options), self.is_load_cancelled)
         with explained(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -137,6 +140,8 @@ class Session:
             notices = (*_try_template(prompt), *placement_notices(request), *kernel_notices())
             notices = (*notices, *gpu_notices(request), *layers_notices(request, target))
             notices = (*notices, *experts_notices(request, target.info))
+            encoder = self._sight.open(target)
+            notices = (*notices, *self._sight.notices)
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
@@ -145,11 +150,13 @@ class Session:
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
                 fills_gaps=target.model.vocab.fill_ids is not None,
+                sees=encoder is not None,
             )
         except Exception:
             target.close()
             raise
         self._close_models()
+        self._sight.use(encoder, target, prompt)
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
@@ -222,7 +229,7 @@ class Session:
             draft = open_model(path, fit_context([path], cache.known_best(path, options)), go_on)
             try:
                 translations[id(draft)] = find_translation(*(_tokenizing(one) for one in (target, draft)))
-                _check_memory(draft)
+                check_memory(draft)
             except Exception:
                 draft.close()
                 raise
@@ -253,6 +260,7 @@ class Session:
         other._request = self._request if with_draft else replace(self._request, draft=None)
         other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
+        other._sight = self._sight.beside(other._target)
         other.states.attach("target", other._target.sequence, _identity(other._target))
         if with_draft and self._draft is not None:
             try:
@@ -273,6 +281,7 @@ class Session:
         other = Session(self._inspect)
         other._store, other._experience, other._samples = self._store, self._experience, self._samples
         other._heads, other.interrupt = HeadChoice(self._heads.inspect), self.interrupt
+        other._sight = Sight(self._sight.inspect)
         return other
 
     @staticmethod
@@ -341,6 +350,7 @@ class Session:
         if self._past:
             self._past.save()  # which may have to look at the vocabulary
         self._past = None
+        self._sight.close()
         if self._target:
             self._target.close()
         self._target = self._prompt = self._tie_bound = None
@@ -383,6 +393,9 @@ class Session:
         reason = self._unavailable(target).get(request.mode, "")
         if tie_safe and request.mode is not Mode.OFF and target.sequence.num_snapshots is not None:
             reason = said("tie-safe needs a memory that can go back any distance, and this model's cannot.")
+        pictures = self._sight.ids_in(request)
+        if pictures and self._draft is not None and self._draft.info.head and request.mode is Mode.HEAD:
+            reason = said("a head reads tokens, and pictures are none.")
         mode = Mode.OFF if reason else request.mode
         costs = self._pair_costs()
         paced = mode is not Mode.OFF and request.depth is None
@@ -392,13 +405,14 @@ class Session:
         index = self._past.index if self._past is not None and request.use_past else None
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
-        model = self._draft_model(mode, should_stop)
+        model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
         if model is not None:
             model.on_steps = costs.observe_draft_step
             model.sharpness = sharpness
         vocab = target.model.vocab
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
-        drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids, predicted)
+        # Nothing of a picture is proposed, nor what followed one.
+        drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
         constraint = GrammarConstraint(start_of(vocab, request.grammar)) if request.grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
@@ -419,12 +433,15 @@ class Session:
         if note:
             answer.stats.decisions.append(note)
         self.states.begin(request.conversation_id, answer.stats)
-        with self.interrupt.attached_to(self._contexts()):
-            yield from answer.events(should_stop)
+        try:
+            with self.interrupt.attached_to(self._contexts()):
+                yield from answer.events(should_stop)
+        finally:
+            self._sight.release()
         if answer.plain_cost is not None and answer.plain_cost.is_too_high:
             costs.request_check()
         if request.use_past:
-            self._past_text().learn(answer.conversation_ids)
+            self._past_text().learn([one for one in answer.conversation_ids if one >= 0])
 
     def prompt_ids(self, request: ChatRequest) -> list[int]:
         """The ids that ``request`` would be answered from, for whoever asks another engine the same.
@@ -458,16 +475,13 @@ class Session:
         """How many tokens a text has for the loaded model; None where none is loaded."""
         return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
-    def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
-        if self._draft is None:
-            return None
+    def _draft_model(
+        self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
+    ) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.follow(on=mode in WITH_MODEL)
+            self._draft.follow(on=mode in WITH_MODEL and not sees_nothing)
         vocab = self._loaded().model.vocab
-        if self._translated is not None:
-            return TranslatedDrafter(self._translated, vocab.eog_ids, should_stop)
-        source = Source.HEAD if self._draft.info.head else Source.DRAFT
-        return DraftModelDrafter(self._draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
+        return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
 
     # ---- past conversations -------------------------------------------------------------------------------------
 
@@ -586,15 +600,3 @@ def _try_template(prompt: PromptBuilder) -> tuple[str, ...]:
     except TemplateError as error:
         return (error.one_line,)
     return ()
-
-
-def _check_memory(draft: LoadedModel) -> None:
-    if not draft.can_rollback:
-        raise DraftRefusedError(
-            said(
-                "The memory of {name} ({architecture}) can neither forget rejected tokens nor be taken "
-                "back to before them.",
-                name=draft.info.name,
-                architecture=draft.info.architecture,
-            )
-        )

@@ -24,6 +24,7 @@ from engine.sentences import said
 from engine.sequence import CachedSequence
 
 _CONTROL = 0  # the byte that stands for a control token
+_PICTURE = b" image"  # stands for the places of a picture, which the draft does not see
 _REACH = 48  # bytes that are looked through for the beginning of a word
 _SPLIT_EVERY = 2048  # bytes of text that are spelled at once, but for the word that they end in
 
@@ -264,7 +265,7 @@ class TranslatedSequence:
         translation, place = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles
         while place < len(ids):
-            count, piece = 1, pieces[ids[place]]
+            count, piece = (1, pieces[ids[place]]) if ids[place] >= 0 else (_num_places(ids, place), _PICTURE)
             if not piece:
                 mark = roles.at(ids, place)
                 count, own = mark if mark is not None else (1, roles.single.get(ids[place], ()))
@@ -337,3 +338,8 @@ class TranslatedSequence:
                 begin += 1
                 ids.append(self.translation.stand_in)
                 ends.append(begin)
+
+
+def _num_places(ids: Sequence[int], begin: int) -> int:
+    """How many of ``ids`` from ``begin`` on are places of pictures."""
+    return next((i for i, one in enumerate(ids[begin:]) if one >= 0), len(ids) - begin)

@@ -1,0 +1,224 @@
+"""libmtmd, llama.cpp's library for pictures: an encoder beside a text model, and what it makes of a picture.
+
+A picture becomes parts: tokens of text that the model wants around it, and runs of places, each of which gets a row of
+the encoder in place of a token's. Loaded only where somebody wants pictures.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ModelLoadError, PictureError
+from engine.llama import library
+from engine.llama.context import LlamaContext
+from engine.llama.model import LlamaModel
+from engine.picture import Picture
+from engine.sentences import said
+
+PictureRows = NDArray[np.float32]  # [num_places, width of the text model's input]
+_MARKER = b"<__media__>"
+_NO_CALLBACK = 0
+
+
+@cache
+def _library() -> Any:  # noqa: ANN401  (the binding ships no types)
+    """The binding, with its log caught.
+
+    Raises:
+        ModelLoadError: this build of llama.cpp came without it.
+    """
+    library.start()
+    try:
+        from llama_cpp import mtmd_cpp  # noqa: PLC0415  (a library of its own, and most conversations have no pictures)
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        raise ModelLoadError(
+            said("This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).", reason=error),
+            "Install llama-cpp-python again; “make run” builds it whole.",
+        ) from error
+    mtmd_cpp.mtmd_helper_log_set(library.log_callback(), ctypes.c_void_p(0))
+    return mtmd_cpp
+
+
+@dataclass(frozen=True, slots=True)
+class PictureChunk:
+    """A run of places: how many there are, and by how many positions the sequence goes on; ``handle`` is libmtmd's."""
+
+    handle: int
+    num_places: int
+    num_positions: int
+
+
+class TokenizedPicture:
+    """What a picture becomes, in order: ids of text, and chunks. Close it: it holds the pixels as the encoder wants."""
+
+    def __init__(self, lib: Any, handle: int) -> None:  # noqa: ANN401  (the binding ships no types)
+        self._lib, self._handle = lib, handle
+        self.parts: list[list[int] | PictureChunk] = []
+        for number in range(lib.mtmd_input_chunks_size(handle)):
+            chunk = lib.mtmd_input_chunks_get(handle, number)
+            if lib.mtmd_input_chunk_get_type(chunk) == lib.MTMD_INPUT_CHUNK_TYPE_TEXT:
+                count = ctypes.c_size_t()
+                ids = lib.mtmd_input_chunk_get_tokens_text(chunk, ctypes.byref(count))
+                self.parts.append([int(ids[i]) for i in range(count.value)])
+            else:
+                sizes = lib.mtmd_input_chunk_get_n_tokens(chunk), lib.mtmd_input_chunk_get_n_pos(chunk)
+                self.parts.append(PictureChunk(int(chunk), *map(int, sizes)))
+
+    @property
+    def chunks(self) -> list[PictureChunk]:
+        """The runs of places alone."""
+        return [part for part in self.parts if isinstance(part, PictureChunk)]
+
+    def close(self) -> None:
+        """Free it; its chunks must not be used any more."""
+        if self._handle:
+            self._lib.mtmd_input_chunks_free(self._handle)
+            self._handle = 0
+
+
+class MtmdContext:
+    """An encoder that was loaded for a text model. Close it before the model.
+
+    Raises:
+        ModelLoadError: llama.cpp refused the file.
+    """
+
+    def __init__(self, path: Path, model: LlamaModel, threads: int) -> None:
+        self._lib = lib = _library()
+        self.path = path
+        params = lib.mtmd_context_params_default()
+        params.use_gpu = bool(model.gpu_layers)
+        params.n_threads = threads
+        params.print_timings = params.warmup = False  # a warm-up takes as long as the largest picture
+        with library.errors():
+            handle = lib.mtmd_init_from_file(os.fsencode(path), model.handle, params)
+            reason = library.last_error()
+        if not handle:
+            raise ModelLoadError(
+                said(
+                    "llama.cpp refused {path}: {reason}.", path=path.name, reason=reason or said("no reason was given")
+                ),
+                "Choose the side file (mmproj) that was published with this model.",
+            )
+        self._handle = int(handle)
+        self.row_end: NDArray[np.float32] | None = None  # what has to stand where llama.cpp gives no numbers
+        self.width = int(library.start().llama_model_n_embd_inp(model.handle))
+        if not lib.mtmd_support_vision(self._handle):
+            self.close()
+            raise ModelLoadError(
+                said("{path} hears, but does not see: it has no encoder for pictures.", path=path.name),
+                "Choose a side file (mmproj) for pictures.",
+            )
+
+    def close(self) -> None:
+        """Free the encoder. What `tokenize` and `placeholder` gave must not be used for computing any more."""
+        if self._handle:
+            self._lib.mtmd_free(self._handle)
+            self._handle = 0
+
+    def tokenize(self, picture: Picture) -> TokenizedPicture:
+        """Cut, scale and normalize a picture as the encoder wants it.
+
+        Raises:
+            PictureError: the encoder cannot take it.
+        """
+        lib = self._lib
+        pixels = (ctypes.c_uint8 * len(picture.rgb)).from_buffer_copy(picture.rgb)
+        bitmap = lib.mtmd_bitmap_init(picture.width, picture.height, pixels)
+        chunks = lib.mtmd_input_chunks_init()
+        text = lib.mtmd_input_text()
+        text.text, text.text_len, text.add_special, text.parse_special = _MARKER, len(_MARKER), False, True
+        try:
+            bitmaps = (ctypes.c_void_p * 1)(bitmap)
+            with library.errors():
+                code = lib.mtmd_tokenize(self._handle, chunks, ctypes.byref(text), bitmaps, 1)
+        finally:
+            lib.mtmd_bitmap_free(bitmap)
+        found = TokenizedPicture(lib, chunks)
+        if code == 0 and found.chunks:
+            return found
+        found.close()
+        raise PictureError(
+            said(
+                "The encoder cannot take a picture of {width} x {height} pixels.",
+                width=picture.width,
+                height=picture.height,
+            ),
+            "Give it another size: very narrow pictures are refused by some models.",
+        )
+
+    def encode(self, chunk: PictureChunk) -> PictureRows:
+        """The rows of a chunk [num_places, width], as a copy.
+
+        Raises:
+            PictureError: the encoder failed.
+        """
+        with library.errors():
+            code = self._lib.mtmd_encode_chunk(self._handle, chunk.handle)
+            reason = library.last_error()
+        address = self._lib.mtmd_get_output_embd(self._handle) if code == 0 else None
+        if not address:
+            raise PictureError(
+                said("The encoder could not read the picture: {reason}.", reason=reason or said("no reason was given"))
+            )
+        rows = np.ctypeslib.as_array(address, (chunk.num_places, self.width)).copy()
+        broken = ~np.isfinite(rows).all(axis=1)
+        if self.row_end is not None and len(self.row_end) == self.width and 2 * broken.sum() < len(rows):
+            rows[broken] = self.row_end
+        elif broken.any():
+            raise PictureError(
+                said("{path} is damaged: its encoder gave numbers that are not finite.", path=self.path.name)
+            )
+        return rows
+
+    def placeholder(self, chunk: PictureChunk) -> PictureChunk:
+        """The same chunk without its pixels, for `decode`; to be given to `free`."""
+        handle = int(self._lib.mtmd_input_chunk_get_placeholder(chunk.handle))
+        return PictureChunk(handle, chunk.num_places, chunk.num_positions)
+
+    def free(self, placeholder: PictureChunk) -> None:
+        """Free what `placeholder` gave."""
+        self._lib.mtmd_input_chunk_free(placeholder.handle)
+
+    def sees_whole(self, chunk: PictureChunk) -> bool:
+        """Whether each place of the run sees the others, so that all have to be computed at once."""
+        return bool(self._lib.mtmd_decode_use_non_causal(self._handle, chunk.handle))
+
+    def decode(self, context: LlamaContext, chunk: PictureChunk, rows: PictureRows) -> None:
+        """Append a run to what ``context`` holds, at the positions that the model wants.
+
+        Raises:
+            DecodeError: the pass failed; the cache is as before the call, or empty where it is a state.
+            PictureError: all places have to be computed at once, and they are too many for that.
+        """
+        most = context.num_at_once
+        if self.sees_whole(chunk) and chunk.num_places > most:
+            raise PictureError(
+                said(
+                    "The picture takes {places:,} places, and this model has to see all of them at once: at most"
+                    " {most:,}.",
+                    places=chunk.num_places,
+                    most=most,
+                ),
+                "Give a smaller picture.",
+            )
+        floats = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        end = library.start().llama_pos(0)
+
+        def run(handle: int, position: int) -> int:
+            return int(
+                self._lib.mtmd_helper_decode_image_chunk(
+                    *(self._handle, handle, chunk.handle, floats, position, 0, most, ctypes.byref(end)),
+                    *(self._lib.mtmd_helper_post_decode_callback(_NO_CALLBACK), None),
+                )
+            )
+
+        context.append_run(chunk.num_places, chunk.num_positions, run)

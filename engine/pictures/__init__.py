@@ -1,0 +1,1 @@
+"""Models that see: the side file with the encoder, and pictures as places of a prompt."""

@@ -1,0 +1,186 @@
+"""The encoder of a model that sees: pictures become ids of a prompt, and their rows get into the target's cache.
+
+A picture is encoded once: its rows are kept, by the digest of its pixels, as long as there is room for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from engine.errors import PictureError
+from engine.interfaces import Run, Runs
+from engine.llama.context import LlamaContext
+from engine.llama.model import LlamaModel
+from engine.llama.mtmd import MtmdContext, PictureChunk, PictureRows, TokenizedPicture
+from engine.picture import Picture
+from engine.pictures.side_file import row_end
+
+_MOST_KNOWN = 512  # pictures whose places are known: more than a prompt has
+_MOST_ROW_BYTES = 256 << 20
+_LEAST_ID = -(2**31)
+# -1 parts conversations in `engine.drafters.suffix.index`. An id is given once, so that what is kept of an older
+# encoder means nothing else in a newer one.
+_next_id = -2
+_numbering = threading.Lock()
+
+
+def _take_ids(count: int) -> int:
+    """The first of so many new ids.
+
+    Raises:
+        PictureError: there are none left.
+    """
+    global _next_id  # noqa: PLW0603  (one numbering for all sessions of the program)
+    with _numbering:
+        first = _next_id
+        if first - count < _LEAST_ID:
+            raise PictureError("No more pictures can be told apart in one run of the program.", "Restart Paceline.")
+        _next_id = first - count
+    return first
+
+
+@dataclass(slots=True)
+class _Known:
+    """What a picture became: ids of text, and runs with the chunk that tells libmtmd where each place lies."""
+
+    parts: list[list[int] | Run]
+    chunks: dict[int, PictureChunk]  # by the run's first id, without pixels
+    whole: TokenizedPicture | None  # with the pixels, until all is encoded
+    ids: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ids = list(chain.from_iterable(part.ids if isinstance(part, Run) else part for part in self.parts))
+
+
+class PictureEncoder:
+    """One for a loaded target, on the thread that owns it. Contexts of the target get `runs_for` each."""
+
+    def __init__(self, path: Path, model: LlamaModel, threads: int) -> None:
+        """Load the side file ``path`` for a model.
+
+        Raises:
+            ModelLoadError: llama.cpp refused it.
+        """
+        self._mtmd = MtmdContext(path, model, threads)
+        self._mtmd.row_end = row_end(path)
+        self.path = path
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # by digest, the longest unused first
+        self._pixels: dict[str, Picture] = {}  # of the prompts since `release`
+        self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # the longest unused first
+        self.num_encoded = 0  # runs, so far
+
+    def close(self) -> None:
+        """Free all of it."""
+        self.release()
+        for known in self._known.values():
+            self._drop(known)
+        self._known.clear()
+        self._rows.clear()
+        self._mtmd.close()
+
+    def ids_of(self, picture: Picture) -> list[int]:
+        """What stands for a picture in a prompt: tokens around it, and negative ids for its places.
+
+        Raises:
+            PictureError: the encoder cannot take it.
+        """
+        known = self._known.get(picture.digest)
+        if known is None:
+            known = self._known[picture.digest] = self._look(picture)
+            while len(self._known) > _MOST_KNOWN:
+                self._drop(self._known.popitem(last=False)[1])
+        self._known.move_to_end(picture.digest)
+        self._pixels[picture.digest] = picture
+        return known.ids
+
+    def release(self) -> None:
+        """An answer is done: pixels are not needed any more."""
+        self._pixels.clear()
+        for known in self._known.values():
+            if known.whole is not None:
+                known.whole.close()
+                known.whole = None
+
+    def runs_for(self, context: LlamaContext) -> Runs:
+        """What the sequence of a context of the target needs."""
+        return _ContextRuns(self, context)
+
+    def run_of(self, place_id: int) -> Run | None:
+        """See `Runs.run_of`."""
+        found = self._find(place_id)
+        return found[1] if found is not None else None
+
+    def append(self, run: Run, context: LlamaContext) -> None:
+        """See `Runs.append`."""
+        found = self._find(run.first_id)
+        if found is None:
+            raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
+        known = found[0]
+        rows = self._rows.get(run.first_id)
+        if rows is None:
+            rows = self._encode(known, run)
+        self._mtmd.decode(context, known.chunks[run.first_id], rows)
+
+    def _find(self, place_id: int) -> tuple[_Known, Run] | None:
+        for known in reversed(self._known.values()):
+            for part in known.parts:
+                if isinstance(part, Run) and place_id in part.ids:
+                    return known, part
+        return None
+
+    def _look(self, picture: Picture) -> _Known:
+        whole = self._mtmd.tokenize(picture)
+        parts, chunks = list[list[int] | Run](), dict[int, PictureChunk]()
+        for part in whole.parts:
+            if isinstance(part, list):
+                parts.append(part)
+                continue
+            run = Run(_take_ids(part.num_places), part.num_places, part.num_positions)
+            parts.append(run)
+            chunks[run.first_id] = self._mtmd.placeholder(part)
+        return _Known(parts, chunks, whole)
+
+    def _encode(self, known: _Known, run: Run) -> PictureRows:
+        """The rows of a run, which are kept for the next time.
+
+        Raises:
+            PictureError: the encoder failed, or the pixels are gone.
+        """
+        if known.whole is None:
+            digest = next(digest for digest, one in self._known.items() if one is known)
+            if digest not in self._pixels:
+                raise PictureError("A picture of this conversation is not kept any more.", "Send the message again.")
+            known.whole = self._mtmd.tokenize(self._pixels[digest])
+        number = [part.first_id for part in known.parts if isinstance(part, Run)].index(run.first_id)
+        rows = self._mtmd.encode(known.whole.chunks[number])
+        self.num_encoded += 1
+        self._rows[run.first_id] = rows
+        while len(self._rows) > 1 and sum(one.nbytes for one in self._rows.values()) > _MOST_ROW_BYTES:
+            self._rows.popitem(last=False)
+        if all(first in self._rows for first in known.chunks):
+            known.whole.close()
+            known.whole = None
+        return rows
+
+    def _drop(self, known: _Known) -> None:
+        if known.whole is not None:
+            known.whole.close()
+        for first, chunk in known.chunks.items():
+            self._mtmd.free(chunk)
+            self._rows.pop(first, None)
+
+
+class _ContextRuns:
+    """Implements `engine.interfaces.Runs`."""
+
+    def __init__(self, encoder: PictureEncoder, context: LlamaContext) -> None:
+        self._encoder, self._context = encoder, context
+        self.run_of = encoder.run_of
+
+    def append(self, run: Run) -> None:
+        """See `Runs.append`."""
+        self._encoder.append(run, self._context)

@@ -1,0 +1,145 @@
+"""The side file (mmproj) of a model that sees: found beside it, and judged by its header before anything opens it.
+
+Keys and tensors are those of llama.cpp's tools/mtmd/clip.cpp.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ModelFileError, SideFileError
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.model_kind import is_own_projector
+from engine.gguf.source import open_for_reading
+from engine.sentences import said
+
+_ARCHITECTURE = "clip"
+# Of each projector the tensor whose rows, or with True whose columns, are as wide as the text model; others are left to
+# libmtmd. The key ``projection_dim`` is no help: older files have the encoder's own there.
+_WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
+    "mlp": (("mm.3.bias", False), ("mm.2.weight", True)),
+    "qwen2vl_merger": (("mm.2.bias", False),),
+    "qwen2.5vl_merger": (("mm.2.bias", False),),
+    "qwen3vl_merger": (("mm.2.bias", False),),  # of the first of several parts: the text model counts one, too
+    "gemma3": (("mm.input_projection.weight", False),),
+    "gemma4v": (("mm.input_projection.weight", True),),
+    "pixtral": (("mm.2.weight", True),),
+    "idefics3": (("mm.model.fc.weight", True),),
+    "internvl": (("mm.model.mlp.3.weight", True),),
+    "lfm2": (("mm.2.weight", True),),
+}
+# What llama.cpp makes of a picture depends on what else is in the prompt, which is not told to it here.
+_DEPENDENT = ("hunyuanvl", "deepseek4v")
+_RANGES = {
+    "vision.block_count": (0, 1_024),
+    "vision.embedding_length": (1, 65_536),
+    "vision.attention.head_count": (0, 1_024),
+    "vision.image_size": (1, 16_384),
+    "vision.patch_size": (1, 1_024),
+}
+_ROW_END = "v.token_embd.img_break"
+_FLOATS = {"F32": "<f4", "F16": "<f2"}
+_MOST_LISTED = 200  # files of a folder that are looked at
+_PREFERRED = ("f16", "bf16", "f32", "q8_0")  # of several: half precision is what encoders are published in
+
+
+def find_side_file(target: Path) -> Path | None:
+    """The side file beside a model: named as its own, and fitting by its header; None where there is none."""
+    try:
+        names = sorted(path.name for path in target.parent.glob("*.gguf") if path.name != target.name)
+        header = read_header(target)
+    except (OSError, ModelFileError):
+        return None
+    fitting = [
+        target.parent / name
+        for name in names[:_MOST_LISTED]
+        if is_own_projector(name, target.name, names) and _fits(target.parent / name, header)
+    ]
+    return min(fitting, key=_preference, default=None)
+
+
+def _preference(path: Path) -> int:
+    low = path.name.lower()
+    return next((place for place, kind in enumerate(_PREFERRED) if kind in low), len(_PREFERRED))
+
+
+def _fits(path: Path, target: GgufHeader) -> bool:
+    try:
+        check_side_file(path, target)
+    except ModelFileError:
+        return False
+    return True
+
+
+def check_side_file(path: Path, target: GgufHeader) -> None:
+    """See that a file is a side file for pictures, whole, and of a model as wide as ``target``.
+
+    Raises:
+        ModelFileError: it is not, or cannot be read; the sentence says what is wrong.
+    """
+    try:
+        header = read_header(path)
+    except ModelFileError as error:
+        raise SideFileError(error.message) from error
+    name = path.name
+    if header.architecture != _ARCHITECTURE:
+        raise SideFileError(
+            said(
+                "{name} is no side file (mmproj): its architecture is {architecture}, not clip.",
+                name=name,
+                architecture=header.architecture[:40] or said("not given"),
+            )
+        )
+    if header.metadata.get("clip.has_vision_encoder") is not True:
+        raise SideFileError(said("{name} does not see: it has no encoder for pictures.", name=name))
+    for key, (least, most) in _RANGES.items():
+        number = header.own(key)
+        if number is None or isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+            raise SideFileError(said("{name} is damaged: its {key} is {number}.", name=name, key=key, number=number))
+    projector = _projector(header)
+    if projector in _DEPENDENT:
+        raise SideFileError(
+            said("{name} is of a kind that is not read here ({projector}).", name=name, projector=projector),
+            "Choose another model that sees.",
+        )
+    width, wanted = row_width(header), target.own("embedding_length")
+    if width is not None and width != wanted:
+        raise SideFileError(
+            said(
+                "{name} is of another model: it gives {width:,} numbers a place, and this one takes {wanted:,}.",
+                name=name,
+                width=width,
+                wanted=wanted,
+            )
+        )
+
+
+def row_width(header: GgufHeader) -> int | None:
+    """How many numbers the encoder gives for a place; None where the header does not tell."""
+    dims = {tensor.name: tensor.dims for tensor in header.tensors}
+    for name, by_columns in _WIDTHS.get(_projector(header), ()):
+        if name in dims and len(dims[name]) > by_columns:
+            return int(dims[name][by_columns])
+    return None
+
+
+def row_end(path: Path) -> NDArray[np.float32] | None:
+    """The row [width] that ends each row of patches (Pixtral), where the file has one as floating point.
+
+    llama.cpp makes it by multiplying memory that nobody has written by 0, which gives no number where there was none:
+    see `clip_graph_pixtral::build`.
+    """
+    header = read_header(path)
+    tensor = next((one for one in header.tensors if one.name == _ROW_END and one.type_name in _FLOATS), None)
+    if tensor is None:
+        return None
+    with open_for_reading(path) as (read_at, _):
+        data = read_at(header.data_offset + tensor.offset, tensor.num_bytes)
+    return np.frombuffer(data, dtype=_FLOATS[tensor.type_name]).astype(np.float32)
+
+
+def _projector(header: GgufHeader) -> str:
+    return str(header.metadata.get("clip.projector_type") or header.metadata.get("clip.vision.projector_type") or "")

@@ -1,0 +1,91 @@
+"""Pictures on their way through a chat template: a mark in the words of the message, and ids where it came out.
+
+Templates know many ways to write a picture, or none; what a model wants around one is libmtmd's to know. So each
+picture is a number between two private characters while the template runs: a word that nothing else in it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.errors import PictureError, PromptError, TemplateError
+from engine.picture import Picture
+from engine.prompt.typed_text import TypedText
+from engine.records import Message
+from engine.sentences import said
+
+IdsOfPicture = Callable[[Picture], list[int]]
+MOST_PICTURES = 64  # in one prompt
+
+
+class PictureMarks:
+    """The pictures of one prompt; ``messages`` have marks in their places, and ``mark`` is empty where there is none.
+
+    Raises:
+        PictureError: the model does not see, or they are too many.
+        PromptError: the messages use up the characters that marks are made of.
+    """
+
+    def __init__(self, messages: Sequence[Message], ids_of: IdsOfPicture | None, others: Sequence[str] = ()) -> None:
+        """``others`` are texts that the mark must not occur in, beside the messages' own."""
+        self.messages, self.mark = messages, ""
+        self._pictures = [picture for message in messages for _, picture in message.pictures]
+        if not self._pictures:
+            return
+        if ids_of is None:
+            raise cannot_see()
+        if len(self._pictures) > MOST_PICTURES:
+            raise PictureError(
+                said(
+                    "The conversation has {count:,} pictures; at most {most} are read.",
+                    count=len(self._pictures),
+                    most=MOST_PICTURES,
+                ),
+                "Leave some out.",
+            )
+        self._ids_of = ids_of
+        self.mark = TypedText.mark_for([*others, *(message.content for message in messages)])
+        marked, number = list[Message](), 0
+        for message in messages:
+            content, end, parts = message.content, 0, list[str]()
+            for place, _ in message.pictures:
+                parts += (content[end:place], f"{self.mark}{number}{self.mark}")
+                end, number = place, number + 1
+            marked.append(replace(message, content="".join((*parts, content[end:])), pictures=()))
+        self.messages = marked
+
+    def tokenize(self, text: str, tokenize: Callable[[str, bool], list[int]]) -> list[int]:
+        """Ids of a rendered prompt with its pictures. ``tokenize`` is told whether something comes before a text.
+
+        Raises:
+            TemplateError: a picture is not in the text, or more than once.
+            PictureError: a picture cannot be taken by the encoder.
+            PromptError: nothing follows the last picture.
+        """
+        if not self.mark:
+            return tokenize(text, False)
+        pieces = text.split(self.mark)
+        numbers = pieces[1::2]
+        if sorted(numbers) != sorted(map(str, range(len(self._pictures)))):
+            raise TemplateError(
+                "The chat template of this model does not write each picture once.",
+                "Choose another model for pictures.",
+            )
+        ids: list[int] = []
+        for number, piece in enumerate(pieces):
+            if number % 2:
+                ids += self._ids_of(self._pictures[int(numbers[number // 2])])
+            elif piece:
+                ids += tokenize(piece, bool(ids))
+        if ids[-1] < 0:
+            raise PromptError("Nothing follows the picture.", "Write something behind it.")
+        return ids
+
+
+def cannot_see() -> PictureError:
+    """What to say where a picture is given to a model that does not see."""
+    return PictureError(
+        "The loaded model cannot see pictures: no side file (mmproj) is loaded with it.",
+        "Give its side file with --mmproj, choose a model that sees, or leave the pictures out.",
+    )

@@ -1,0 +1,137 @@
+"""Pictures of strangers, decoded by a child process with bounded time and memory.
+
+The child process is `engine.sandbox.picture_child`; here it is started, and its failures become sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import subprocess
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine.errors import PictureError
+from engine.gguf.source import open_ordinary
+from engine.picture import MAX_SIDE, Picture
+from engine.sandbox.process import child_command, child_environment, creation_flags
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES = 64 << 20  # of a file
+MAX_PIXELS = 80_000_000  # before it is made smaller
+MAX_RATIO = 100  # of the sides: encoders end the process over narrower ones, or refuse them
+LIMIT_S = 30.0
+_MOST_KEPT_BYTES = 64 << 20
+_CONVERT = said("Save it as PNG or JPEG, and give that.")
+
+
+def read_picture_file(path: Path) -> Picture:
+    """Decode a picture file.
+
+    Raises:
+        PictureError: it cannot be read; the sentence says why.
+    """
+    try:
+        with open_ordinary(path) as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise PictureError(said("“{name}” cannot be read: {reason}.", name=path.name, reason=reason)) from error
+    return read_picture(data, path.name)
+
+
+def read_picture(data: bytes, name: str, limit_s: float = LIMIT_S) -> Picture:
+    """Decode the bytes of a picture file; ``name`` is how sentences call it.
+
+    Raises:
+        PictureError: it cannot be read; the sentence says why.
+    """
+    if not data:
+        raise PictureError(said("“{name}” is empty.", name=name))
+    if len(data) > MAX_BYTES:
+        raise PictureError(
+            said("“{name}” has more than {limit} MB.", name=name, limit=MAX_BYTES >> 20), "Make it smaller."
+        )
+    head, _, rgb = _ask_child(data, name, limit_s).partition(b"\n")
+    try:
+        answer: dict[str, Any] = json.loads(head)
+        kind = answer.get("error")
+        if kind is None:
+            return Picture(int(answer["width"]), int(answer["height"]), rgb)
+    except (ValueError, LookupError, AttributeError, TypeError) as error:
+        log.info("the reader of a picture gave no answer: %r", error)
+        kind = "damaged"
+    raise _refusal(str(kind), name, answer if kind != "damaged" else {})
+
+
+def _ask_child(data: bytes, name: str, limit_s: float) -> bytes:
+    child = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        child_command("picture", *(str(number) for number in (MAX_PIXELS, MAX_SIDE, MAX_RATIO, int(limit_s) + 1))),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # a library's complaints may quote the file
+        env=child_environment(bare=True),
+        creationflags=creation_flags(),
+    )
+    try:
+        return child.communicate(data, timeout=limit_s)[0]
+    except subprocess.TimeoutExpired:
+        raise PictureError(
+            said("“{name}” could not be read within {limit_s:.0f} seconds.", name=name, limit_s=limit_s), _CONVERT
+        ) from None
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
+    if kind == "kind":
+        return PictureError(said("“{name}” is no PNG, JPEG, WebP or GIF picture.", name=name), _CONVERT)
+    if kind == "large":
+        size = {"width": int(answer["width"]), "height": int(answer["height"])}
+        return PictureError(
+            said(
+                "“{name}” has {width:,} x {height:,} pixels, more than {limit:,} in all.",
+                name=name,
+                limit=MAX_PIXELS,
+                **size,
+            ),
+            "Make it smaller.",
+        )
+    if kind == "narrow":
+        return PictureError(
+            said("“{name}” is more than {limit} times as long as it is wide.", name=name, limit=MAX_RATIO),
+            "Cut out the part that matters.",
+        )
+    if kind == "memory":
+        return PictureError(said("Reading “{name}” takes more memory than a picture should.", name=name), _CONVERT)
+    return PictureError(said("“{name}” is damaged: its pixels cannot be read.", name=name), _CONVERT)
+
+
+class PictureReader:
+    """Decodes pictures that come again and again, as a conversation's do with every request, once. For any thread."""
+
+    def __init__(self, read: Callable[[bytes, str], Picture] = read_picture) -> None:
+        self._read = read
+        self._kept: OrderedDict[bytes, Picture] = OrderedDict()  # by the digest of the file, the longest unused first
+        self._lock = threading.Lock()
+
+    def read(self, data: bytes, name: str) -> Picture:
+        """See `read_picture`."""
+        key = hashlib.blake2b(data, digest_size=16).digest()
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        picture = self._read(data, name)
+        with self._lock:
+            self._kept[key] = picture
+            while len(self._kept) > 1 and sum(len(one.rgb) for one in self._kept.values()) > _MOST_KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return picture

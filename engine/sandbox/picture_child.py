@@ -1,0 +1,71 @@
+"""The helper process that decodes a picture: what it breaks harms nobody.
+
+The file comes by standard input. Out go one JSON line, and the pixels, three bytes each. Pillow is imported here only,
+and nothing of the file but its pixels goes anywhere.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import warnings
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
+
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+_MEMORY_BYTES = 1_500_000_000  # beyond the file: 80 million pixels with four bytes, twice, and what decoders take
+_SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
+_PAPER = "white"  # behind what is transparent
+
+
+def main(arguments: list[str]) -> int:
+    """Decode standard input. ``arguments`` are the most pixels, the longest side, the ratio of sides, and seconds."""
+    max_pixels, max_side, max_ratio, seconds = map(int, arguments)
+    quiet_crashes()
+    limit_time(seconds)
+    write_no_files()
+    data = sys.stdin.buffer.read()
+    limit_memory(len(data), _MEMORY_BYTES)
+    head, rgb = decode(data, max_pixels, max_side, max_ratio)
+    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + rgb)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple[dict[str, object], bytes]:
+    """Give the size and the pixels, or the kind of what went wrong and nothing."""
+    Image.MAX_IMAGE_PIXELS = None  # the size is looked at here
+    warnings.simplefilter("ignore")
+    try:
+        try:
+            image: Image.Image = Image.open(io.BytesIO(data), formats=_FORMATS)
+        except UnidentifiedImageError:
+            return {"error": "kind"}, b""
+        width, height = image.size
+        size: dict[str, object] = {"width": width, "height": height}
+        if width * height > max_pixels:
+            return {"error": "large", **size}, b""
+        if max(width, height) > max_ratio * min(width, height):
+            return {"error": "narrow"}, b""
+        image.draft("RGB", (max_side, max_side))  # a JPEG is decoded no larger than needed
+        image.load()
+        image = _as_rgb(ImageOps.exif_transpose(image))
+        image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+        return {"width": image.width, "height": image.height}, image.tobytes()
+    except MemoryError:
+        return {"error": "memory"}, b""
+    except Exception:  # noqa: BLE001  (whatever a strange file makes of a decoder, it cannot be read)
+        return {"error": "damaged"}, b""
+
+
+def _as_rgb(image: Image.Image) -> Image.Image:
+    if image.mode in _SIXTEEN_BITS:
+        image = image.convert("I").point(lambda value: value * (1.0 / 257.0)).convert("L")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        paper = Image.new("RGBA", image.size, _PAPER)
+        image = Image.alpha_composite(paper, image)
+    return image.convert("RGB")

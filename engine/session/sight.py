@@ -1,0 +1,124 @@
+"""What lets a session's target see: the side file that was asked for, and the encoder that was loaded of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from engine.errors import EngineError, NotEnoughMemoryError
+from engine.gguf.header import read_header
+from engine.llama.context import N_BATCH
+from engine.loading.loading import LoadedModel, LoadOptions
+from engine.picture import Picture
+from engine.pictures.encoder import PictureEncoder
+from engine.pictures.side_file import check_side_file
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.pictures import cannot_see
+from engine.records import ChatRequest, LoadRequest
+from engine.sandbox.side_probe import InspectSide
+from engine.sentences import said
+
+log = logging.getLogger(__name__)
+
+_SPARE_BYTES = 256 << 20  # what a small picture is computed with
+
+
+def trust(_target: Path, _side: Path, _should_stop: Callable[[], bool]) -> None:
+    """Inspect nothing: for files that are known."""
+
+
+class Sight:
+    """One for a session. A side file that does not fit leaves the target without sight; ``notices`` say why."""
+
+    def __init__(self, inspect: InspectSide | None) -> None:
+        """``inspect`` looks at side files before they are opened here."""
+        self.inspect = inspect or trust
+        self.notices: tuple[str, ...] = ()
+        self._encoder: PictureEncoder | None = None
+        self._owns_encoder = True
+        self._chosen: Path | None = None  # for the target that is being loaded
+
+    def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
+        """``options`` for a target that sees, where the request names a side file for it that can be used."""
+        self.notices, self._chosen = (), None
+        if request.mmproj is None:
+            return options
+        side, target = Path(request.mmproj), Path(request.target)
+        try:
+            check_side_file(side, read_header(target))
+            self.inspect(target, side, should_stop)
+            _check_room(side, options)
+        except EngineError as error:
+            if should_stop():
+                raise
+            self.notices = (error.one_line,)
+            return options
+        self._chosen = side
+        return replace(options, num_at_once=N_BATCH)
+
+    def open(self, target: LoadedModel) -> PictureEncoder | None:
+        """Load what `settle` has chosen, for a target that was opened with its options."""
+        if self._chosen is None:
+            return None
+        try:
+            return PictureEncoder(self._chosen, target.model, target.context.threads)
+        except EngineError as error:
+            self.notices = (error.one_line,)
+            return None
+
+    def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
+        """From now on pictures in prompts go through this encoder, if there is one."""
+        self._encoder = encoder
+        if encoder is not None:
+            target.sequence.runs = encoder.runs_for(target.context)
+            prompt.ids_of_picture = encoder.ids_of
+
+    def beside(self, target: LoadedModel) -> Sight:
+        """The same for another context of the target."""
+        other = Sight(self.inspect)
+        other._encoder, other._owns_encoder = self._encoder, False
+        if self._encoder is not None:
+            target.sequence.runs = self._encoder.runs_for(target.context)
+        return other
+
+    def ids_in(self, request: ChatRequest) -> frozenset[int]:
+        """The ids that the places of a request's pictures will have; none where it has no pictures.
+
+        Raises:
+            PictureError: a picture cannot be taken, or the target does not see.
+        """
+        pictures: list[Picture] = [picture for message in request.messages for _, picture in message.pictures]
+        if not pictures or request.raw_prompt is not None:
+            return frozenset()
+        if self._encoder is None:
+            raise cannot_see()
+        return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
+
+    def release(self) -> None:
+        """An answer is done."""
+        if self._encoder is not None:
+            self._encoder.release()
+
+    def close(self) -> None:
+        """Free the encoder."""
+        if self._encoder is not None and self._owns_encoder:
+            self._encoder.close()
+        self._encoder = None
+
+
+def _check_room(side: Path, options: LoadOptions) -> None:
+    """See that the encoder has room beside what is in use.
+
+    Raises:
+        NotEnoughMemoryError: it has none.
+    """
+    needed = side.stat().st_size + _SPARE_BYTES
+    if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
+        raise NotEnoughMemoryError(
+            said("{name} needs about {size:,} MB, which are not free.", name=side.name, size=needed >> 20),
+            "Leave it out, or close other programs.",
+        )

@@ -1,0 +1,133 @@
+"""Pictures go through chat templates as words that nothing else is, and come out where they were put."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import PictureError, PromptError, TemplateError
+from engine.picture import Picture
+from engine.prompt.chat_prompt import PromptBuilder
+from engine.prompt.pictures import MOST_PICTURES
+from engine.records import ChatRequest, Message
+from tests.engine.tiny_tokenizer import TinyTokenizer
+
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+TEMPLATES = sorted((SHARED / "templates").glob("*.jinja"))
+ONE, TWO = Picture(1, 1, b"abc"), Picture(1, 1, b"abd")
+NUMBERS = {ONE.digest: 1, TWO.digest: 2}
+
+
+def ids_of(picture: Picture) -> list[int]:
+    """Two places for each, between brackets."""
+    number = NUMBERS[picture.digest]
+    return [ord("<"), -100 * number, -100 * number - 1, ord(">")]
+
+
+def builder(template: str | None, tokenizer: TinyTokenizer | None = None) -> PromptBuilder:
+    """One of a model that sees."""
+    made = PromptBuilder(tokenizer or TinyTokenizer(controls=["<|im_start|>", "<|im_end|>"]), template)
+    made.ids_of_picture = ids_of
+    return made
+
+
+def readable(ids: list[int]) -> str:
+    """A place is a hash."""
+    return "".join("#" if one < 0 else chr(one) if one < 256 else "|" for one in ids)
+
+
+def user(text: str) -> Message:
+    """A question; @ stands for the first picture, $ for the second."""
+    found, words = list[tuple[int, Picture]](), ""
+    for character in text:
+        if character in "@$":
+            found.append((len(words), ONE if character == "@" else TWO))
+        else:
+            words += character
+    return Message("user", words, pictures=tuple(found))
+
+
+def test_pictures_stand_where_they_were_put() -> None:
+    """At the start, in the middle, at the end, side by side, in several messages."""
+    prompt = builder(None)
+    text = readable(prompt.build([user("@what $$is@"), Message("assistant", "That."), user("and $?")]))
+    assert "user\n<##>what <##><##>is<##>|" in text
+    assert "user\nand <##>?|" in text
+    ids = prompt.build([user("a@b$c")])
+    assert [one for one in ids if one < 0] == [-100, -101, -200, -201]
+    assert readable(prompt.complete([user("a@b"), user("$c")])) == "a<##>b\n\n<##>c"
+
+
+def test_without_pictures_nothing_changes() -> None:
+    """Whether the model sees or not."""
+    plain = PromptBuilder(TinyTokenizer(controls=["<|im_start|>", "<|im_end|>"]), None)
+    assert builder(None).build([user("hello")]) == plain.build([user("hello")])
+    with pytest.raises(PictureError, match="cannot see"):
+        plain.build([user("hello @")])
+
+
+def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None:
+    """Each of them is told apart."""
+    turned = "{% for m in messages | reverse %}{{ m.content }};{% endfor %}"
+    assert readable(builder(turned).build([user("a@"), Message("assistant", "x"), user("b$")])) == "b<##>;x;a<##>;"
+    twice = "{% for m in messages %}{{ m.content }} {{ m.content }}{% endfor %};"
+    with pytest.raises(TemplateError, match="each picture once"):
+        builder(twice).build([user("a@")])
+    lost = "{% for m in messages %}{{ m.content[:3] }}{{ 'Zyxwvut' if 'Zyxwvut' in m.content }}{% endfor %};"
+    with pytest.raises(TemplateError):
+        builder(lost).build([user("abc@def")])
+
+
+def test_a_template_that_wants_parts_gets_the_mark_in_a_text() -> None:
+    """As other programs of llama.cpp give it."""
+    parts = "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %};"
+    assert readable(builder(parts).build([user("a@b")])) == "a<##>b;"
+
+
+def test_typed_words_are_never_a_mark() -> None:
+    """Private characters, numbers between them, control tokens beside a picture."""
+    text = readable(builder(None).build([user("\ue0000\ue000 <|im_end|>@<|im_end|> \ue0010\ue001")]))
+    assert text.count("<##>") == 1
+    assert "<|im_end|><##><|im_end|>" in text
+
+
+def test_what_cannot_be_is_told() -> None:
+    """Too many, nothing behind the last."""
+    with pytest.raises(PictureError, match=f"at most {MOST_PICTURES}"):
+        builder(None).build([user("@" * (MOST_PICTURES + 1))])
+    bare = builder(None)
+    bare.ids_of_picture = lambda _: [-5, -6]
+    with pytest.raises(PromptError, match="Nothing follows"):
+        bare.complete([user("a@")])
+
+
+def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:
+    """Places have no text."""
+    thinking = "{% for m in messages %}{{ m.content }}{% endfor %}<think>\n"
+    made = builder(thinking)
+    message = user("a@")
+    ids = made.build([message])
+
+    assert made.opened_by(ChatRequest((message,)), ids) == "<think>"
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])
+def test_real_templates_carry_pictures(path: Path) -> None:
+    """In the first question, and in the last."""
+    made = builder(path.read_text("utf-8"))
+    ids = made.build([user("look @ here"), Message("assistant", "Yes."), user("and $ there")])
+    assert readable(ids).count("<##>") == 2
+    assert [one for one in ids if one < 0] == [-100, -101, -200, -201]
+
+
+def test_messages_that_are_joined_keep_their_pictures() -> None:
+    """The closest form that a template takes."""
+    strict = (
+        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    )
+    system = replace(user("see $ first"), role="system")
+    text = readable(builder(strict).build([system, user("a@b")]))
+    assert text.index("see <##> first") < text.index("a<##>b")

@@ -1,0 +1,73 @@
+"""Pictures for tests: good ones of every kind, and forty that are broken, foreign or hostile."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+WIDTH, HEIGHT = 40, 24
+
+
+def sample(mode: str = "RGB") -> Image.Image:
+    """A gradient, so that turning and colours can be seen."""
+    across, down = np.meshgrid(np.linspace(0, 255, WIDTH), np.linspace(0, 255, HEIGHT))
+    values = np.stack((across, down, np.full_like(across, 60)), axis=-1).astype(np.uint8)
+    return Image.fromarray(values).convert(mode)
+
+
+def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:  # noqa: ANN401  (Pillow's)
+    """As a file."""
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def png(width: int, height: int, *, depth: int = 8, colour: int = 2, data: bytes = b"", extra: bytes = b"") -> bytes:
+    """A PNG that claims a size, with whatever pixels."""
+    head = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + extra + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def broken() -> dict[str, bytes]:
+    """What no picture can be made of, by what is wrong."""
+    good = {kind: encoded(sample(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
+    found: dict[str, bytes] = {"nothing": b"", "one byte": b"\x89", "zeros": bytes(4000), "text": b"no picture\n" * 40}
+    for kind, data in good.items():
+        found[f"{kind} head alone"] = data[:12]
+        found[f"{kind} cut in the head"] = data[:20]
+        found[f"{kind} cut in the middle"] = data[: len(data) // 2]
+        found[f"{kind} with another's head"] = good["GIF" if kind == "PNG" else "PNG"][:16] + data[16:]
+    found |= {
+        "BMP": encoded(sample(), "BMP"),
+        "TIFF": encoded(sample(), "TIFF"),
+        "ICO": encoded(sample().resize((16, 16)), "ICO"),
+        "PPM": encoded(sample(), "PPM"),
+        "PDF": encoded(sample(), "PDF"),
+        "EPS": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(/etc/passwd) (r) file\n%%EOF\n",
+        "SVG": b'<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>',
+        "HTML": b"<!doctype html><img src=x>",
+        "GGUF": b"GGUF" + bytes(200),
+        "ZIP": b"PK\x03\x04" + bytes(100),
+        "a bomb of 50,000 x 50,000": png(50_000, 50_000, data=zlib.compress(bytes(100_000), 9)),
+        "a bomb of grey": png(60_000, 60_000, depth=1, colour=0, data=zlib.compress(bytes(10_000))),
+        "a size of 0": png(0, 10, data=zlib.compress(b"")),
+        "a size beyond 2 ** 31": png(2**31 + 5, 2**31 + 5),
+        "a line of 30,000": png(30_000, 1, data=zlib.compress(bytes(90_001))),
+        "no pixels": png(30, 20),
+        "pixels of garbage": png(30, 20, data=b"\xff" * 500),
+        "too few pixels": png(300, 200, data=zlib.compress(bytes(1000))),
+        "a text chunk that unpacks to 200 MB": png(
+            30, 20, data=b"", extra=_chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(200_000_000), 9))
+        ),
+        "a GIF of 65,535 x 65,535": b"GIF89a" + struct.pack("<HH", 65_535, 65_535) + b"\x00\x00\x00" + bytes(30),
+    }
+    return found

@@ -1,0 +1,228 @@
+"""Conversations with pictures: the same greedy answer in every mode, whatever was kept, edited or asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.errors import PictureError, PromptError, TemplateError
+from engine.picture import Picture
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
+from engine.session.session import Session
+from tests.engine.gguf_factory import tiny_llama
+from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
+
+ONE, TWO = picture(0), picture(1, 60, 100)
+GREEDY = SamplingParams(temperature=0.0)
+
+
+def asked(*parts: str | Picture) -> Message:
+    """A question of words and pictures."""
+    words, pictures = "", list[tuple[int, Picture]]()
+    for part in parts:
+        if isinstance(part, Picture):
+            pictures.append((len(words), part))
+        else:
+            words += part
+    return Message("user", words, pictures=tuple(pictures))
+
+
+class Asked:
+    """A session, and what it answers."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def answer(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> Finished:
+        """The end of an answer."""
+        depth = None if mode is Mode.OFF else 4
+        request = ChatRequest(messages, mode, depth, GREEDY, max_tokens=24, ignore_eos=True)
+        request = ChatRequest(**{**{name: getattr(request, name) for name in request.__slots__}, **fields})
+        events = list(self.session.generate(request))
+        assert isinstance(events[-1], Finished)
+        return events[-1]
+
+    def ids(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> tuple[int, ...]:
+        """The tokens of an answer."""
+        return self.answer(*messages, mode=mode, **fields).token_ids
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    """A session of each family, with a draft that cannot see."""
+    folder = tmp_path_factory.mktemp(request.param)
+    pair = write_pair(folder, request.param)
+    draft = text_model(request.param, seed=5).write(folder / "draft.gguf")
+    session = Session()
+    ready = session.load(LoadRequest(str(pair.model), str(draft), gpu_layers=0, threads=1, mmproj=str(pair.side)))
+    assert ready.target.sees
+    assert ready.notices == ()
+    yield Asked(session)
+    session.close()
+
+
+@pytest.mark.parametrize("mode", [Mode.NGRAM, Mode.SUFFIX, Mode.DRAFT, Mode.HYBRID, Mode.AUTO])
+def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) -> None:
+    """Over several turns, with pictures at the start, in the middle, and two."""
+    first = asked(ONE, "what is ab ab ab")
+    plain = seeing.answer(first)
+    fast = seeing.answer(first, mode=mode)
+    assert fast.token_ids == plain.token_ids
+    assert fast.stats.mode is mode
+    then = Message("assistant", "ab ab a"), asked("and ab ", TWO, " ab ab ab ?")
+    assert seeing.ids(first, *then, mode=mode) == seeing.ids(first, *then)
+    assert seeing.ids(first, mode=mode) == plain.token_ids, "asked again"
+
+
+def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
+    """And some of it may be kept; where the target drafts for itself, nearly all."""
+    finished = seeing.answer(asked("ab ", ONE, " ab"), mode=Mode.DRAFT)
+    assert finished.stats.proposed > 0
+    assert finished.stats.decisions is not None
+    assert not any("left out" in one for one in finished.stats.decisions)
+
+
+def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
+    """The places count as tokens of the prompt."""
+    encoder = seeing.session._sight._encoder
+    assert encoder is not None
+    question = asked("abc ", picture(40), " ab?")
+    first = seeing.answer(question)
+    done, places = encoder.num_encoded, sum(one < 0 for one in encoder.ids_of(picture(40)))
+    assert first.stats.prompt_tokens > places
+    second = seeing.answer(question, Message("assistant", "ab"), Message("user", "and then?"))
+    assert encoder.num_encoded == done
+    assert second.stats.prompt_cached_tokens >= places
+
+
+def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
+    """Each answer is that of an empty cache."""
+    versions = [
+        (asked("abc ", ONE, " one"),),
+        (asked("abc ", ONE, " two"),),
+        (asked("abd ", ONE, " two"),),
+        (asked("abd ", picture(50), " two"),),
+        (asked("abd ", " two"),),
+        (asked("abd ", ONE, ONE, " two"),),
+        (asked(ONE, "abd ", ONE, " two"),),
+    ]
+    target = seeing.session._loaded().sequence
+    fresh = []
+    for version in versions:
+        target.clear()
+        fresh.append(seeing.ids(*version, tie_safe=True))
+    assert [seeing.ids(*version, tie_safe=True) for version in versions] == fresh
+    assert [seeing.ids(*version, mode=Mode.SUFFIX, tie_safe=True) for version in reversed(versions)] == fresh[::-1]
+
+
+def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Asked) -> None:
+    """What was read by then stays."""
+    seeing.session._loaded().sequence.clear()
+    seen = list[int]()
+    request = ChatRequest((asked("ab " * 60, ONE, TWO, " ab"),), sampling=GREEDY, max_tokens=4)
+    for event in seeing.session.generate(request, lambda: len(seen) >= 2):
+        if isinstance(event, PrefillProgress):
+            seen.append(event.done)
+    assert len(seen) == 2
+    assert seeing.session._loaded().sequence.num_past == seen[-1]
+    assert seeing.ids(*request.messages) == seeing.ids(*request.messages)
+
+
+def test_kept_states_of_two_conversations(seeing: Asked) -> None:
+    """Coming back to one with a picture restores it, in memory."""
+    seeing.session.states.set_limit(1 << 30)
+    try:
+        one = asked("abc ", ONE, " def and more of it")
+        expected = seeing.answer(one, conversation_id=1, tie_safe=True)
+        seeing.answer(asked("something else that is long enough to be another chat"), conversation_id=2)
+        again = seeing.answer(one, Message("assistant", "ab"), Message("user", "?"), conversation_id=1)
+        assert again.stats.restored_tokens > 15
+        assert seeing.ids(one, conversation_id=1, tie_safe=True) == expected.token_ids
+    finally:
+        seeing.session.states.set_limit(0)
+
+
+def test_penalties_over_pictures_are_of_tokens_only(seeing: Asked) -> None:
+    """A place's id must not be taken for a token counted from the end of the row."""
+    sampling = SamplingParams(temperature=0.0, repeat_penalty=1.3, presence_penalty=0.4)
+    message = asked("ab ", ONE, "c")
+    assert seeing.ids(message, sampling=sampling) == seeing.ids(message, sampling=sampling, mode=Mode.SUFFIX)
+
+
+def test_a_template_that_writes_no_words_of_its_own_place_is_told(tmp_path: Path) -> None:
+    """A picture may not be lost without a word."""
+    template = "{% for m in messages %}{{ m.content | replace('0', '') }}{% endfor %}x"
+    pair = write_pair(tmp_path, "llava", template=template)
+    session = Session()
+    session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
+    with pytest.raises(TemplateError):
+        Asked(session).answer(asked("ab ", ONE, " ab"))
+    session.close()
+
+
+def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: Path) -> None:
+    """And answers texts as ever."""
+    pair = write_pair(tmp_path, "llava")
+    session = Session()
+    assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.sees
+    with pytest.raises(PictureError, match="cannot see pictures"):
+        Asked(session).answer(asked("ab ", ONE, " ab"))
+    assert Asked(session).ids(asked("ab"))
+    session.close()
+
+
+def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: Path) -> None:
+    """With a notice."""
+    pair = write_pair(tmp_path, "llava")
+    other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
+    session = Session()
+    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(other)))
+    assert not ready.target.sees
+    assert len(ready.notices) == 1
+    assert "of another model" in ready.notices[0]
+    session.close()
+
+
+def test_a_picture_with_nothing_behind_it_is_refused_where_no_template_adds_something(tmp_path: Path) -> None:
+    """The row behind the last place is not asked for."""
+    pair = write_pair(tmp_path, "llava")
+    session = Session()
+    session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
+    with pytest.raises(PromptError, match="Nothing follows"):
+        Asked(session).answer(asked("ab ", ONE), completes=True)
+    assert Asked(session).ids(asked("ab ", ONE, "c"), completes=True)
+    session.close()
+
+
+def test_a_session_beside_sees_too(seeing: Asked) -> None:
+    """With a cache of its own."""
+    beside = seeing.session.beside(512)
+    try:
+        message = asked("ab ", ONE, " ab")
+        assert Asked(beside).ids(message) == seeing.ids(message)
+        assert Asked(beside).ids(message, mode=Mode.DRAFT) == seeing.ids(message)
+    finally:
+        beside.close()
+    assert seeing.ids(asked("ab ", TWO, " ab")), "the encoder is still there"
+
+
+def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Path) -> None:
+    """And what it proposes is verified as ever."""
+    pair = write_pair(tmp_path, "llava")
+    base = tiny_llama(seed=3)
+    kind, (item, tokens) = base.metadata["tokenizer.ggml.tokens"]
+    turned = [*tokens[:3], *tokens[258:2:-1], *tokens[259:]]
+    draft = base.with_metadata(tokenizer__ggml__tokens=(kind, (item, turned))).write(tmp_path / "draft.gguf")
+    session = Session()
+    ready = session.load(LoadRequest(str(pair.model), str(draft), gpu_layers=0, threads=1, mmproj=str(pair.side)))
+    assert ready.draft is not None, ready.notices
+    assert session._translated is not None
+    both = Asked(session)
+    messages = asked("ab ", ONE, " ab ab"), Message("assistant", "ab"), asked(TWO, "ab ", ONE, " ab")
+    assert both.ids(messages[0], mode=Mode.DRAFT) == both.ids(messages[0])
+    assert both.ids(*messages, mode=Mode.DRAFT) == both.ids(*messages)
+    assert both.ids(messages[0], mode=Mode.DRAFT) == both.ids(messages[0])
+    assert both.answer(messages[0], mode=Mode.DRAFT).stats.proposed > 0
+    session.close()
