@@ -418,10 +418,7 @@ class RunStats:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """From the end of prefill to the last token, the first included; None before it is known.
-
-        Without what the draft model took to read the prompt, which is prefill as well.
-        """
+        """From the end of prefill, the draft model's as well, to the last token; None before it is known."""
         return self.tokens / self.generation_s if self.tokens and self.generation_s > 0 else None
 
     @property

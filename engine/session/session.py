@@ -406,9 +406,6 @@ class Session:
         # With a seed both models draw with the same numbers, and a sharper draft agrees less often.
         sharpness = self._sharpness if request.sampling.seed is None else None
         model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
-        if model is not None:
-            model.on_steps = costs.observe_draft_step
-            model.sharpness = sharpness
         vocab = target.model.vocab
         predicted = tokens_amid(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Nothing of a picture is proposed, nor what followed one.
@@ -420,7 +417,8 @@ class Session:
         answer = Answer(target.sequence, vocab, drafter, request, prompt, costs.pacer)
         answer.constraint = constraint
         if model is not None:
-            model.on_prompt_read = answer.stats.count_draft_prompt
+            model.on_steps, model.on_prompt_read = costs.observe_draft_step, answer.stats.count_draft_prompt
+            model.sharpness = sharpness
         # Another number of threads would change the last bits.
         answer.on_pass = None if tie_safe else costs.observe_passes
         answer.on_first_look = sharpness.observe if sharpness is not None else None
