@@ -40,11 +40,14 @@ class Sight:
         self.notices: tuple[str, ...] = ()
         self._encoder: PictureEncoder | None = None
         self._owns_encoder = True
-        self._chosen: Path | None = None  # for the target that is being loaded
+        # For the target that is being loaded.
+        self._chosen: Path | None = None
+        self._opened: PictureEncoder | None = None
 
     def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """``options`` for a target that sees, where the request names a side file for it that can be used."""
         self.notices, self._chosen = (), None
+        self._close_opened()  # of a load that failed
         if request.mmproj is None:
             return options
         side, target = Path(request.mmproj), Path(request.target)
@@ -65,14 +68,14 @@ class Sight:
         if self._chosen is None:
             return None
         try:
-            return PictureEncoder(self._chosen, target.model, target.context.threads)
+            self._opened = PictureEncoder(self._chosen, target.model, target.context.threads)
         except EngineError as error:
             self.notices = (error.one_line,)
-            return None
+        return self._opened
 
     def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
         """From now on pictures in prompts go through this encoder, if there is one."""
-        self._encoder = encoder
+        self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
@@ -108,6 +111,11 @@ class Sight:
         if self._encoder is not None and self._owns_encoder:
             self._encoder.close()
         self._encoder = None
+
+    def _close_opened(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = None
 
 
 def _check_room(side: Path, options: LoadOptions) -> None:

@@ -73,7 +73,7 @@ def text_model(family: str, *, template: str | None = _CHATML, seed: int = 0) ->
         ]
     if arch == "gemma3":
         metadata["gemma3.attention.key_length"] = metadata["gemma3.attention.value_length"] = (Kind.UINT32, 16)
-        metadata["gemma3.attention.sliding_window"] = (Kind.UINT32, 32)
+        metadata["gemma3.attention.sliding_window"] = (Kind.UINT32, 128)
         names = (("post_attention_norm", 64), ("attn_k_norm", 16), ("attn_q_norm", 16), ("post_ffw_norm", 64))
         tensors += [_ones(f"blk.{i}.{name}.weight", size) for i in range(2) for name, size in names]
     return GgufFile(metadata, tuple(tensors))
