@@ -5296,8 +5296,16 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die {what} konnten nicht gelesen werden</translation>
     </message>
     <message>
+        <source>Choose the model that it belongs to, which reads and writes text; it goes beside it.</source>
+        <translation>Wählen Sie das Modell, zu dem sie gehört und das Text liest und schreibt; sie liegt daneben.</translation>
+    </message>
+    <message>
         <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
         <translation>llama.cpp fehlen die Kernel, die die Einrichtung für diesen Prozessor baut ({names}); Entwürfe bringen so weniger. „make run“ baut sie ein; mehr steht in engine/kernels/README.md.</translation>
+    </message>
+    <message>
+        <source>The picture takes {places} places, and this model has to see all of them at once: at most {most}.</source>
+        <translation>Das Bild belegt {places} Plätze, und dieses Modell muss alle auf einmal sehen: höchstens {most}.</translation>
     </message>
     <message>
         <source>draft model: {why}</source>
@@ -5344,12 +5352,24 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{percent:.0f}&#xa0;% erwartet</translation>
     </message>
     <message>
+        <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen je Platz, und dieses nimmt {wanted}.</translation>
+    </message>
+    <message>
+        <source>The conversation has {count} pictures; at most {most} are read.</source>
+        <translation>Die Unterhaltung hat {count} Bilder; höchstens {most} werden gelesen.</translation>
+    </message>
+    <message>
         <source>Flash attention or sampling fails on this graphics processor or its driver, so both are off there, and the cache is f16. A newer driver may help.</source>
         <translation>Flash Attention oder die Wahl der Tokens versagt auf diesem Grafikprozessor oder mit seinem Treiber; dort ist daher beides aus und der Cache f16. Ein neuerer Treiber kann helfen.</translation>
     </message>
     <message>
         <source>The graphics processor could not be tried with a small model: its memory may be full, or it did not answer in time. So models run on the processor. Close what else uses it, and start Paceline again.</source>
         <translation>Der Grafikprozessor konnte nicht mit einem kleinen Modell geprüft werden: Vielleicht ist sein Speicher voll, oder er hat nicht rechtzeitig geantwortet. Deshalb laufen Modelle auf dem Prozessor. Schließen Sie, was ihn sonst benutzt, und starten Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {width} x {height} pixels, more than {limit} million in all.</source>
+        <translation>„{name}“ hat {width} x {height} Pixel, insgesamt mehr als {limit} Millionen.</translation>
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
@@ -6376,10 +6396,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
     </message>
     <message>
-        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
-        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
-    </message>
-    <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
@@ -6580,10 +6596,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Der Encoder konnte das Bild nicht lesen: {reason}.</translation>
     </message>
     <message>
-        <source>The picture takes {places:,} places, and this model has to see all of them at once: at most {most:,}.</source>
-        <translation>Das Bild belegt {places:,} Plätze, und dieses Modell muss alle auf einmal sehen: höchstens {most:,}.</translation>
-    </message>
-    <message>
         <source>{path} is damaged: its encoder gave numbers that are not finite.</source>
         <translation>{path} ist beschädigt: Der Encoder ergab Zahlen, die nicht endlich sind.</translation>
     </message>
@@ -6704,10 +6716,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>{name} ist von einer Art, die hier nicht gelesen wird ({projector}).</translation>
     </message>
     <message>
-        <source>{name} is of another model: it gives {width:,} numbers a place, and this one takes {wanted:,}.</source>
-        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width:,} Zahlen je Platz, und dieses nimmt {wanted:,}.</translation>
-    </message>
-    <message>
         <source>{name} is damaged: its {key} is {number}.</source>
         <translation>{name} ist beschädigt: {key} ist {number}.</translation>
     </message>
@@ -6824,10 +6832,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Schreiben Sie etwas dahinter.</translation>
     </message>
     <message>
-        <source>The conversation has {count:,} pictures; at most {most} are read.</source>
-        <translation>Die Unterhaltung hat {count:,} Bilder; höchstens {most} werden gelesen.</translation>
-    </message>
-    <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
     </message>
@@ -6900,10 +6904,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>„{name}“ ist kein Bild in PNG, JPEG, WebP oder GIF.</translation>
     </message>
     <message>
-        <source>“{name}” has {width:,} x {height:,} pixels, more than {limit:,} in all.</source>
-        <translation>„{name}“ hat {width:,} x {height:,} Pixel, insgesamt mehr als {limit:,}.</translation>
-    </message>
-    <message>
         <source>“{name}” is more than {limit} times as long as it is wide.</source>
         <translation>„{name}“ ist mehr als {limit}-mal so lang wie breit.</translation>
     </message>
@@ -6946,10 +6946,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Leave it out, or close other programs.</source>
         <translation>Lassen Sie sie weg, oder schließen Sie andere Programme.</translation>
-    </message>
-    <message>
-        <source>{name} needs about {size:,} MB, which are not free.</source>
-        <translation>{name} braucht etwa {size:,} MB, die nicht frei sind.</translation>
     </message>
     <message>
         <source>Choose a small model of the same family as a draft.</source>
@@ -7422,6 +7418,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>draft left out: {reason}</source>
         <translation>Entwurfsmodell ausgelassen: {reason}</translation>
+    </message>
+    <message>
+        <source>{name} needs about {size} MB, which are not free.</source>
+        <translation>{name} braucht etwa {size} MB, die nicht frei sind.</translation>
     </message>
     <message>
         <source>the {num_messages} oldest messages are sent as a summary</source>

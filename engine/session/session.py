@@ -62,7 +62,7 @@ from engine.session.answer import LEAST_ROOM, Answer
 from engine.session.draft_placement import DraftPlacement, check_memory
 from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
 from engine.session.head_choice import HeadChoice, explained
-from engine.session.sight import Sight
+from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
@@ -151,7 +151,7 @@ class Session:
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
                 fills_gaps=target.model.vocab.fill_ids is not None,
-                sees=encoder is not None,
+                **sees(target.info, encoder),
             )
         except Exception:
             target.close()
