@@ -159,7 +159,8 @@ def _serve(
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:
             model = models.current()
-            notify(f"{model.name}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            sees = ", sees pictures" if model.ready.target.sees else ""
+            notify(f"{model.name}{sees}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
             Server(app, scheduler.close).run([listener])

@@ -80,6 +80,15 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
     assert seeing.ids(first, mode=mode) == plain.token_ids, "asked again"
 
 
+def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
+    """At a temperature: places count as places."""
+    message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
+    plain = seeing.ids(message, sampling=sampling, tie_safe=True)
+    for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
+        assert seeing.ids(message, mode=mode, sampling=sampling, tie_safe=True) == plain
+    assert seeing.answer(message, mode=Mode.DRAFT, sampling=SamplingParams(temperature=0.8)).stats.tokens == 24
+
+
 def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
     """And some of it may be kept; where the target drafts for itself, nearly all."""
     finished = seeing.answer(asked("ab ", ONE, " ab"), mode=Mode.DRAFT)
