@@ -5,7 +5,6 @@ Everybody takes it from `engine.records`. Who decodes a stranger's file does so 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 
 MAX_SIDE = 2048  # pixels: what is larger is made smaller before it comes here
@@ -28,6 +27,8 @@ class Picture:
     def __post_init__(self) -> None:
         if min(self.width, self.height) < 1 or len(self.rgb) != self.width * self.height * BYTES_PER_PIXEL:
             raise ValueError(f"a picture of {self.width} x {self.height} pixels does not have {len(self.rgb)} bytes")
+        import hashlib  # noqa: PLC0415  (OpenSSL comes with it, which the window's first paint waits for)
+
         named = hashlib.blake2b(f"{self.width} {self.height} ".encode(), digest_size=16)
         named.update(self.rgb)
         object.__setattr__(self, "digest", named.hexdigest())

@@ -23,7 +23,7 @@ from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
-ONLY_HERE = ("draft", "history", "trace")  # options of the engine here
+ONLY_HERE = ("draft", "history", "trace", "image", "mmproj")  # options of the engine here
 
 
 def command(options: argparse.Namespace) -> int:

@@ -38,6 +38,7 @@ EXAMPLES = {
         "paceline run --model T.gguf --draft D.gguf --prompt-file question.txt --temperature 0",
         "git diff | paceline run --model T.gguf --system 'Review this change.' --prompt-file -",
         "paceline run --model T.gguf --attach report.pdf --prompt 'Sum it up.' --json",
+        "paceline run --model T.gguf --image photo.jpg --prompt 'What is this?'",
     ),
     "paceline serve": (
         "paceline serve --model T.gguf --draft D.gguf",
@@ -186,9 +187,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="run")
-    _add_model_options(parser.add_argument_group("models"))
+    models = parser.add_argument_group("models")
+    _add_model_options(models)
+    _add_mmproj_option(models)
     _add_engine_options(parser.add_argument_group("an engine of others, which --model then names a model of"))
-    _add_prompt_options(parser.add_argument_group("prompt"))
+    prompt = parser.add_argument_group("prompt")
+    _add_prompt_options(prompt)
+    seen = "a picture for a model that sees: PNG, JPEG, WebP or GIF; repeatable"
+    prompt.add_argument("--image", action="append", default=[], metavar="FILE", help=seen)
     decoding = parser.add_argument_group("decoding")
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
@@ -248,6 +254,9 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--strict", action="store_true", help=strict)
     models = parser.add_argument_group("models")
     _add_model_options(models)
+    _add_mmproj_option(models)
+    folder = "let requests name pictures in files below this folder, as file:///...; default: none"
+    models.add_argument("--media-path", metavar="DIR", help=folder)
     models.add_argument("--alias", metavar="NAME", help="what the model is called in answers and in the list")
     idle = "free the models once nothing was asked for so long; the next request loads them again"
     models.add_argument("--idle-unload", type=_minutes, metavar="MINUTES", help=idle)
@@ -264,6 +273,11 @@ def _add_model_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--threads", type=_threads, metavar="N", help="threads for the target")
     group.add_argument("--gpu-layers", type=_layers, metavar="N|all", help="layers on the GPU; default all that fit")
     _add_placement_options(group)
+
+
+def _add_mmproj_option(group: argparse._ArgumentGroup) -> None:
+    which = "the side file that lets the target see pictures; default: the one that lies beside it and fits"
+    group.add_argument("--mmproj", metavar="F.gguf", help=which)
 
 
 def _add_placement_options(group: argparse._ArgumentGroup) -> None:
@@ -352,6 +366,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # What a lane has of its own is not asked for; the temperature is settled beside the preset.
     parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, history=None, json_schema=None, grammar=None)
+    parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")

@@ -30,11 +30,12 @@ from app.domain.framing import with_attachments
 from app.domain.template_variables import read_variables
 from app.domain.text_decoding import utf_text
 from app.paths import builtin_draft, builtin_target, find_paths
-from engine.errors import EngineError, GrammarError, SettingError
+from engine.errors import EngineError, PacelineError, SettingError, SideFileError
 from engine.grammar.json_schema import grammar_of
 from engine.llama.last_words import say_last_words
 from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
+from engine.pictures.side_file import find_side_file
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -46,6 +47,7 @@ from engine.records import (
     Message,
     Mode,
     ModelInfo,
+    Picture,
     Placement,
     Problem,
     SamplingParams,
@@ -54,6 +56,8 @@ from engine.records import (
 from engine.sandbox.grammar_check import check_grammar
 from engine.sandbox.head_probe import head_inspector
 from engine.sandbox.kernel_check import inspector
+from engine.sandbox.picture import read_picture_file
+from engine.sandbox.side_probe import side_inspector
 from engine.sentences import said
 from engine.session.session import Session
 
@@ -68,7 +72,8 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         request = make_request(options)
         _check_trace(options.trace)
-    except (AppError, GrammarError) as error:
+        _find_mmproj(options)
+    except PacelineError as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(refusal(error), as_json=options.json)
@@ -79,7 +84,7 @@ def command(options: argparse.Namespace) -> int:
             return INTERRUPTED
         for notice in (*ready.notices, *library_notices()):
             notify(notice)
-        if options.draft and ready.draft is None:
+        if (options.draft and ready.draft is None) or (options.image and not ready.target.sees):
             return 1
         check_thinking(request, ready.target)
         if request.mode is not Mode.OFF and request.depth is None:
@@ -118,6 +123,7 @@ def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> S
         cost_folder=cache,
         past_folder=past_folder,
         inspect_head=head_inspector(cache),
+        inspect_side=side_inspector(cache),
     )
 
 
@@ -150,7 +156,26 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         draft_cache_type=CacheType(options.draft_cache_type),
         placement=placement,
         draft_devices=draft_devices,
+        mmproj=getattr(options, "mmproj", None),  # not every command has it
     )
+
+
+def _find_mmproj(options: argparse.Namespace) -> None:
+    """Look for the side file beside the model, where pictures were given and none was named.
+
+    Raises:
+        SideFileError: there is none.
+    """
+    if not options.image or options.mmproj is not None:
+        return
+    target = Path(options.model or builtin_target())
+    found = find_side_file(target)
+    if found is None:
+        raise SideFileError(
+            said("No side file (mmproj) that fits lies beside {name}, so it cannot see pictures.", name=target.name),
+            "Name it with --mmproj, or leave out --image.",
+        )
+    options.mmproj = str(found)
 
 
 def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
@@ -174,6 +199,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
 
     Raises:
         PresetError: there is no preset of the asked name.
+        PictureError: a picture cannot be read.
         ValueError: no prompt, or a value outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
@@ -185,9 +211,10 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
         raise ValueError(f"--history names a folder, and {options.history} is none.")
     system = (Message("system", options.system),) if options.system else ()
+    question = Message("user", text, pictures=tuple((0, picture) for picture in _pictures(options)))
     return replace(
         request,
-        messages=() if options.raw else (*system, Message("user", text)),
+        messages=() if options.raw else (*system, question),
         raw_prompt=text if options.raw else None,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
@@ -297,7 +324,7 @@ def _prompt_text(options: argparse.Namespace) -> str:
             text = _bounded(file)
     else:
         text = options.prompt or ""
-    if not text.strip() and not options.attach:
+    if not text.strip() and not options.attach and not options.image:
         raise ValueError("There is no prompt: give one with --prompt or --prompt-file.")
     return with_attachments(text, _attachments(options))
 
@@ -326,6 +353,12 @@ def _attachments(options: argparse.Namespace) -> list[Attachment]:
         if file.notice:
             notify(file.notice)
     return [file.attachment for file in files]
+
+
+def _pictures(options: argparse.Namespace) -> list[Picture]:
+    if options.image and options.raw:
+        raise ValueError("Pictures belong to a message of a chat: leave out --image or --raw.")
+    return [read_picture_file(Path(name)) for name in options.image]
 
 
 def load_models(session: Session, request: LoadRequest) -> EngineReady | None:

@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -25,11 +26,13 @@ from app.server.application import make_application
 from app.server.library import Choice, IdleTimer, ModelSwitch
 from app.server.listening import Server, address_of, bind, ended_by_signals
 from app.server.metrics import Metrics
+from app.server.pictures import PictureSource
 from app.server.protocol import ServedModel
 from app.server.scheduler import Scheduler
 from engine.errors import EngineError
 from engine.llama.library import library_notices
-from engine.records import ChatRequest, EngineReady, Mode, Problem
+from engine.pictures.side_file import find_side_file
+from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, Problem
 from engine.session.session import Session
 from engine.session.worker import EngineWorker, FunctionJob
 
@@ -44,6 +47,7 @@ def command(options: argparse.Namespace) -> int:
         apply_layers(options)
         defaults = decoding_defaults(options)
         key = _key(options)
+        pictures = _pictures(options.media_path)
         listener = bind(options.host, options.port)
     except AppError as error:
         return fail(error.problem)
@@ -52,15 +56,16 @@ def command(options: argparse.Namespace) -> int:
     with listener, _errors_on_stderr():
         session = open_session()
         try:
-            ready = load_models(session, load_request(options))
+            ready = load_models(session, _load_request(options))
             if ready is None:
                 return INTERRUPTED
             for notice in (*ready.notices, *library_notices()):
                 notify(notice)
-            if options.draft and ready.draft is None:
+            if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.sees):
                 return 1
             system, name = options.system or "", options.alias or ""
-            first = Choice(load_request(options), partial(_served, defaults=defaults, system=system, name=name))
+            served = partial(_served, defaults=defaults, system=system, name=name, pictures=pictures)
+            first = Choice(_load_request(options), served)
             return _serve(session, ModelSwitch(first, ready, library), listener, key, options)
         except EngineError as error:
             return fail_with(error)
@@ -85,8 +90,28 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _served(ready: EngineReady, defaults: ChatRequest, system: str, name: str = "") -> ServedModel:
-    return ServedModel(name or Path(ready.target.path).stem, ready, defaults, system)
+def _served(
+    ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
+) -> ServedModel:
+    return ServedModel(name or Path(ready.target.path).stem, ready, defaults, system, pictures)
+
+
+def _pictures(media_path: str | None) -> PictureSource:
+    """What reads the pictures of requests.
+
+    Raises:
+        ValueError: there is no such folder.
+    """
+    if media_path is not None and not Path(media_path).is_dir():
+        raise ValueError(f"--media-path names a folder, and {media_path} is none.")
+    return PictureSource(None if media_path is None else Path(media_path))
+
+
+def _load_request(options: argparse.Namespace) -> LoadRequest:
+    """As `run` loads, with the side file beside the model where none was named."""
+    request = load_request(options)
+    found = find_side_file(Path(request.target)) if request.mmproj is None else None
+    return request if found is None else replace(request, mmproj=str(found))
 
 
 class LibraryModels:
@@ -110,12 +135,14 @@ class LibraryModels:
         draft = by_name.get(model.draft)
         options = argparse.Namespace(**vars(self._options))
         options.model, options.draft = str(model.path), None if draft is None else str(draft.path)
+        options.mmproj = None  # what was named is the first model's
         if draft is None and options.mode in (Mode.DRAFT, Mode.HYBRID):
             options.mode = None
         apply_layers(options)
         defaults = decoding_defaults(options)
-        served = partial(_served, defaults=defaults, system=options.system or "", name=name)
-        return Choice(load_request(options), served)
+        pictures = _pictures(options.media_path)
+        served = partial(_served, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
+        return Choice(_load_request(options), served)
 
 
 def _serve(
@@ -132,7 +159,8 @@ def _serve(
     with ended_by_signals(), _unloading(session, worker, scheduler, options.idle_unload):
         try:
             model = models.current()
-            notify(f"{model.name}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            sees = ", sees pictures" if model.ready.target.sees else ""
+            notify(f"{model.name}{sees}{_drafted_by(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_loopback(options.host):
                 notify(f"other machines can reach {options.host}, and the key goes over the network as it is")
             Server(app, scheduler.close).run([listener])

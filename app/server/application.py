@@ -24,7 +24,7 @@ from app.server.fields import passing_over
 from app.server.library import ModelSwitch, no_such_model
 from app.server.metrics import CONTENT_TYPE, Metrics
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
-from app.server.request_body import CLIENT_GONE, read_object
+from app.server.request_body import CLIENT_GONE, MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.server.response_events import ItemBuilder
 from app.server.response_request import parse_response_request
 from app.server.responses import ResponseBuilder
@@ -178,10 +178,13 @@ class Endpoints:
         return JSONResponse({"input_tokens": sum(counted.counts or ())})
 
     async def _read(self, request: Request, read: Read) -> tuple[CompletionRequest, Builder, ServedModel]:
-        body = await read_object(request)
+        body = await read_object(request, MAX_BYTES_WITH_PICTURES if self._current().seen else MAX_BODY_BYTES)
         model = await self._named(body.get("model"))
         with contextlib.nullcontext() if self._is_strict else passing_over():
-            asked, builder = read(body, model)
+            if model.seen is None:
+                asked, builder = read(body, model)
+            else:  # decoding takes a while
+                asked, builder = await asyncio.to_thread(read, body, model)
         for warning in asked.warnings:
             if warning not in self._reported and len(self._reported) < MAX_REPORTED:
                 self._reported.add(warning)

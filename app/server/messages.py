@@ -6,7 +6,8 @@ import json
 
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
-from engine.records import Message, ToolCall
+from app.server.pictures import PictureSource, read_part
+from engine.records import Message, Picture, ToolCall
 
 MAX_CALLS = 128  # of one message
 # What clients send along that says nothing to a model: where a hosted one may cache, what one thought before.
@@ -20,8 +21,8 @@ _NEUTRAL: dict[str, tuple[object, ...]] = {
 }
 
 
-def read_messages(value: object, system: str) -> tuple[Message, ...]:
-    """Read `messages`; ``system`` is put before those that bring no system prompt.
+def read_messages(value: object, system: str, source: PictureSource | None = None) -> tuple[Message, ...]:
+    """Read `messages`; ``system`` is put before those that bring no system prompt, ``source`` reads their pictures.
 
     Raises:
         ApiError: they are none.
@@ -32,7 +33,7 @@ def read_messages(value: object, system: str) -> tuple[Message, ...]:
         raise wrong_type("messages", "an array", value)
     if not value:
         raise ApiError(400, "`messages` is empty.", param="messages")
-    messages = tuple(_message(one, f"messages[{i}]") for i, one in enumerate(value))
+    messages = tuple(_message(one, f"messages[{i}]", source) for i, one in enumerate(value))
     messages = _with_names_of_tools(messages)
     if system and all(message.role != "system" for message in messages):
         return (Message("system", system), *messages)
@@ -52,7 +53,7 @@ def text_of(value: object, param: str) -> str:
     return check_text(param, value)
 
 
-def _message(value: object, param: str) -> Message:
+def _message(value: object, param: str, source: PictureSource | None) -> Message:
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
@@ -68,13 +69,35 @@ def _message(value: object, param: str) -> Message:
     name = (fields.text("name") or "") if role == "tool" else ""
     content = fields.take("content")
     is_silent = content is None and role in ("assistant", "tool")  # as agents keep an answer of nothing
-    text = "" if is_silent else text_of(content, f"{param}.content")
+    text, pictures = ("", ()) if is_silent else _content(content, f"{param}.content", role, source)
     said_by = fields.take("name")
     if said_by is not None and not warn(f"`{param}.name` was passed over: chat templates know roles only."):
         raise unsupported(f"{param}.name")
     fields.refuse({"tool_calls": ([],), "tool_call_id": ()})
     fields.end()
-    return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name)
+    return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id, name=name, pictures=pictures)
+
+
+def _content(
+    value: object, param: str, role: str, source: PictureSource | None
+) -> tuple[str, tuple[tuple[int, Picture], ...]]:
+    """The words of a message, and its pictures with their places in them. Texts are lines, but beside a picture."""
+    if not isinstance(value, list) or not any(map(_is_picture, value)):
+        return text_of(value, param), ()
+    text, pictures, joint = "", list[tuple[int, Picture]](), ""
+    for place, part in enumerate(value):
+        at = f"{param}[{place}]"
+        if _is_picture(part):
+            pictures.append((len(text), read_part(part, at, source, may_be_here=role == "user")))
+            joint = ""
+        else:
+            text += joint + _part(part, at)
+            joint = "\n"
+    return text, tuple(pictures)
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "image_url"
 
 
 def _part(value: object, param: str) -> str:
@@ -83,7 +106,9 @@ def _part(value: object, param: str) -> str:
     fields = Fields(value, f"{param}.")
     kind = fields.text("type")
     if kind != "text":
-        raise unsupported(f"{param}.type", f"`{param}` is no text: this server reads parts of the type `text` only.")
+        raise unsupported(
+            f"{param}.type", f"`{param}` is of a type that this server does not read: it reads `text` and `image_url`."
+        )
     text = fields.text("text")
     if text is None:
         raise ApiError(400, f"`{param}.text` is missing.", param=f"{param}.text", code="missing_required_parameter")

@@ -13,6 +13,7 @@ from app.server.constraints import AnswerForm, ToolUse, read_form, read_tools
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, warn, warnings_so_far, wrong_type
 from app.server.messages import read_messages, text_of
+from app.server.pictures import PictureSource
 from engine.errors import SettingError
 from engine.pacing.pace import choose_pace
 from engine.records import (
@@ -78,13 +79,19 @@ _HOLDS_ANYWAY: dict[str, tuple[object, ...]] = {
 class ServedModel:
     """What is served: the ``name`` that requests give, what is loaded, and what holds where a request says nothing.
 
-    ``system`` is the system prompt of chats that bring none; empty for none.
+    ``system`` is the system prompt of chats that bring none; empty for none. ``pictures`` reads those of requests.
     """
 
     name: str
     ready: EngineReady
     defaults: ChatRequest
     system: str = ""
+    pictures: PictureSource | None = None
+
+    @property
+    def seen(self) -> PictureSource | None:
+        """What reads the pictures of one request; None where the model does not see."""
+        return self.pictures.for_request() if self.pictures is not None and self.ready.target.sees else None
 
     @property
     def n_vocab(self) -> int:
@@ -139,7 +146,7 @@ def parse_request(body: dict[str, object], model: ServedModel, *, chat: bool) ->
     form, use, echo = read_form(fields), ToolUse(), False
     if chat:
         use = read_tools(fields, model.ready.target)
-        messages = read_messages(fields.take("messages"), model.system)
+        messages = read_messages(fields.take("messages"), model.system, model.seen)
         request = replace(
             request,
             messages=messages,

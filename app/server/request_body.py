@@ -12,6 +12,7 @@ from app.server.errors import ApiError
 from engine.prompt.typed_text import whole_characters
 
 MAX_BODY_BYTES = 8 * 2**20  # more characters than any context holds
+MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs as they come from a camera
 BODY_TIMEOUT_S = 30.0  # on loopback a body is there at once
 MAX_DEPTH = 32  # of objects and arrays in each other; those that are known go to four
 CLIENT_GONE = 499  # nginx's number; nobody is there to read it

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, wrong_type
+from app.server.pictures import PictureSource, check_can_see
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 
 # They are about what is kept at OpenAI, or about tools that run there: they would change no answer here.
@@ -60,7 +61,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     reported_tools = [{"strict": None, **tool} for tool in tools]
     instructions, wanted = fields.text("instructions"), fields.take("max_output_tokens")
     chat: Json = {
-        "messages": _messages(fields.take("input"), instructions),
+        "messages": _messages(fields.take("input"), instructions, model.seen),
         "tools": [_nested(tool) for tool in tools],
         "tool_choice": _choice(fields.take("tool_choice")),
         "max_tokens": wanted,
@@ -101,7 +102,7 @@ def _renamed(error: ApiError) -> ApiError:
 # ---- the conversation -----------------------------------------------------------------------------------------------
 
 
-def _messages(value: object, instructions: str | None) -> list[Json]:
+def _messages(value: object, instructions: str | None, source: PictureSource | None) -> list[Json]:
     """The items as messages; calls that stand together, or behind what was said with them, are one message.
 
     So are instructions and what a developer says next: many templates take one such message.
@@ -113,7 +114,7 @@ def _messages(value: object, instructions: str | None) -> list[Json]:
         raise wrong_type("input", "a string or an array", value)
     messages: list[Json] = [] if instructions is None else [{"role": "system", "content": instructions}]
     for place, item in enumerate(items):
-        message = _message(item, f"input[{place}]")
+        message = _message(item, f"input[{place}]", source)
         last = messages[-1] if messages else {}
         if message.get("tool_calls") and last.get("role") == "assistant":
             last["tool_calls"] = [*_list(last.get("tool_calls")), *_list(message["tool_calls"])]
@@ -130,7 +131,7 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _message(value: object, param: str) -> Json:
+def _message(value: object, param: str, source: PictureSource | None) -> Json:
     """One item; an empty one for what was thought, which is not told again."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
@@ -144,7 +145,8 @@ def _message(value: object, param: str) -> Json:
         role = fields.text("role")
         if role not in _ROLES:
             raise ApiError(400, f"`{param}.role` must be one of {', '.join(_ROLES)}.", param=f"{param}.role")
-        made: Json = {"role": role, "content": _content(fields.take("content"), f"{param}.content")}
+        content, at = fields.take("content"), f"{param}.content"
+        made: Json = {"role": role, "content": _seen(content, at, source, may_be_here=role == "user")}
     elif kind == "function_call":
         function = {"name": _needed(fields, "name", param), "arguments": _needed(fields, "arguments", param)}
         call = {"id": _needed(fields, "call_id", param), "type": "function", "function": function}
@@ -166,6 +168,30 @@ def _needed(fields: Fields, name: str, param: str) -> str:
     return text
 
 
+def _seen(value: object, param: str, source: PictureSource | None, *, may_be_here: bool) -> str | list[Json]:
+    """The words of a message; with pictures as the parts of a chat."""
+    if not isinstance(value, list) or not any(map(_is_picture, value)):
+        return _content(value, param)
+    parts = list[Json]()
+    for place, part in enumerate(value):
+        at = f"{param}[{place}]"
+        if not _is_picture(part):
+            parts.append({"type": "text", "text": _part(part, at)})
+            continue
+        check_can_see(at, source, may_be_here=may_be_here)
+        fields = Fields(part, f"{at}.")
+        for ignored in ("type", "detail", "prompt_cache_breakpoint"):
+            fields.take(ignored)
+        url = _needed(fields, "image_url", at)
+        fields.end()
+        parts.append({"type": "image_url", "image_url": source.read(url, f"{at}.image_url") if source else url})
+    return parts
+
+
+def _is_picture(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "input_image"
+
+
 def _content(value: object, param: str) -> str:
     if not isinstance(value, list):
         return check_text(param, value)
@@ -177,7 +203,9 @@ def _part(value: object, param: str) -> str:
         raise wrong_type(param, "an object", value)
     fields = Fields(value, f"{param}.")
     if fields.text("type") not in _TEXTS:
-        raise unsupported(f"{param}.type", f"`{param}` is no text: this server reads parts of the type `input_text`.")
+        raise unsupported(
+            f"{param}.type", f"`{param}` is of a type that is not read: use `input_text` or `input_image`."
+        )
     text = _needed(fields, "text", param)
     for ignored in ("annotations", "logprobs", "prompt_cache_breakpoint"):
         fields.take(ignored)

@@ -5292,6 +5292,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die {what} konnten nicht gelesen werden</translation>
     </message>
     <message>
+        <source>Choose the model that it belongs to, which reads and writes text; it goes beside it.</source>
+        <translation>Wählen Sie das Modell, zu dem sie gehört und das Text liest und schreibt; sie liegt daneben.</translation>
+    </message>
+    <message>
         <source>llama.cpp lacks the kernels that the set-up builds for this processor ({names}), so drafting gains less. “make run” builds them in; engine/kernels/README.md says more.</source>
         <translation>llama.cpp fehlen die Kernel, die die Einrichtung für diesen Prozessor baut ({names}); Entwürfe bringen so weniger. „make run“ baut sie ein; mehr steht in engine/kernels/README.md.</translation>
     </message>
@@ -6112,6 +6116,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
     <message>
+        <source>This file does not let the model see</source>
+        <translation>Diese Datei lässt das Modell nicht sehen</translation>
+    </message>
+    <message>
+        <source>Choose the side file (mmproj) that was published with this model.</source>
+        <translation>Wählen Sie die Nebendatei (mmproj), die mit diesem Modell veröffentlicht wurde.</translation>
+    </message>
+    <message>
         <source>This device cannot be used</source>
         <translation>Dieses Gerät kann nicht benutzt werden</translation>
     </message>
@@ -6150,6 +6162,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Start a new chat, shorten the message, or choose a larger context in the settings.</source>
         <translation>Beginnen Sie einen neuen Chat, kürzen Sie die Nachricht, oder wählen Sie in den Einstellungen einen größeren Kontext.</translation>
+    </message>
+    <message>
+        <source>The picture cannot be used</source>
+        <translation>Das Bild ist nicht verwendbar</translation>
+    </message>
+    <message>
+        <source>Give another picture.</source>
+        <translation>Geben Sie ein anderes Bild an.</translation>
     </message>
     <message>
         <source>The chat template failed</source>
@@ -6368,10 +6388,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als seinen Entwurf.</translation>
     </message>
     <message>
-        <source>Pictures and sound are not in this version: choose the model itself, which reads and writes text.</source>
-        <translation>Bilder und Ton gibt es in dieser Version nicht. Wählen Sie das Modell selbst, das Text liest und schreibt.</translation>
-    </message>
-    <message>
         <source>a projector, the image or sound part of another model</source>
         <translation>ein Projektor, der Bild- oder Tonteil eines anderen Modells</translation>
     </message>
@@ -6540,6 +6556,46 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie eine andere Aufteilung: Schicht für Schicht geht überall.</translation>
     </message>
     <message>
+        <source>Give it another size: very narrow pictures are refused by some models.</source>
+        <translation>Geben Sie ihm eine andere Größe: Sehr schmale Bilder lehnen manche Modelle ab.</translation>
+    </message>
+    <message>
+        <source>Install llama-cpp-python again; “make run” builds it whole.</source>
+        <translation>Installieren Sie llama-cpp-python neu; „make run“ baut es vollständig.</translation>
+    </message>
+    <message>
+        <source>Choose a side file (mmproj) for pictures.</source>
+        <translation>Wählen Sie eine Nebendatei (mmproj) für Bilder.</translation>
+    </message>
+    <message>
+        <source>Give a smaller picture.</source>
+        <translation>Geben Sie ein kleineres Bild an.</translation>
+    </message>
+    <message>
+        <source>The encoder cannot take a picture of {width} x {height} pixels.</source>
+        <translation>Der Encoder kann kein Bild von {width} x {height} Pixeln aufnehmen.</translation>
+    </message>
+    <message>
+        <source>This llama.cpp cannot read pictures: its library libmtmd cannot be loaded ({reason}).</source>
+        <translation>Dieses llama.cpp kann keine Bilder lesen: Seine Bibliothek libmtmd lässt sich nicht laden ({reason}).</translation>
+    </message>
+    <message>
+        <source>{path} hears, but does not see: it has no encoder for pictures.</source>
+        <translation>{path} hört, sieht aber nicht: Die Datei hat keinen Encoder für Bilder.</translation>
+    </message>
+    <message>
+        <source>The encoder could not read the picture: {reason}.</source>
+        <translation>Der Encoder konnte das Bild nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>The picture takes {places} places, and this model has to see all of them at once: at most {most}.</source>
+        <translation>Das Bild belegt {places} Plätze, und dieses Modell muss alle auf einmal sehen: höchstens {most}.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its encoder gave numbers that are not finite.</source>
+        <translation>{path} ist beschädigt: Der Encoder ergab Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
         <source>The tensor split gives no device anything.</source>
         <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
     </message>
@@ -6632,6 +6688,46 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>N-Gramm an: der Text wiederholt sich; der Entwurf wird nicht benutzt: ein entworfenes Token kostet {percent:.0f} % eines Durchlaufs, {share}</translation>
     </message>
     <message>
+        <source>No more pictures can be told apart in one run of the program.</source>
+        <translation>In einem Lauf des Programms lassen sich nicht mehr Bilder unterscheiden.</translation>
+    </message>
+    <message>
+        <source>A picture of this conversation is not kept any more.</source>
+        <translation>Ein Bild dieser Unterhaltung ist nicht mehr vorhanden.</translation>
+    </message>
+    <message>
+        <source>Send the message again.</source>
+        <translation>Senden Sie die Nachricht noch einmal.</translation>
+    </message>
+    <message>
+        <source>Choose another model that sees.</source>
+        <translation>Wählen Sie ein anderes Modell, das sieht.</translation>
+    </message>
+    <message>
+        <source>{name} is no side file (mmproj): its architecture is {architecture}, not clip.</source>
+        <translation>{name} ist keine Nebendatei (mmproj): Die Architektur ist {architecture}, nicht clip.</translation>
+    </message>
+    <message>
+        <source>{name} does not see: it has no encoder for pictures.</source>
+        <translation>{name} sieht nicht: Die Datei hat keinen Encoder für Bilder.</translation>
+    </message>
+    <message>
+        <source>{name} is of a kind that is not read here ({projector}).</source>
+        <translation>{name} ist von einer Art, die hier nicht gelesen wird ({projector}).</translation>
+    </message>
+    <message>
+        <source>{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.</source>
+        <translation>{name} gehört zu einem anderen Modell: Die Datei ergibt {width} Zahlen je Platz, und dieses nimmt {wanted}.</translation>
+    </message>
+    <message>
+        <source>{name} is damaged: its {key} is {number}.</source>
+        <translation>{name} ist beschädigt: {key} ist {number}.</translation>
+    </message>
+    <message>
+        <source>not given</source>
+        <translation>nicht angegeben</translation>
+    </message>
+    <message>
         <source>Paceline is closing</source>
         <translation>Paceline wird beendet</translation>
     </message>
@@ -6712,6 +6808,38 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Chatvorlage dieses Modells lässt die Werkzeuge weg.</translation>
     </message>
     <message>
+        <source>The loaded model cannot see pictures: no side file (mmproj) is loaded with it.</source>
+        <translation>Das geladene Modell kann keine Bilder sehen: Keine Nebendatei (mmproj) ist mit ihm geladen.</translation>
+    </message>
+    <message>
+        <source>Give its side file with --mmproj, choose a model that sees, or leave the pictures out.</source>
+        <translation>Geben Sie seine Nebendatei mit --mmproj an, wählen Sie ein Modell, das sieht, oder lassen Sie die Bilder weg.</translation>
+    </message>
+    <message>
+        <source>Leave some out.</source>
+        <translation>Lassen Sie einige weg.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model does not write each picture once.</source>
+        <translation>Die Chat-Vorlage dieses Modells schreibt nicht jedes Bild genau einmal.</translation>
+    </message>
+    <message>
+        <source>Choose another model for pictures.</source>
+        <translation>Wählen Sie für Bilder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Nothing follows the picture.</source>
+        <translation>Auf das Bild folgt nichts.</translation>
+    </message>
+    <message>
+        <source>Write something behind it.</source>
+        <translation>Schreiben Sie etwas dahinter.</translation>
+    </message>
+    <message>
+        <source>The conversation has {count} pictures; at most {most} are read.</source>
+        <translation>Die Unterhaltung hat {count} Bilder; höchstens {most} werden gelesen.</translation>
+    </message>
+    <message>
         <source>No token of this model can go on as the grammar wants it.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
     </message>
@@ -6760,12 +6888,52 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die schnellen Kernel dieses Builds von llama.cpp versagen auf diesem Prozessor, deshalb werden langsamere benutzt. Eine neuere Version von Paceline bringt vielleicht andere mit.</translation>
     </message>
     <message>
+        <source>Make it smaller.</source>
+        <translation>Verkleinern Sie es.</translation>
+    </message>
+    <message>
+        <source>Cut out the part that matters.</source>
+        <translation>Schneiden Sie den wichtigen Teil aus.</translation>
+    </message>
+    <message>
+        <source>Save it as PNG or JPEG, and give that.</source>
+        <translation>Speichern Sie es als PNG oder JPEG, und geben Sie das an.</translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged: its pixels cannot be read.</source>
+        <translation>„{name}“ ist beschädigt: Die Pixel lassen sich nicht lesen.</translation>
+    </message>
+    <message>
+        <source>“{name}” has more than {limit} MB.</source>
+        <translation>„{name}“ hat mehr als {limit} MB.</translation>
+    </message>
+    <message>
+        <source>“{name}” is no PNG, JPEG, WebP or GIF picture.</source>
+        <translation>„{name}“ ist kein Bild in PNG, JPEG, WebP oder GIF.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {width} x {height} pixels, more than {limit} million in all.</source>
+        <translation>„{name}“ hat {width} x {height} Pixel, insgesamt mehr als {limit} Millionen.</translation>
+    </message>
+    <message>
+        <source>“{name}” is more than {limit} times as long as it is wide.</source>
+        <translation>„{name}“ ist mehr als {limit}-mal so lang wie breit.</translation>
+    </message>
+    <message>
+        <source>Reading “{name}” takes more memory than a picture should.</source>
+        <translation>„{name}“ zu lesen braucht mehr Arbeitsspeicher, als ein Bild sollte.</translation>
+    </message>
+    <message>
         <source>{path} has no tokens for ordinary text, so no prompt would reach it.</source>
         <translation>{path} hat keine Token für gewöhnlichen Text, also käme kein Prompt bei ihr an.</translation>
     </message>
     <message>
         <source>{path} is damaged: its first passes gave numbers that are not finite.</source>
         <translation>{path} ist beschädigt: Die ersten Durchläufe ergaben Zahlen, die nicht endlich sind.</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: behind a picture the numbers are not finite.</source>
+        <translation>{path} ist beschädigt: Hinter einem Bild sind die Zahlen nicht endlich.</translation>
     </message>
     <message>
         <source>This model has no next-token layers (MTP), and no file with a head for it is chosen.</source>
@@ -6782,6 +6950,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>A head drafts, and no draft model is chosen.</source>
         <translation>Ein Kopf entwirft, und es ist kein Entwurfsmodell gewählt.</translation>
+    </message>
+    <message>
+        <source>a head reads tokens, and pictures are none.</source>
+        <translation>ein Kopf liest Token, und Bilder sind keine.</translation>
+    </message>
+    <message>
+        <source>Leave it out, or close other programs.</source>
+        <translation>Lassen Sie sie weg, oder schließen Sie andere Programme.</translation>
+    </message>
+    <message>
+        <source>{name} needs about {size} MB, which are not free.</source>
+        <translation>{name} braucht etwa {size} MB, die nicht frei sind.</translation>
     </message>
     <message>
         <source>Choose a small model of the same family as a draft.</source>

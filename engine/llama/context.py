@@ -91,7 +91,7 @@ class LlamaContext:
         self._handle = self._make(params)
         self._memory = self._lib.llama_get_memory(self._handle)
         self._n_ctx = int(self._lib.llama_n_ctx(self._handle))
-        self._n_batch = int(self._lib.llama_n_batch(self._handle))
+        self._n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self._handle)))
         # Text is read in chunks of one size, whatever is computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self._handle))
         self.n_ubatch = min(self.num_at_once, _usual_ubatch(model) if params.num_at_once else self.num_at_once)
@@ -127,7 +127,7 @@ class LlamaContext:
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
         native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
-        native.n_batch = min(N_BATCH, native.n_ctx)
+        native.n_batch = min(max(N_BATCH, params.num_at_once), native.n_ctx)
         native.n_ubatch = min(max(_usual_ubatch(self._model), params.num_at_once), native.n_batch)
         native.n_outputs_max = params.max_rows
         native.n_threads = native.n_threads_batch = params.threads

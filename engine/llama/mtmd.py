@@ -203,8 +203,7 @@ class MtmdContext:
         if self.sees_whole(chunk) and chunk.num_places > most:
             raise PictureError(
                 said(
-                    "The picture takes {places:,} places, and this model has to see all of them at once: at most"
-                    " {most:,}.",
+                    "The picture takes {places} places, and this model has to see all of them at once: at most {most}.",
                     places=chunk.num_places,
                     most=most,
                 ),

@@ -37,6 +37,7 @@ from engine.records import (
 )
 from engine.sentences import said
 from engine.sequence import CachedSequence
+from engine.storage.cost_store import file_facts, key_of
 
 SMALLEST_AUTOMATIC_N_CTX = 2048
 AUTOMATIC_N_CTX = 8192  # tokens, where the model was trained for at least as many
@@ -337,6 +338,15 @@ def open_beside(loaded: LoadedModel, n_ctx: int, *, narrows: bool = False) -> Lo
         raise
     info = replace(info, n_ctx=context.n_ctx, memory=None)
     return LoadedModel(loaded.model, context, sequence, info, can_rollback, owns_weights=False)
+
+
+def cache_identity(loaded: LoadedModel) -> Callable[[], str]:
+    """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
+    info, context = loaded.info, loaded.context
+    kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
+    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
+    key = key_of(*facts, *library.machine_facts())
+    return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 
 
 def try_rollback(sequence: CachedSequence) -> bool:

@@ -33,6 +33,8 @@ _WIDTHS: dict[str, tuple[tuple[str, bool], ...]] = {
 }
 # What llama.cpp makes of a picture depends on what else is in the prompt, which is not told to it here.
 _DEPENDENT = ("hunyuanvl", "deepseek4v")
+# Places of the largest picture, where each sees all others.
+_WHOLE = {"gemma4v": 1_120, "gemma4uv": 1_120, "gemma3": 256}
 _RANGES = {
     "vision.block_count": (0, 1_024),
     "vision.embedding_length": (1, 65_536),
@@ -109,12 +111,21 @@ def check_side_file(path: Path, target: GgufHeader) -> None:
     if width is not None and width != wanted:
         raise SideFileError(
             said(
-                "{name} is of another model: it gives {width:,} numbers a place, and this one takes {wanted:,}.",
+                "{name} is of another model: it gives {width} numbers a place, and this one takes {wanted}.",
                 name=name,
                 width=width,
                 wanted=wanted,
             )
         )
+
+
+def num_at_once(path: Path) -> int:
+    """How many places have to be computed at once for the largest picture; 0 where any number will do.
+
+    Raises:
+        ModelFileError: the header cannot be read.
+    """
+    return _WHOLE.get(_projector(read_header(path)), 0)
 
 
 def row_width(header: GgufHeader) -> int | None:

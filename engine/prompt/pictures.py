@@ -38,7 +38,7 @@ class PictureMarks:
         if len(self._pictures) > MOST_PICTURES:
             raise PictureError(
                 said(
-                    "The conversation has {count:,} pictures; at most {most} are read.",
+                    "The conversation has {count} pictures; at most {most} are read.",
                     count=len(self._pictures),
                     most=MOST_PICTURES,
                 ),

@@ -97,9 +97,9 @@ def _refusal(kind: str, name: str, answer: dict[str, Any]) -> PictureError:
         size = {"width": int(answer["width"]), "height": int(answer["height"])}
         return PictureError(
             said(
-                "“{name}” has {width:,} x {height:,} pixels, more than {limit:,} in all.",
+                "“{name}” has {width} x {height} pixels, more than {limit} million in all.",
                 name=name,
-                limit=MAX_PIXELS,
+                limit=MAX_PIXELS // 1_000_000,
                 **size,
             ),
             "Make it smaller.",

@@ -20,7 +20,7 @@ from engine.llama.context import N_BATCH, ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
 from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
-from engine.pictures.side_file import check_side_file
+from engine.pictures.side_file import check_side_file, num_at_once
 from engine.sandbox.limits import limit_memory
 from engine.sandbox.probe_child import answer_as_json
 from engine.sentences import said
@@ -52,7 +52,7 @@ def examine(side: Path, target: Path) -> dict[str, Any]:
         threads = library.default_threads(model.num_params)
         encoder = PictureEncoder(side, model, threads)
         n_ctx = min(N_CTX, model.n_ctx_train or N_CTX)
-        with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=N_BATCH)) as context:
+        with LlamaContext(model, ContextParams(n_ctx, threads, num_at_once=max(N_BATCH, num_at_once(side)))) as context:
             _show(encoder, context, side, model.vocab.bos_id or 0)
     return {}
 

@@ -33,6 +33,7 @@ from engine.llama.vocab import Vocab
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
+    cache_identity,
     draft_options,
     experts_notices,
     fit_context,
@@ -61,9 +62,9 @@ from engine.session.answer import LEAST_ROOM, Answer
 from engine.session.draft_placement import DraftPlacement, check_memory
 from engine.session.drafter_choice import WITH_MODEL, DraftersByMode, model_drafter
 from engine.session.head_choice import HeadChoice, explained
-from engine.session.sight import Sight
+from engine.session.sight import Sight, sees
 from engine.session.summarising import Summariser
-from engine.storage.cost_store import CostStore, file_facts, key_of
+from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
 from engine.tuning.draft_cache import DraftCache
 from engine.tuning.target_attention import with_attention
@@ -150,7 +151,7 @@ class Session:
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
                 fills_gaps=target.model.vocab.fill_ids is not None,
-                sees=encoder is not None,
+                **sees(target.info, encoder),
             )
         except Exception:
             target.close()
@@ -160,7 +161,7 @@ class Session:
         self._request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
-        self.states.attach("target", target.sequence, _identity(target))
+        self.states.attach("target", target.sequence, cache_identity(target))
         if not request.draft:
             self._use_own_heads()
         else:
@@ -212,7 +213,7 @@ class Session:
 
     def _use_draft(self, draft: LoadedModel) -> None:
         self._draft, self._sharpness = draft, Sharpness()
-        self.states.attach("draft", draft.sequence, _identity(draft))
+        self.states.attach("draft", draft.sequence, cache_identity(draft))
 
     def _open_draft(
         self, path: str, target: LoadedModel, progress: Callable[[float], bool]
@@ -261,7 +262,7 @@ class Session:
         other._prompt, other._inspect = self._prompt, self._inspect
         other._target = open_beside(target, n_ctx)
         other._sight = self._sight.beside(other._target)
-        other.states.attach("target", other._target.sequence, _identity(other._target))
+        other.states.attach("target", other._target.sequence, cache_identity(other._target))
         if with_draft and self._draft is not None:
             try:
                 other._draft = self._draft_beside(self._draft, other._target, n_ctx)
@@ -270,7 +271,7 @@ class Session:
                 raise
             if self._translated is not None:
                 other._translated = TranslatedSequence(other._draft.sequence, self._translated.translation)
-            other.states.attach("draft", other._draft.sequence, _identity(other._draft))
+            other.states.attach("draft", other._draft.sequence, cache_identity(other._draft))
         return other
 
     def apart(self) -> Session:
@@ -447,7 +448,10 @@ class Session:
         Raises:
             EngineError: no model is loaded, or the template refuses the messages.
         """
-        return self._prompt_builder().of_request(request)
+        try:
+            return self._prompt_builder().of_request(request)
+        finally:
+            self._sight.release()
 
     def logit_gap(self, request: ChatRequest, answer_ids: Sequence[int], first: int, second: int) -> float:
         """How far the target's logit of token ``first`` is above that of ``second`` behind the start of an answer.
@@ -459,7 +463,7 @@ class Session:
             EngineError: no model is loaded, or a pass failed.
         """
         sequence = self._loaded().sequence
-        ids = np.asarray([*self.prompt_ids(request), *answer_ids], dtype=np.int32)
+        ids = np.asarray([*self._prompt_builder().of_request(request), *answer_ids], dtype=np.int32)
         for _ in sequence.prefill(ids[sequence.reuse(ids) : -1]):
             pass
         row = sequence.forward([int(ids[-1])], 1)[0]
@@ -576,15 +580,6 @@ class Session:
         if self._draft:
             self._draft.close()
             self._draft = self._translated = None
-
-
-def _identity(loaded: LoadedModel) -> Callable[[], str]:
-    """Name all that a cache's bytes depend on; the number of threads belongs to it only where it changes numbers."""
-    info, context = loaded.info, loaded.context
-    kinds = (info.cache_type, info.key_type, info.flash_attention, *([info.head] if info.head else []))
-    facts = (*file_facts(info.path), *kinds, info.gpu_layers, info.n_ctx, context.n_ubatch, *info.placement.facts)
-    key = key_of(*facts, *library.machine_facts())
-    return lambda: f"{key}-{context.threads}" if context.threads_change_numbers else key
 
 
 def _tokenizing(loaded: LoadedModel) -> tuple[Vocab, str | None]:

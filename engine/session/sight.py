@@ -6,19 +6,21 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from engine.errors import EngineError, NotEnoughMemoryError
 from engine.gguf.header import read_header
+from engine.gguf.model_kind import PICTURES
 from engine.llama.context import N_BATCH
 from engine.loading.loading import LoadedModel, LoadOptions
 from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
-from engine.pictures.side_file import check_side_file
+from engine.pictures.side_file import check_side_file, num_at_once
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import cannot_see
-from engine.records import ChatRequest, LoadRequest
+from engine.records import ChatRequest, LoadRequest, ModelInfo
 from engine.sandbox.side_probe import InspectSide
 from engine.sentences import said
 
@@ -40,11 +42,14 @@ class Sight:
         self.notices: tuple[str, ...] = ()
         self._encoder: PictureEncoder | None = None
         self._owns_encoder = True
-        self._chosen: Path | None = None  # for the target that is being loaded
+        # For the target that is being loaded.
+        self._chosen: Path | None = None
+        self._opened: PictureEncoder | None = None
 
     def settle(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """``options`` for a target that sees, where the request names a side file for it that can be used."""
         self.notices, self._chosen = (), None
+        self._close_opened()  # of a load that failed
         if request.mmproj is None:
             return options
         side, target = Path(request.mmproj), Path(request.target)
@@ -52,27 +57,28 @@ class Sight:
             check_side_file(side, read_header(target))
             self.inspect(target, side, should_stop)
             _check_room(side, options)
+            at_once = max(N_BATCH, num_at_once(side))
         except EngineError as error:
             if should_stop():
                 raise
             self.notices = (error.one_line,)
             return options
         self._chosen = side
-        return replace(options, num_at_once=N_BATCH)
+        return replace(options, num_at_once=at_once)
 
     def open(self, target: LoadedModel) -> PictureEncoder | None:
         """Load what `settle` has chosen, for a target that was opened with its options."""
         if self._chosen is None:
             return None
         try:
-            return PictureEncoder(self._chosen, target.model, target.context.threads)
+            self._opened = PictureEncoder(self._chosen, target.model, target.context.threads)
         except EngineError as error:
             self.notices = (error.one_line,)
-            return None
+        return self._opened
 
     def use(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
         """From now on pictures in prompts go through this encoder, if there is one."""
-        self._encoder = encoder
+        self._encoder, self._opened = encoder, None
         if encoder is not None:
             target.sequence.runs = encoder.runs_for(target.context)
             prompt.ids_of_picture = encoder.ids_of
@@ -109,6 +115,18 @@ class Sight:
             self._encoder.close()
         self._encoder = None
 
+    def _close_opened(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = None
+
+
+def sees(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
+    """The fields of a loaded target's facts that say whether it sees."""
+    if encoder is None:
+        return {"sees": False}
+    return {"sees": True, "unused": tuple(part for part in info.unused if part != PICTURES)}
+
 
 def _check_room(side: Path, options: LoadOptions) -> None:
     """See that the encoder has room beside what is in use.
@@ -119,6 +137,6 @@ def _check_room(side: Path, options: LoadOptions) -> None:
     needed = side.stat().st_size + _SPARE_BYTES
     if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
         raise NotEnoughMemoryError(
-            said("{name} needs about {size:,} MB, which are not free.", name=side.name, size=needed >> 20),
+            said("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
             "Leave it out, or close other programs.",
         )

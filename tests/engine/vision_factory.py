@@ -22,7 +22,7 @@ _MARKS = (
     *("<|vision_start|>", "<|vision_end|>", "<start_of_image>", "<end_of_image>", "[IMG_END]"),
     *("<fake_token_around_image>", "<global-img>", "\n\n", "\n", "<row_1_col_1>", "<|im_start|>", "<|im_end|>"),
 )
-FAMILIES = ("llava", "gemma3", "qwen2vl", "pixtral", "idefics3")
+FAMILIES = ("llava", "gemma3", "qwen2vl", "qwen3vl", "pixtral", "idefics3")
 _CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -45,7 +45,7 @@ def write_pair(folder: Path, family: str, *, template: str | None = _CHATML, see
 
 def text_model(family: str, *, template: str | None = _CHATML, seed: int = 0) -> GgufFile:
     """A text model of 0.1 M parameters whose vocabulary has the marks of all families."""
-    arch = {"gemma3": "gemma3", "qwen2vl": "qwen2vl"}.get(family, "llama")
+    arch = family if family in ("gemma3", "qwen2vl", "qwen3vl") else "llama"
     base = tiny_llama(seed=seed)
     tokens = [*base.metadata["tokenizer.ggml.tokens"][1][1], *_MARKS]
     types = [*base.metadata["tokenizer.ggml.token_type"][1][1], *[3] * len(_MARKS)]
@@ -71,9 +71,14 @@ def text_model(family: str, *, template: str | None = _CHATML, seed: int = 0) ->
         tensors += [
             _zeros(f"blk.{i}.attn_{n}.bias", size) for i in range(2) for n, size in (("q", 64), ("k", 32), ("v", 32))
         ]
+    if arch == "qwen3vl":
+        metadata["qwen3vl.rope.dimension_sections"] = (Kind.ARRAY, (Kind.INT32, [3, 3, 2, 0]))
+        metadata["qwen3vl.n_deepstack_layers"] = (Kind.UINT32, 1)
+        metadata["qwen3vl.attention.key_length"] = metadata["qwen3vl.attention.value_length"] = (Kind.UINT32, 16)
+        tensors += [_ones(f"blk.{i}.{name}.weight", 16) for i in range(2) for name in ("attn_k_norm", "attn_q_norm")]
     if arch == "gemma3":
         metadata["gemma3.attention.key_length"] = metadata["gemma3.attention.value_length"] = (Kind.UINT32, 16)
-        metadata["gemma3.attention.sliding_window"] = (Kind.UINT32, 32)
+        metadata["gemma3.attention.sliding_window"] = (Kind.UINT32, 128)
         names = (("post_attention_norm", 64), ("attn_k_norm", 16), ("attn_q_norm", 16), ("post_ffw_norm", 64))
         tensors += [_ones(f"blk.{i}.{name}.weight", size) for i in range(2) for name, size in names]
     return GgufFile(metadata, tuple(tensors))
@@ -102,7 +107,7 @@ def side_file(family: str, *, n_embd: int = N_EMBD, seed: int = 0) -> GgufFile:
         "clip.vision.image_std": (Kind.ARRAY, (Kind.FLOAT32, [0.5, 0.5, 0.5])),
         **entries,
     }
-    return GgufFile(metadata, (*build.blocks(), *tensors))
+    return GgufFile(metadata, (*build.blocks(is_fused=family == "qwen3vl"), *tensors))
 
 
 class _Encoder:
@@ -117,11 +122,14 @@ class _Encoder:
         data = values.astype(np.float16).tobytes() if kind == F16 else values.tobytes()
         return Tensor(name, tuple(reversed(shape)), kind, data)
 
-    def blocks(self) -> list[Tensor]:
-        """The layers that all have."""
+    def blocks(self, *, is_fused: bool) -> list[Tensor]:
+        """The layers that all have; ``is_fused``: with one matrix for queries, keys and values."""
         tensors = [_ones("v.post_ln.weight", _V_EMBD), _zeros("v.post_ln.bias", _V_EMBD)]
         for i in range(_V_LAYERS):
-            for name in ("attn_q", "attn_k", "attn_v", "attn_out"):
+            if is_fused:
+                tensors += [self.weights(f"v.blk.{i}.attn_qkv.weight", 3 * _V_EMBD, _V_EMBD)]
+                tensors += [_zeros(f"v.blk.{i}.attn_qkv.bias", 3 * _V_EMBD)]
+            for name in ("attn_out",) if is_fused else ("attn_q", "attn_k", "attn_v", "attn_out"):
                 tensors += [self.weights(f"v.blk.{i}.{name}.weight", _V_EMBD, _V_EMBD)]
                 tensors += [_zeros(f"v.blk.{i}.{name}.bias", _V_EMBD)]
             for name in ("ln1", "ln2"):
@@ -162,6 +170,19 @@ class _Encoder:
         """As many places as the picture has room for, with positions in two dimensions."""
         tensors = [*self._patches(8), self.weights("v.patch_embd.weight.1", _V_EMBD, 3, 8, 8)]
         return 64, 8, "qwen2vl_merger", {}, [*tensors, *self._mlp(0, 2, 4 * _V_EMBD)]
+
+    def qwen3vl(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
+        """The same, and rows that are twice as wide: a part of them is added behind the first layer."""
+        wide = 4 * _V_EMBD
+        tensors = [
+            *(*self._patches(8, 64), self.weights("v.patch_embd.weight.1", _V_EMBD, 3, 8, 8)),
+            _zeros("v.patch_embd.bias", _V_EMBD),
+            *(_ones("v.deepstack.0.norm.weight", wide), _zeros("v.deepstack.0.norm.bias", wide)),
+            *(self.weights("v.deepstack.0.fc1.weight", wide, wide), _zeros("v.deepstack.0.fc1.bias", wide)),
+            *(self.weights("v.deepstack.0.fc2.weight", self._n_embd, wide),),
+            _zeros("v.deepstack.0.fc2.bias", self._n_embd),
+        ]
+        return 64, 8, "qwen3vl_merger", {}, [*tensors, *self._mlp(0, 2, wide)]
 
     def pixtral(self) -> tuple[int, int, str, dict[str, Any], list[Tensor]]:
         """As many places as the picture has room for, with a token at each row's end."""

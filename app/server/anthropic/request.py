@@ -9,6 +9,7 @@ import json
 
 from app.server.errors import ApiError
 from app.server.fields import Fields, check_text, unsupported, warn, wrong_type
+from app.server.pictures import PictureSource, check_can_see
 from app.server.protocol import CompletionRequest, ServedModel, parse_request
 
 Json = dict[str, object]
@@ -49,7 +50,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         raise ApiError(400, "No conversations are kept here: send all `messages`.", param="thread", code=NO_THREADS)
     if fields.take("mcp_servers"):
         raise unsupported("mcp_servers", "No MCP servers are asked from here: give their tools as `tools`.")
-    system, messages = _system(fields.take("system")), _messages(fields.take("messages"))
+    system, messages = _system(fields.take("system")), _messages(fields.take("messages"), model.seen)
     chat: Json = {
         "messages": [*([{"role": "system", "content": system}] if system else []), *messages],
         "stop": fields.take("stop_sequences"),
@@ -83,15 +84,15 @@ def _system(value: object) -> str:
     return "" if value is None else "\n\n".join(_texts(value, "system"))
 
 
-def _messages(value: object) -> list[Json]:
+def _messages(value: object, source: PictureSource | None) -> list[Json]:
     if value is None:
         raise ApiError(400, "`messages` is missing.", param="messages", code="missing_required_parameter")
     if not isinstance(value, list):
         raise wrong_type("messages", "an array", value)
-    return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]")]
+    return [made for place, one in enumerate(value) for made in _message(one, f"messages[{place}]", source)]
 
 
-def _message(value: object, param: str) -> list[Json]:
+def _message(value: object, param: str, source: PictureSource | None) -> list[Json]:
     """What a message says, and the results of tools in it, which are messages of their own in a chat."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object", value)
@@ -104,7 +105,7 @@ def _message(value: object, param: str) -> list[Json]:
         return [{"role": role, "content": check_text(f"{param}.content", content)}]
     if not isinstance(content, list):
         raise wrong_type(f"{param}.content", "a string or an array of blocks", content)
-    texts, calls, results = list[str](), list[Json](), list[Json]()
+    parts, calls, results = list[str | Json](), list[Json](), list[Json]()
     for place, block in enumerate(content):
         at = f"{param}.content[{place}]"
         kind = block.get("type") if isinstance(block, dict) else None
@@ -112,12 +113,54 @@ def _message(value: object, param: str) -> list[Json]:
             calls.append(_call(Fields(block, f"{at}."), at))
         elif kind == "tool_result" and role == "user":
             results.append(_result(Fields(block, f"{at}."), at))
+        elif kind == "image":
+            parts.append(_picture(Fields(block, f"{at}."), at, source, may_be_here=role == "user"))
         elif kind not in _THOUGHTS:
-            texts += _texts([block], f"{param}.content", place)
-    said: Json = {"role": role, "content": "\n\n".join(texts)}
+            parts += _texts([block], f"{param}.content", place)
+    return [*results, *_said(role, parts, calls, is_needed=not results)]
+
+
+def _said(role: str, parts: list[str | Json], calls: list[Json], *, is_needed: bool) -> list[Json]:
+    """The message of a chat; none where nothing is said and ``is_needed`` is False."""
+    said: Json = {"role": role, "content": _joined(parts)}
     if calls:
         said["tool_calls"] = calls
-    return [*results, *([said] if texts or calls or not results else [])]
+    return [said] if parts or calls or is_needed else []
+
+
+def _joined(parts: list[str | Json]) -> str | list[Json]:
+    """The words of a message; with pictures as the parts of a chat, of which those that are texts stand apart."""
+    if all(isinstance(part, str) for part in parts):
+        return "\n\n".join(part for part in parts if isinstance(part, str))
+    joined = list[Json]()
+    for part in parts:
+        if not isinstance(part, str):
+            joined.append(part)
+        elif joined and joined[-1]["type"] == "text":
+            joined[-1]["text"] = f"{joined[-1]['text']}\n\n{part}"
+        else:
+            joined.append({"type": "text", "text": part})
+    return joined
+
+
+def _picture(fields: Fields, param: str, source: PictureSource | None, *, may_be_here: bool) -> Json:
+    """A block of the type ``image``, read: its data is in it, or behind an address."""
+    check_can_see(param, source, may_be_here=may_be_here)
+    for ignored in ("type", "cache_control"):
+        fields.take(ignored)
+    given, at = fields.nested("source"), f"{param}.source"
+    fields.end()
+    kind = None if given is None else given.text("type")
+    if given is None or kind not in ("base64", "url"):
+        message = f"`{at}.type` must be base64 or url: no files are kept here."
+        raise ApiError(400, message, param=f"{at}.type", code="invalid_value")
+    if kind == "url":
+        url, at = _needed(given, "url", at), f"{at}.url"
+    else:
+        url = f"data:{given.text('media_type') or ''};base64,{_needed(given, 'data', at)}"
+        at = f"{at}.data"
+    given.end()
+    return {"type": "image_url", "image_url": source.read(url, at) if source else url}
 
 
 def _texts(value: object, param: str, first: int = 0) -> list[str]:
@@ -133,7 +176,7 @@ def _texts(value: object, param: str, first: int = 0) -> list[str]:
             raise wrong_type(at, "an object", block)
         fields = Fields(block, f"{at}.")
         if fields.text("type") != "text":
-            raise unsupported(f"{at}.type", f"`{at}` is no text: this server reads blocks of the type `text` only.")
+            raise unsupported(f"{at}.type", f"`{at}` is of a type that is not read here: use `text` or `image`.")
         texts.append(_needed(fields, "text", at))
         for ignored in ("cache_control", "citations"):
             fields.take(ignored)

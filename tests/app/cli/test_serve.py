@@ -19,6 +19,8 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.server.api_key import VARIABLE
 from app.server.listening import TERMINATED, bind
+from tests.engine.sandbox.pictures import encoded, sample
+from tests.engine.vision_factory import write_pair
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
@@ -44,10 +46,10 @@ def started(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str], int
             process.kill()
 
 
-def ask(port: int, key: str) -> tuple[int, dict[str, object]]:
+def ask(port: int, key: str, content: object = "Repeat: red.") -> tuple[int, dict[str, object]]:
     """The status and the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    body = json.dumps({"messages": [{"role": "user", "content": "Repeat: red."}], "max_tokens": 2})
+    body = json.dumps({"messages": [{"role": "user", "content": content}], "max_tokens": 2})
     connection.request("POST", "/v1/chat/completions", body, {"Authorization": f"Bearer {key}"})
     response = connection.getresponse()
     answer = json.loads(response.read())
@@ -77,6 +79,25 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
             assert process.wait(PATIENCE_S) == code
             assert process.stderr is not None
             assert process.stderr.read() == ""
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_model_with_a_side_file_beside_it_sees(tmp_path: Path, paceline_home: Path) -> None:
+    """Nobody has to name it; files are read below the folder of pictures only."""
+    pair, photo = write_pair(tmp_path, "llava"), tmp_path / "photos" / "a.png"
+    photo.parent.mkdir()
+    photo.write_bytes(encoded(sample(), "PNG"))
+    words = ("--model", str(pair.model), "--mode", "off", "--threads", "1", "--media-path", str(photo.parent))
+    with started(*words) as (_, lines, port):
+        assert "tiny-llava, sees pictures, at" in lines[-1]
+        key = (paceline_home / "config" / "api-key").read_text("utf-8").strip()
+        part = {"type": "image_url", "image_url": {"url": f"file://{photo}"}}
+        status, answer = ask(port, key, [part, {"type": "text", "text": "ab"}])
+        assert status == 200
+        assert answer["usage"]["prompt_tokens"] > 49  # type: ignore[index]
+        part["image_url"] = {"url": f"file://{pair.model}"}
+        assert ask(port, key, [part])[0] == 400
 
 
 def test_options_of_models_and_decoding_are_those_of_run() -> None:

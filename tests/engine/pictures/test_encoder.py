@@ -79,6 +79,16 @@ def test_a_picture_whose_places_see_each_other_needs_room_for_all(tmp_path: Path
         assert np.isfinite(narrow.row(narrow.ids("abcd"))).all()
 
 
+def test_a_context_may_compute_more_at_once_than_a_pass_of_tokens(tmp_path: Path) -> None:
+    """For models whose pictures are larger."""
+    with opened(tmp_path, "gemma3", at_once=640) as wide:
+        assert (wide.context.num_at_once, wide.context.n_ubatch) == (640, 128)
+        ids = wide.ids("ab", ONE, "cd")
+        assert np.array_equal(wide.row(ids), wide.reference("ab", ONE, "cd"))
+        with pytest.raises(ValueError, match="outside the batch"):
+            wide.context.forward([5] * (N_BATCH + 1), 0)
+
+
 def test_what_is_shared_is_kept_and_never_half_a_picture(seeing: Seeing) -> None:
     """Edits behind, before and of the picture, and another picture of the same size."""
     base = seeing.ids("abc ", ONE, " def")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from engine.errors import PictureError, PromptError, TemplateError
+from engine.errors import DecodeError, PictureError, PromptError, TemplateError
 from engine.picture import Picture
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
 from engine.session.session import Session
-from tests.engine.gguf_factory import tiny_llama
+from tests.engine.gguf_factory import GgufFile, tiny_llama
+from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
+from tests.engine.heads.head_sessions import longer
+from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
 
 ONE, TWO = picture(0), picture(1, 60, 100)
@@ -74,6 +78,15 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
     then = Message("assistant", "ab ab a"), asked("and ab ", TWO, " ab ab ab ?")
     assert seeing.ids(first, *then, mode=mode) == seeing.ids(first, *then)
     assert seeing.ids(first, mode=mode) == plain.token_ids, "asked again"
+
+
+def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
+    """At a temperature: places count as places."""
+    message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
+    plain = seeing.ids(message, sampling=sampling, tie_safe=True)
+    for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
+        assert seeing.ids(message, mode=mode, sampling=sampling, tie_safe=True) == plain
+    assert seeing.answer(message, mode=Mode.DRAFT, sampling=SamplingParams(temperature=0.8)).stats.tokens == 24
 
 
 def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
@@ -226,3 +239,52 @@ def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Pa
     assert both.ids(messages[0], mode=Mode.DRAFT) == both.ids(messages[0])
     assert both.answer(messages[0], mode=Mode.DRAFT).stats.proposed > 0
     session.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "family"),
+    [(tiny_lfm2, "llava"), (tiny_qwen35, "qwen2vl"), (qwen35_with_mtp, "qwen2vl"), (tiny_hy_v3, "llava")],
+    ids=["LFM2", "Qwen3.5", "Qwen3.5 with heads", "a cache with heads"],
+)
+def test_memories_that_are_states_and_targets_with_heads(
+    tmp_path: Path, make: Callable[[], GgufFile], family: str
+) -> None:
+    """A head does not draft while pictures are in the prompt, says so, and drafts again behind text."""
+    target = longer(make).write(tmp_path / "target.gguf")
+    side = side_file(family).write(tmp_path / "mmproj.gguf")
+    session = Session()
+    ready = session.load(LoadRequest(str(target), gpu_layers=0, threads=1, mmproj=str(side)))
+    assert ready.target.sees, ready.notices
+    ask, first = Asked(session), asked("ab ", ONE, " ab ab")
+    chats = [(first,), (first, Message("assistant", "ab"), asked("c ", TWO, " ab?")), (asked("ax ", ONE, " ab ab"),)]
+    for mode in (Mode.NGRAM, Mode.SUFFIX, Mode.HEAD, Mode.AUTO):
+        for chat in chats:
+            session._loaded().sequence.clear()
+            plain = ask.ids(*chat)
+            found = ask.answer(*chat, mode=mode)
+            assert found.token_ids == plain
+            if mode is Mode.HEAD and ready.own_head is not None:
+                assert found.stats.mode is Mode.OFF
+                assert any("a head reads tokens, and pictures are none" in one for one in found.stats.decisions)
+    if ready.own_head is not None:
+        assert ask.answer(asked("hello ab ab"), mode=Mode.HEAD).stats.proposed > 0
+    session.close()
+
+
+def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None:
+    """Nothing of the picture stays, and the next answer is right."""
+    session = seeing.session
+    message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
+    expected = seeing.ids(message, tie_safe=True)
+    sequence.clear()
+    ids = np.asarray(session._prompt_builder().of_request(ChatRequest((message,))), dtype=np.int32)
+    begin = int(np.flatnonzero(ids < 0)[0])
+    for _ in sequence.prefill(ids[:begin]):
+        pass
+    with session.interrupt.attached_to(session._contexts()):
+        session.interrupt.set()
+        with pytest.raises(DecodeError):
+            list(sequence.prefill(ids[begin:-1]))
+        session.interrupt.clear()
+    assert sequence.num_past == session._loaded().context.num_past == begin
+    assert seeing.ids(message, tie_safe=True) == expected

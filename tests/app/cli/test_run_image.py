@@ -1,0 +1,112 @@
+"""`paceline run --image`: a picture for a model that sees, or one sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.cli.parser import main, make_parser
+from app.cli.run import make_request
+from tests.engine.sandbox.pictures import broken, encoded, sample
+from tests.engine.vision_factory import side_file, text_model, write_pair
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A PNG."""
+    path = tmp_path / "photo.png"
+    path.write_bytes(encoded(sample(), "PNG"))
+    return path
+
+
+pytestmark = pytest.mark.usefixtures("tried")
+
+
+def run(*words: str) -> int:
+    """The exit code of a run that ends soon."""
+    return main(
+        [
+            "run",
+            "--mode",
+            "off",
+            "--temperature",
+            "0",
+            "--max-tokens",
+            "4",
+            "--ignore-eos",
+            "--prompt",
+            "What is ab?",
+            *words,
+        ]
+    )
+
+
+@pytest.mark.parametrize("family", ["llava", "gemma3", "qwen2vl"])
+def test_a_picture_reaches_the_model(
+    tmp_path: Path, image: Path, family: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its places count as tokens of the prompt; the side file beside the model is found."""
+    pair = write_pair(tmp_path, family)
+    assert run("--model", str(pair.model), "--json") == 0
+    without = json.loads(capsys.readouterr().out)
+    assert run("--model", str(pair.model), "--json", "--image", str(image), "--image", str(image)) == 0
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["prompt_tokens"] > without["prompt_tokens"] + 10
+    if family != "gemma3":  # whose tiny model says one thing only
+        assert seen["token_ids"] != without["token_ids"]
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    shutil.move(pair.side, moved / "side.gguf")
+    named = ("--mmproj", str(moved / "side.gguf"), "--image", str(image), "--image", str(image))
+    assert run("--model", str(pair.model), "--json", *named) == 0
+    assert json.loads(capsys.readouterr().out)["token_ids"] == seen["token_ids"]
+
+
+def test_modes_answer_the_same(tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also with a draft that cannot see."""
+    pair, draft = write_pair(tmp_path, "llava"), text_model("llava", seed=4).write(tmp_path / "d.gguf")
+    texts = set()
+    for mode in ("off", "ngram", "suffix", "draft", "auto"):
+        words = ("--mode", mode, "--image", str(image), "--draft", str(draft), "--max-tokens", "30")
+        assert run("--model", str(pair.model), "--json", *words) == 0
+        texts.add(tuple(json.loads(capsys.readouterr().out)["token_ids"]))
+    assert len(texts) == 1
+
+
+def test_a_model_without_a_side_file_is_told_before_it_is_loaded(
+    tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And one with a side file of another model as well."""
+    model = text_model("llava").write(tmp_path / "model.gguf")
+    assert run("--model", str(model), "--image", str(image)) == 1
+    assert "No side file (mmproj) that fits lies beside model.gguf" in capsys.readouterr().err
+    other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
+    assert run("--model", str(model), "--image", str(image), "--mmproj", str(other)) == 1
+    assert "mmproj-other.gguf is of another model" in capsys.readouterr().err
+    assert run("--model", str(model), "--image", str(image), "--mmproj", str(tmp_path / "nothing.gguf")) == 1
+    assert "nothing.gguf" in capsys.readouterr().err
+
+
+def test_broken_pictures_are_told_in_one_sentence(
+    tmp_path: Path, image: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a model is loaded."""
+    for number, data in enumerate(list(broken().values())[:3]):
+        bad = tmp_path / f"bad{number}.png"
+        bad.write_bytes(data)
+        assert run("--image", str(image), "--image", str(bad)) == 1
+        assert f"“bad{number}.png”" in capsys.readouterr().err
+    assert run("--image", str(image), "--raw") == 1
+    assert "leave out --image or --raw" in capsys.readouterr().err
+    assert run("--image", str(image), "--engine", "http://127.0.0.1:9") == 1
+    assert "--image is of the engine here" in capsys.readouterr().err
+
+
+def test_a_picture_alone_is_a_question(image: Path) -> None:
+    """It stands before the words, where there are any."""
+    request = make_request(make_parser().parse_args(["run", "--image", str(image)]))
+    assert request.messages[-1].content == ""
+    assert [place for place, _ in request.messages[-1].pictures] == [0]
