@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scripts import load_script
+from tests.app.controllers.window import stormy_clients as stormy
 
-stormy = load_script("measure/serving/stormy_clients.py")
 FOX = stormy.Question("Repeat: fox.", ("The fox is by the river.", "The fox is by the stream."))
 BEAR = stormy.Question("Repeat: bear.", ("A bear sits on the hill.",))
 

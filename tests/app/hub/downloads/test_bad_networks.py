@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.scripts import load_script
+from tests.app.hub.downloads import bad_networks
 
 SIZE_BYTES = 3_000_000
 SOCKET_BYTES = 400_000  # what sockets hold of a slow hub when a process is killed or a connection reset
@@ -14,9 +14,8 @@ SOCKET_BYTES = 400_000  # what sockets hold of a slow hub when a process is kill
 
 @pytest.mark.skipif(os.name != "posix", reason="kills processes by signals")
 def test_bad_networks_kills_and_full_disks() -> None:
-    downloads = load_script("measure/downloads.py")
-    results = downloads.measure(count=8, size_bytes=SIZE_BYTES, jobs=2, bytes_per_s=10e6)
-    figures = downloads.summary(results)
+    results = bad_networks.measure(count=8, size_bytes=SIZE_BYTES, jobs=2, bytes_per_s=10e6)
+    figures = bad_networks.summary(results)
     assert figures["complaints"] == []
     assert figures["complete_and_right"] == 8
     assert figures["kills"] >= 4

@@ -1,7 +1,7 @@
 """Measures what downloads cost on a bad network, in killed processes and on full disks, and whether they end well.
 
-    python packaging/measure/downloads.py                         100 downloads of 200 MB: the figures that we state
-    python packaging/measure/downloads.py --count 8 --size-mb 3   a short look
+    python tests/app/hub/downloads/bad_networks.py                       100 downloads of 200 MB: the figures of docs
+    python tests/app/hub/downloads/bad_networks.py --count 8 --size-mb 3 a short look
 
 Each download has a hub of its own on this machine, and a seed that decides what happens to it: cuts, resets, stalls,
 5xx answers, a server that ignores Range, a file that changes, kills of the process, a disk that fills (a tmpfs where
@@ -30,10 +30,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
-
-from loopback import Content, Fault, LoopbackHub  # noqa: E402 (found through the line above)
+ROOT = Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT))
 
 from app.domain.errors import AppError  # noqa: E402
 from app.hub.client import HubClient  # noqa: E402
@@ -41,6 +39,7 @@ from app.hub.downloads.download_queue import DownloadQueue  # noqa: E402
 from app.hub.downloads.transfer import RetryPolicy  # noqa: E402
 from app.hub.library.library import Library  # noqa: E402
 from app.hub.records import DownloadRequest, DownloadStatus  # noqa: E402
+from tests.app.hub.loopback import Content, Fault, LoopbackHub  # noqa: E402
 
 REPO, NAME = "test/file", "m.gguf"
 MAX_RUNS = 40
@@ -235,7 +234,7 @@ def _sha256(path: Path) -> str:
 def child(home: Path, file_limit: int) -> int:
     """Download in this process, with less patience than the app has; one sentence and 1 if that fails."""
     if file_limit:
-        import resource  # noqa: PLC0415 (not on Windows)
+        import resource
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
@@ -249,7 +248,7 @@ def child(home: Path, file_limit: int) -> int:
         if not downloads.snapshot():
             downloads.add(DownloadRequest(REPO, client.details(REPO).models[0]))
     except AppError as error:
-        print(error.message)
+        sys.stdout.write(f"{error.message}\n")
         return 1
     for state in downloads.snapshot():
         downloads.retry(state.download_id)
@@ -260,7 +259,7 @@ def child(home: Path, file_limit: int) -> int:
         time.sleep(0.005)
     downloads.close()
     if state.status is DownloadStatus.FAILED:
-        print(state.message)
+        sys.stdout.write(f"{state.message}\n")
     return int(state.status is DownloadStatus.FAILED)
 
 
@@ -313,7 +312,7 @@ def main() -> int:
         return child(options.child, options.file_limit)
     results = measure(options.count, int(options.size_mb * 1e6), options.seed, options.jobs)
     figures = summary(results)
-    print(json.dumps(figures, indent=1))
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
     if options.json:
         rows = [{**asdict(result), "ratio": result.ratio} for result in results]
         options.json.write_text(json.dumps({"summary": figures, "downloads": rows}, indent=1), encoding="utf-8")

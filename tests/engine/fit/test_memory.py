@@ -1,4 +1,4 @@
-"""The measurement of the memory estimate, scaled down: the built-in pair, loaded in a process of its own."""
+"""The memory estimate against llama.cpp's own report: the built-in pair, loaded in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "packaging" / "measure" / "memory.py"
+SCRIPT = Path(__file__).with_name("memory_child.py")
 MODELS = ROOT / "assets" / "models"
 
 
@@ -19,7 +19,7 @@ MODELS = ROOT / "assets" / "models"
 def test_llama_cpp_reports_what_was_estimated(cache_type: str, draft: str) -> None:
     target = str(MODELS / "paceline-tiny-target.gguf")
     case = {"target": target, "draft": draft and str(MODELS / draft), "n_ctx": 4096, "cache_type": cache_type}
-    command = [sys.executable, str(SCRIPT), "--case", json.dumps(case)]
+    command = [sys.executable, str(SCRIPT), json.dumps(case)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     row = json.loads(output.strip().splitlines()[-1])
     assert row["estimated_buffers"] == pytest.approx(row["reported"], rel=0.1)

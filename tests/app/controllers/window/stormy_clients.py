@@ -1,6 +1,6 @@
 """Clients of a local server that behave well, badly, and leave in the middle; each knows what must come of it.
 
-For `storm.py` and for tests. Knows HTTP and the server's promises only.
+Knows HTTP and the server's promises only.
 """
 
 from __future__ import annotations
