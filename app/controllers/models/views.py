@@ -10,6 +10,7 @@ from pathlib import Path
 from app.domain import models as views
 from app.domain.models import (
     DownloadRow,
+    FileKind,
     FileRow,
     FitLevel,
     FitPart,
@@ -22,7 +23,6 @@ from app.domain.models import (
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
-    FileKind,
     Gated,
     LibraryModel,
     Origin,
@@ -37,17 +37,6 @@ from ui.text.formatting import count, parameters, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
-_KINDS = {
-    FileKind.MODEL: views.FileKind.MODEL,
-    FileKind.DRAFT: views.FileKind.DRAFTER,
-    FileKind.MMPROJ: views.FileKind.MMPROJ,
-    FileKind.MTP: views.FileKind.MTP,
-    FileKind.EAGLE: views.FileKind.EAGLE,
-    FileKind.DFLASH: views.FileKind.DFLASH,
-    FileKind.IMATRIX: views.FileKind.IMATRIX,
-    FileKind.VOCAB: views.FileKind.VOCAB,
-    FileKind.ADAPTER: views.FileKind.ADAPTER,
-}
 _STATES = {
     DownloadStatus.QUEUED: views.DownloadState.WAITING,
     DownloadStatus.RUNNING: views.DownloadState.RUNNING,
@@ -138,7 +127,7 @@ def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int)
         )
     return FileRow(
         ref=ModelRef(repo, model.files[0].path),
-        kind=_KINDS[model.kind],
+        kind=model.kind,
         label=model.quantization if model.kind.runs_alone else "",
         size_bytes=model.size_bytes,
         num_parts=len(model.files),
@@ -167,7 +156,7 @@ def repo_details(
     names = {model.files[0].path: model.name for model in details.models}
     # Where a repository holds several models, the quantization alone does not tell them apart.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
-    rows.sort(key=lambda row: (row.kind is not views.FileKind.MODEL, row.size_bytes or 0))
+    rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
     return views.RepoDetails(
         row=repo_row(summary, free_bytes),
         summary=" · ".join(fact for fact in facts if fact),
