@@ -12,6 +12,7 @@ from enum import IntEnum, StrEnum
 from app.domain.speed.outlook import Outlook, SpeedRange
 from engine.records import Problem
 
+NUM_SUGGESTED = 3  # pairs, among the first steps
 LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
 
 

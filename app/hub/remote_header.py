@@ -18,12 +18,11 @@ from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
-from engine.gguf.ranges import FetchRange, RangeSource
+from engine.gguf.ranges import MAX_FETCHED_BYTES, FetchRange, RangeSource
 from engine.gguf.source import ReadAt, named, open_ordinary
 from engine.gguf.token_weights import token_weights
 from engine.sentences import said
 
-MAX_FETCHED_BYTES = 32 * 2**20
 _ATTEMPTS = 3  # of one range, when the connection breaks
 
 

@@ -30,7 +30,7 @@ from app.hub.records import (
     RepoDetails,
     RepoSummary,
 )
-from engine.fit.fit import Verdict
+from engine.fit.fit import TIGHT_SHARE, Verdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.sentences import joined
 from ui.text.formatting import count, parameters, size
@@ -70,7 +70,6 @@ FIT_PARTS = (
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
-_TIGHT_SHARE = 0.85
 # Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
 _BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
 
@@ -85,7 +84,7 @@ def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
     if needed > free_bytes:
         return FitLevel.TOO_LARGE
-    return FitLevel.TIGHT if needed > _TIGHT_SHARE * free_bytes else FitLevel.FITS
+    return FitLevel.TIGHT if needed > TIGHT_SHARE * free_bytes else FitLevel.FITS
 
 
 def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
@@ -247,6 +246,6 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
 
 def _memory(label: str, needed: int, free: int) -> FitPlace:
     level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
-    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free:
+    if level is FitLevel.FITS and needed > TIGHT_SHARE * free:
         level = FitLevel.TIGHT
     return FitPlace(label, needed, free, level)

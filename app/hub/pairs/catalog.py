@@ -23,6 +23,7 @@ from engine.sentences import joined, said
 
 FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
+CATALOG_FILE = "catalog.toml"  # in the assets
 ALONE = (FileKind.MODEL, FileKind.DRAFT)
 HEADS = (FileKind.MTP, FileKind.EAGLE)
 _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
