@@ -11,7 +11,7 @@ CHECK := sh packaging/setup/check.sh
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long test-training lint format bench-real screenshots translations bundle clean clean-all
 
-# bench-real: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
+# bench-real, screenshots: folders and options come with the command, as in make bench-real MODELS=DIR PEER=PATH MINUTES=30.
 PAIR_TARGET := qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
 PAIR_DRAFT := qwen2.5-coder-0.5b-instruct-q4_k_m.gguf
 ALONE := smollm2-135m-instruct-q4_1.gguf
@@ -53,10 +53,12 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 	@$(REAL) --target "$(MODELS)/$(ALONE)" --no-draft \
 		--markdown build/bench-real/alone.md --json build/bench-real/alone.json
 
-screenshots: ## draw the pictures of the README
+screenshots: ## draw the pictures of the README, with the models of MODELS=DIR
+	@test -d "$(MODELS)" || { echo "Say where the models are: make screenshots MODELS=DIR" >&2; exit 2; }
 	@$(SETUP) run screenshots
-	@for script in window race models parts engines; do \
-		$(VENV)/bin/python packaging/screenshots/$$script.py || exit 1; done
+	@for script in models window; do \
+		QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/screenshots/$$script.py \
+			--target "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" || exit 1; done
 
 translations: ## bring the German and English catalogues up to the code, and compile them
 	@$(SETUP) run

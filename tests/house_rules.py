@@ -86,7 +86,7 @@ ENGINE_MAY_NOT = {"app", *WINDOW}
 # Where sentences are English for good: a terminal, a report, an answer over HTTP.
 ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/")
 SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
-USE_TESTS = ("tests/", "packaging/screenshots/")  # the pictures show the windows that the tests fill
+USE_TESTS = "tests/"
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
 LLAMA_DOOR = "engine/llama/"
 KEYRING_DOOR = "app/hub/tokens.py"
@@ -184,7 +184,7 @@ def _wrong_in_app(place: str, line: int, name: str) -> Iterator[str]:
 def imports_of_tests(root: Path) -> list[str]:
     """Imports of the tests from the product or from a measurement."""
     return [
-        f"{place}:{line} only {' and '.join(USE_TESTS)} may import {name}"
+        f"{place}:{line} only {USE_TESTS} may import {name}"
         for path in python_files(root)
         if not (place := path.relative_to(root).as_posix()).startswith(USE_TESTS)
         for line, name in imports(path)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.benchmark.runs import PLAIN, Variant
-from app.domain.speed.races import MODES_WITH_DRAFT
+from app.domain.speed.races import LEAST_LANES, MODES_WITH_DRAFT, MOST_LANES
 from engine.errors import NotEnoughMemoryError, SettingError
 from engine.fit.fit import CacheShape, FitReport, Verdict, all_parts_bytes, estimate
 from engine.gguf.header import read_header
@@ -15,7 +15,6 @@ from engine.loading.loading import AUTOMATIC_N_CTX, SMALLEST_AUTOMATIC_N_CTX, ta
 from engine.pacing.pace import choose_pace
 from engine.records import FlashAttention, LoadRequest, Mode
 
-MOST_LANES = 3
 _GIVE_LESS = "Race two lanes, give a smaller context with --ctx or a smaller model, or close other programs."
 
 
@@ -28,7 +27,7 @@ def read_lanes(text: str) -> tuple[Variant, ...]:
     lanes = tuple(_read_lane(word.strip()) for word in text.split(",") if word.strip())
     if len(lanes) == 1 and lanes[0] != PLAIN:
         lanes = (PLAIN, *lanes)
-    if not 2 <= len(set(lanes)) == len(lanes) <= MOST_LANES:
+    if not LEAST_LANES <= len(set(lanes)) == len(lanes) <= MOST_LANES:
         raise ValueError(
             f"A race has two or three different lanes, and {text} gives {len(set(lanes))} of {len(lanes)}."
         )

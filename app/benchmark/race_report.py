@@ -12,10 +12,10 @@ from app.benchmark.ratios import Ratio, ratio_of
 from app.benchmark.report import Report, machine, models
 from app.benchmark.runs import Run, Variant
 from app.benchmark.summary import ALL, Row, summarise
+from app.domain.speed.races import NEAR_TIE
 from engine.records import ChatRequest, EngineReady
 
 # Logits. Passes of other shapes were seen to differ by 0.2, and tie-safe decoding looks 2.5 times as far.
-NEAR_TIE = 0.5
 WIDE = 4.0  # an interval that ends at so many times its start tells a person nothing
 NOTE = (
     "All lanes answered the same question with the same settings, alternated in short slices. Tokens/s count the time "

@@ -37,6 +37,7 @@ from app.cli.output import (
 )
 from app.cli.run import load_request, open_session
 from app.domain.errors import PeerError
+from app.domain.speed.races import UNTIL_MINUTES
 from app.hub.errors import LibraryError
 from app.paths import assets_dir
 from engine.errors import EngineError
@@ -44,8 +45,6 @@ from engine.llama.library import library_notices
 from engine.pacing.pace import choose_pace
 from engine.records import EngineReady, Mode, Problem, SamplingParams
 from engine.session.session import Session
-
-UNTIL_MINUTES = 30.0  # sampled answers differ so much that being sure may take hours
 
 
 def _refusal(error: ValueError | OSError) -> Problem:

@@ -19,8 +19,8 @@ from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingPar
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-ALL_LAYERS = 10_000  # more than any model has
 MOST_THREADS = 512  # llama.cpp ends the process where there are more
+MOST_LAYERS = 10_000  # as in the settings: more than any model has
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MOST_MINUTES = 100_000
 READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
@@ -519,11 +519,11 @@ def _layers(text: str) -> int | None:
         return None
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
-    return min(int(text), ALL_LAYERS)
+    return min(int(text), MOST_LAYERS)
 
 
 def _layer_numbers(text: str) -> list[int]:
-    return [_whole(part, 0, ALL_LAYERS) for part in text.split(",")]
+    return [_whole(part, 0, MOST_LAYERS) for part in text.split(",")]
 
 
 def _context(text: str) -> int:
@@ -583,4 +583,4 @@ def _main_gpu(text: str) -> int:
 def _whole_layers(text: str) -> int:
     """Read ``N`` or ``all``, whatever the model has."""
     layers = _layers(text)
-    return ALL_LAYERS if layers is None else layers
+    return MOST_LAYERS if layers is None else layers

@@ -44,11 +44,11 @@ from app.cli.run import load_request, make_request, open_session, stop_on_interr
 from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
 from app.domain.errors import AppError
+from app.domain.speed.races import UNTIL_MINUTES
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama.library import library_notices
 from engine.records import ChatRequest, LoadRequest, Mode, Problem, RunStats
 
-UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
 NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 TOO_SHORT = (
     "The answers took less than a slice of time, which says little: ask for longer ones, with --max-tokens or "

@@ -16,6 +16,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.controllers.event_throttle import EventThrottle
 from app.domain.speed.races import LaneText
+from engine.process.channel import SWITCH_S
 from engine.records import (
     ChatRequest,
     CountRequest,
@@ -31,7 +32,6 @@ from engine.session.worker import Job
 
 # The engine's thread asks for the interpreter several times a pass. As Python comes, it waits up to 5 ms for it each
 # time while the window computes, where a drafted token takes half of one.
-SWITCH_S = 0.0005
 
 
 class Worker(Protocol):

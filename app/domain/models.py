@@ -12,6 +12,7 @@ from enum import IntEnum, StrEnum
 from app.domain.speed.outlook import Outlook, SpeedRange
 from engine.records import Problem
 
+NUM_SUGGESTED = 3  # pairs, among the first steps
 LARGEST_DRAFT_SHARE = 0.2  # of the target's size: with a larger draft little is to be gained
 
 
@@ -34,18 +35,22 @@ class Suits(IntEnum):
 
 
 class FileKind(StrEnum):
-    """What a file of a repository is for."""
+    """What a GGUF file is, as far as its name tells."""
 
     MODEL = "model"
-    DRAFTER = "drafter"
-    MMPROJ = "mmproj"
-    MTP = "mtp"
+    DRAFT = "draft"  # a small model made to draft for a big one: it can chat, but is no chat model
+    MMPROJ = "mmproj"  # the projector of a vision model
+    MTP = "mtp"  # next-token heads that belong to one target
     EAGLE = "eagle"
     DFLASH = "dflash"
-    IMATRIX = "imatrix"
-    VOCAB = "vocab"
-    ADAPTER = "adapter"
-    OTHER = "other"
+    IMATRIX = "imatrix"  # statistics for quantizing
+    VOCAB = "vocab"  # a vocabulary without weights
+    ADAPTER = "adapter"  # a LoRA
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether such a file can be loaded as a target."""
+        return self in (FileKind.MODEL, FileKind.DRAFT)
 
 
 class Drafting(StrEnum):

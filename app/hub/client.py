@@ -42,7 +42,7 @@ MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
 MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
-_REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS = (301, 302, 303, 307, 308)
 _PLAIN = {"Accept-Encoding": "identity"}  # the bytes as they are: their number and their checksum are counted
 
 
@@ -147,7 +147,7 @@ class HubClient:
         url, what = self._file_url(repo_id, path, revision), f"{repo_id}/{path}"
         for _ in range(MAX_REDIRECTS):
             with self._request("HEAD", url, what, _PLAIN) as answer:
-                is_redirect = answer.status_code in _REDIRECTS
+                is_redirect = answer.status_code in REDIRECTS
                 if is_redirect:
                     url = redirected(url, answer.headers.get("Location", ""))
                 # A store's address is only good for this once, and its own headers name the bytes differently.
@@ -174,7 +174,7 @@ class HubClient:
                 headers["If-Range"] = if_range
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, headers) as answer:
-                if answer.status_code not in _REDIRECTS:
+                if answer.status_code not in REDIRECTS:
                     yield _stream(answer, start, location.size_bytes)
                     return
                 url = redirected(url, answer.headers.get("Location", ""))
@@ -211,7 +211,7 @@ class HubClient:
         """Fetch a whole answer, bounded."""
         for _ in range(MAX_REDIRECTS):
             with self._request("GET", url, what, {}) as answer:
-                if answer.status_code not in _REDIRECTS:
+                if answer.status_code not in REDIRECTS:
                     body = bytearray()
                     with _connection_errors():
                         for chunk in answer.iter_bytes():

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from app.domain.models import FileKind
 from app.hub.errors import (
     UnsafeNameError,
 )
-from app.hub.records import FileKind, RemoteFile, RemoteModel
+from app.hub.records import RemoteFile, RemoteModel
 from engine.sentences import said
 
 MAX_NAME_CHARS = 200  # of one part; a file system's own limit is 255 bytes, and ".part" comes on top

@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import app
 from app.domain.engines import is_this_machine
 from app.hub.addresses import content_range, is_plain, origin
-from app.hub.client import MAX_REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
+from app.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
 from app.hub.errors import (
     HubAnswerError,
     HubRangeError,
@@ -35,7 +35,7 @@ from app.hub.errors import (
 )
 from app.hub.file_names import is_gguf, kind_of, model_name, quantization_of, safe_parts, shard_of, short
 from app.hub.records import DownloadRequest, RemoteFile, RemoteLocation, RemoteModel
-from app.hub.refusals import MAX_SIZE_BYTES
+from app.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
 # Of the HTTP library, which `app.hub.client` alone imports.
@@ -44,8 +44,6 @@ Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
-MAX_WAIT_S = 3600.0
-_REDIRECTS = (301, 302, 303, 307, 308)
 _PAGES = ("text/html", "application/xhtml+xml")
 _GONE = (404, 410)
 _HEADERS = {"Accept-Encoding": "identity"}  # the bytes as they are: their number is counted
@@ -223,7 +221,7 @@ class LinkSource:
                 request = self._sender().build_request("GET", url, headers={**agent, **headers})
                 answer = self._sender().send(request, stream=True, follow_redirects=False)
             try:
-                if answer.status_code not in _REDIRECTS:
+                if answer.status_code not in REDIRECTS:
                     _check_status(answer, hosts[-1])
                     yield answer, tuple(dict.fromkeys(hosts)), sha256 or _reported_sha256(answer.headers)
                     return

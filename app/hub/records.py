@@ -11,24 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-
-class FileKind(StrEnum):
-    """What a GGUF file is, as far as its name tells."""
-
-    MODEL = "model"
-    DRAFT = "draft"  # a small model made to draft for a big one: it can chat, but is no chat model
-    MMPROJ = "mmproj"  # the projector of a vision model
-    MTP = "mtp"  # next-token heads that belong to one target
-    EAGLE = "eagle"
-    DFLASH = "dflash"
-    IMATRIX = "imatrix"  # statistics for quantizing
-    VOCAB = "vocab"  # a vocabulary without weights
-    ADAPTER = "adapter"  # a LoRA
-
-    @property
-    def runs_alone(self) -> bool:
-        """Whether such a file can be loaded as a target."""
-        return self in (FileKind.MODEL, FileKind.DRAFT)
+from app.domain.models import FileKind
 
 
 class SortBy(StrEnum):

@@ -5,52 +5,25 @@ Nothing is written anywhere; the header is parsed by the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from app.hub.errors import HubAnswerError, HubUnreachableError
 from app.hub.file_names import all_shards, model_name
 from app.hub.records import RemoteLocation, RemoteModel
+from app.hub.sources import Source
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
-from engine.gguf.ranges import FetchRange, RangeSource
+from engine.gguf.ranges import MAX_FETCHED_BYTES, FetchRange, RangeSource
 from engine.gguf.source import ReadAt, named, open_ordinary
 from engine.gguf.token_weights import token_weights
 from engine.sentences import said
 
-MAX_FETCHED_BYTES = 32 * 2**20
 _ATTEMPTS = 3  # of one range, when the connection breaks
-
-
-class Stream(Protocol):
-    """What is used of `app.hub.client.ByteStream`."""
-
-    start: int
-    etag: str
-
-    def chunks(self) -> Iterator[bytes]:
-        """Return the bytes as they arrive."""
-        ...
-
-
-class RangeClient(Protocol):
-    """What is used of `app.hub.client.HubClient`."""
-
-    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Say where a file lies, and how long it is."""
-        ...
-
-    def open(
-        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[Stream]:
-        """Open a range of it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +51,7 @@ class KnownModel:
 
 
 def read_remote_header(
-    client: RangeClient,
+    client: Source,
     repo_id: str,
     model: RemoteModel,
     revision: str = "main",
@@ -99,7 +72,7 @@ def read_remote_header(
 
 
 def read_located_header(
-    client: RangeClient,
+    client: Source,
     location: RemoteLocation,
     model: RemoteModel,
     should_stop: Callable[[], bool] = lambda: False,
@@ -167,7 +140,7 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
 class _Ranges:
     """Ranges of one remote file, all of the same version of it."""
 
-    def __init__(self, client: RangeClient, location: RemoteLocation) -> None:
+    def __init__(self, client: Source, location: RemoteLocation) -> None:
         self._client = client
         self._location = location
         self._etag = ""

@@ -8,14 +8,13 @@ from typing import Any
 
 from app.domain.errors import PresetError
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import PRESET_KEYS, Preset, valid_values
+from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, PRESET_KEYS, Preset, valid_values
 from app.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
 SCHEMA = 1
 MAX_PRESETS = 500
-MAX_NAME_CHARS = 60
 _NO_PENALTIES = {"repeat_penalty": 1.0, "frequency_penalty": 0.0, "presence_penalty": 0.0}
 
 BUILTIN = (
@@ -87,8 +86,10 @@ class Presets:
     @staticmethod
     def _good_name(name: str) -> str:
         good = " ".join(name.split())
-        if not good or len(good) > MAX_NAME_CHARS:
-            raise PresetError(said("A name has 1 to {limit} characters.", limit=MAX_NAME_CHARS), "Choose another name.")
+        if not good or len(good) > MAX_PRESET_NAME_CHARS:
+            raise PresetError(
+                said("A name has 1 to {limit} characters.", limit=MAX_PRESET_NAME_CHARS), "Choose another name."
+            )
         if any(preset.name.casefold() == good.casefold() for preset in BUILTIN):
             raise PresetError(
                 said("{name} comes with Paceline and cannot be changed.", name=good), "Choose another name."
@@ -112,7 +113,7 @@ def _from_document(document: Mapping[str, Any]) -> list[Preset]:
     tables = document.get("presets")
     for table in tables if isinstance(tables, list) else ():
         name = table.get("name") if isinstance(table, dict) else None
-        if isinstance(name, str) and 0 < len(name.strip()) <= MAX_NAME_CHARS:
+        if isinstance(name, str) and 0 < len(name.strip()) <= MAX_PRESET_NAME_CHARS:
             good = " ".join(name.split())
             found.setdefault(good.casefold(), Preset(good, valid_values(table, PRESET_KEYS)))
     return [preset for preset in found.values() if not preset.builtin][:MAX_PRESETS]

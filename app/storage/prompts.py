@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 from unicodedata import combining, normalize
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, Prompt
 from app.storage.toml_file import DocumentSaver, TomlFile
 from engine.records import Problem
 from engine.sentences import said
 
 SCHEMA = 1
 MAX_PROMPTS = 500
-MAX_NAME_CHARS = 40
-MAX_TEXT_CHARS = 50_000
 
 
 class Prompts:
@@ -47,7 +45,7 @@ def valid_prompts(prompts: Iterable[Prompt]) -> tuple[Prompt, ...]:
     found: dict[str, Prompt] = {}
     for prompt in prompts:
         name = "-".join(prompt.name.strip().strip("/").split())
-        if 0 < len(name) <= MAX_NAME_CHARS and prompt.text.strip() and len(prompt.text) <= MAX_TEXT_CHARS:
+        if 0 < len(name) <= MAX_PROMPT_NAME_CHARS and prompt.text.strip() and len(prompt.text) <= MAX_PROMPT_CHARS:
             found.setdefault(name.casefold(), Prompt(name, prompt.text))
     return tuple(sorted(found.values(), key=lambda prompt: _in_the_alphabet(prompt.name)))[:MAX_PROMPTS]
 

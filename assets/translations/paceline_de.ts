@@ -11243,10 +11243,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Adapter (LoRA)</translation>
     </message>
     <message>
-        <source>Other file</source>
-        <translation>Andere Datei</translation>
-    </message>
-    <message>
         <source>A model that can answer.</source>
         <translation>Ein Modell, das antworten kann.</translation>
     </message>
@@ -11281,10 +11277,6 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>A change to another model&apos;s weights. It cannot be used on its own.</source>
         <translation>Eine Änderung an den Gewichten eines anderen Modells. Allein nicht verwendbar.</translation>
-    </message>
-    <message>
-        <source>Not a model, judging by its name and header.</source>
-        <translation>Nach Name und Dateikopf kein Modell.</translation>
     </message>
     <message>
         <source>A small model drafts for it</source>

@@ -21,7 +21,7 @@ from engine.gguf.model_parts import all_parts
 from engine.records import CacheType
 from engine.sentences import said, size_of
 
-_TIGHT = 0.85  # above this share of the free memory, other programs will feel it
+TIGHT_SHARE = 0.85  # above this share of the free memory, other programs will feel it
 
 
 class Verdict(StrEnum):
@@ -61,7 +61,7 @@ class FitReport:
         """Whether it fits."""
         if self.needed_bytes > self.available_bytes:
             return Verdict.TOO_LARGE
-        return Verdict.TIGHT if self.needed_bytes > _TIGHT * self.available_bytes else Verdict.FITS
+        return Verdict.TIGHT if self.needed_bytes > TIGHT_SHARE * self.available_bytes else Verdict.FITS
 
     @property
     def sentence(self) -> str:

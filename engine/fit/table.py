@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import ONE_DEVICE, ModelMemory, Share, Spread, estimate_memory, experts_of
-from engine.fit.fit import Verdict
+from engine.fit.fit import TIGHT_SHARE, Verdict
 from engine.fit.heads import head_memory, with_heads
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.header import GgufHeader
@@ -21,7 +21,6 @@ from engine.sentences import said, size_of
 
 SMALLEST_N_CTX = 2048
 _USABLE = 0.95  # of what is free on a device
-_TIGHT = 0.85  # above this share of what is free, other programs will feel it
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +202,7 @@ def _rows(who: str, plan: ModelPlan, memory: ModelMemory) -> Iterator[FitRow]:
 def _judge(needed: int, free: int) -> Verdict:
     if needed > free:
         return Verdict.TOO_LARGE
-    return Verdict.TIGHT if needed > _TIGHT * free else Verdict.FITS
+    return Verdict.TIGHT if needed > TIGHT_SHARE * free else Verdict.FITS
 
 
 def _changes(pair: PairPlan, room: Room) -> Iterator[Change]:

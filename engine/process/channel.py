@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 # Events go over at most this often while there are many. The window shows them every 25 ms at the soonest; to take each
 # token by itself would cost a pass a wake-up of another process.
+SWITCH_S = 0.0005  # of Python's threads: the engine's must not wait 5 ms for one that reads a command or paints
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from engine.errors import EngineError
-from engine.process.channel import BatchingSender, read_packed
+from engine.process.channel import SWITCH_S, BatchingSender, read_packed
 from engine.process.messages import (
     SHUTDOWN,
     Command,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REST_S = 0.05  # between two looks for texts to count, in a turn that asks nothing
-SWITCH_S = 0.0005  # the engine's thread must not wait 5 ms for one that reads a command
 
 
 def main() -> int:

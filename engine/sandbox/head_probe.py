@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.gguf.model_parts import all_parts
-from engine.sandbox.probe import ask_child
+from engine.sandbox.probe import SLOWEST_BYTES_PER_S, START_LIMIT_S, ask_child
 from engine.storage.json_store import JsonStore, with_latest
 
 CACHE_FILE = "probed-heads.json"
 _FORMAT, _MOST_KEPT = 1, 200
-_START_LIMIT_S = 60.0
-_SLOWEST_BYTES_PER_S = 30e6  # a network drive; the files are read once
 
 InspectHead = Callable[[Path, Path | None, Callable[[], bool]], None]
 
@@ -48,7 +46,7 @@ def probe_together(helper: str, files: Sequence[Path], cache: Path | None, shoul
     key = _key(parts)
     if known.get(key):
         return
-    limit_s = _START_LIMIT_S + sum(part.stat().st_size for part in parts) / _SLOWEST_BYTES_PER_S
+    limit_s = START_LIMIT_S + sum(part.stat().st_size for part in parts) / SLOWEST_BYTES_PER_S
     ask_child(helper, files, limit_s, should_stop)
     if store is not None and _key(parts) == key:
         with store.locked():

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import EngineError
-from engine.sandbox.probe import ask_child
+from engine.sandbox.probe import START_LIMIT_S, ask_child
 from engine.sentences import from_json, with_other
 
-_START_LIMIT_S, _EACH_LIMIT_S = 60.0, 15.0
+_EACH_LIMIT_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def judge_pairs(
     """
     if not drafts:
         return ()
-    limit_s = _START_LIMIT_S + _EACH_LIMIT_S * len(drafts)
+    limit_s = START_LIMIT_S + _EACH_LIMIT_S * len(drafts)
     try:
         answer = ask_child("pairs", [target, *drafts], limit_s, should_stop)
     except EngineError as error:
@@ -57,7 +57,7 @@ def judge_pairs(
 def _stands_alone(target: Path) -> bool:
     """Whether the target by itself is fine, so that a failure is the draft's."""
     try:
-        ask_child("pairs", [target], _START_LIMIT_S)
+        ask_child("pairs", [target], START_LIMIT_S)
     except EngineError:
         return False
     return True

@@ -39,8 +39,8 @@ CACHE_FILE = "probed-models.json"
 _FORMAT = 2  # of the reports in it; another number forgets them
 _MAX_CACHED = 200
 _MAX_CACHE_BYTES = 2_000_000
-_START_LIMIT_S = 60.0
-_SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
+START_LIMIT_S = 60.0
+SLOWEST_BYTES_PER_S = 30e6  # a network drive; the file is read once
 _POLL_S = 0.1
 _ABORT = re.compile(r"([\w-]+\.(?:c|cpp|cu|h|hpp|m):\d+: .+)")  # how ggml says where and why it gave up
 _WHAT = re.compile(r"what\(\):\s*(.+)")
@@ -86,7 +86,7 @@ def probe(
     known = _read_cache(cache_dir)
     if key in known:
         return known[key]
-    limit_s = _START_LIMIT_S + size / _SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
+    limit_s = START_LIMIT_S + size / SLOWEST_BYTES_PER_S if timeout_s is None else timeout_s
     options = (ELSEWHERE,) if may_lie_elsewhere else ()
     report = ProbeReport(**ask_child("probe", [path], limit_s, should_stop, options)["report"])
     if _identity(path)[0] == key:

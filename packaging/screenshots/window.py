@@ -1,8 +1,8 @@
-"""Draws the pictures of the README: the real window, the real engine, the built-in pair at real weight.
+"""Draws the window at work: a race, a chat, its marks and figures, settings. All of it is real, and this machine's.
 
-    python packaging/screenshots/window.py [--out docs/screenshots] [--light-weight]
+    python packaging/screenshots/window.py --target T.gguf --draft D.gguf [--out docs/screenshots]
 
-Everything is kept in a folder of its own that is removed afterwards. The figures in the pictures are this machine's.
+Everything is kept in a folder of its own that is removed afterwards.
 """
 
 from __future__ import annotations
@@ -12,31 +12,58 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from files import THEMES, at_each_scale, ending, picture, save
+from files import THEMES, picture, save
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.reports import ThreadReports
 from app.domain.engine_view import EngineState
 from app.domain.settings.table import FIELDS
 from app.paths import assets_dir, find_paths
 from app.startup.assembly import assemble, real_engine
-from engine.records import Mode
+from app.storage.settings_file import read_settings, write_settings
+from engine.records import Mode, Source
+from ui.settings.dialog import SettingsDialog
+from ui.text.catalogues import install_language
 from ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
-QUESTIONS = (
-    "What is speculative decoding?",
-    "Make a Markdown table of these words: river, stone, lamp, boat, apple, bell.",
-    "Write a Python function that reverses a string.",
+SIZE, RACE_SIZE, DIALOG_SIZE = QSize(1280, 900), QSize(1280, 720), QSize(800, 868)
+TIMEOUT_S = 600.0
+NUM_LIVE = 60  # tokens of the slower lane when the running race is drawn
+BEFORE = (  # short chats of their own
+    "What does git rebase --onto do? Answer in two sentences.",
+    "Give me a regex for an ISO date such as 2024-05-17.",
 )
-STORY = "Write a short story about a child and a boat."
-TIMEOUT_S = 240.0
+CODE = """def total(order, vat=0.19):
+    net = sum(line.price * line.count for line in order.lines)
+    return round(net * (1 + vat), 2)
+
+
+def invoice(order):
+    return f"{order.number}: {total(order):.2f} EUR"
+
+
+def reminders(orders):
+    due = [order for order in orders if not order.paid]
+    return {order.customer: total(order) for order in due}
+"""
+FIRST = "What does this module do? Answer in one sentence."
+EDIT = "Rename total to order_total, and its callers. Answer with the whole module."
+
+
+def make_application() -> QApplication:
+    """Qt, with the app's English and some fonts."""
+    application = QApplication(["paceline"])
+    install_language(application, assets_dir() / "translations", "en")
+    assert QFontDatabase.families(), "without a font every letter is a box"
+    return application
 
 
 class AppWindow:
@@ -47,7 +74,7 @@ class AppWindow:
         paths = find_paths()
         self.window = MainWindow(assets_dir(), FIELDS)
         self.controller = assemble(self.window, paths, ThreadReports(), real_engine(paths))
-        self.window.resize(1280, 800)
+        self.window.resize(SIZE)
         self.window.show()
 
     def wait(self, done: Callable[[], bool], what: str) -> None:
@@ -66,69 +93,117 @@ class AppWindow:
 
     def ready(self) -> bool:
         """Whether the engine waits for a message."""
-        return self._state() is EngineState.READY
-
-    def _state(self) -> EngineState:
-        return self.controller.models.view(self.controller.answers.state).state
+        return self.controller.models.view(self.controller.answers.state).state is EngineState.READY
 
     def ask(self, text: str) -> None:
-        """Type and send."""
+        """Type, send, and wait for the answer."""
         self.window.composer.edit.setPlainText(text)
         self.window.composer.send_button.click()
         self.settle(0.05)
+        self.wait(self.ready, "an answer")
+        self.settle()
 
-    def shoot(self, out: Path, name: str) -> None:
-        """Save what the window shows."""
-        save(picture(self.window), out / f"{name}-{self.window.theme.name}{ending()}.png")
+    def shoot(self, out: Path, name: str, of: QWidget | None = None, over: Sequence[QWidget] = ()) -> None:
+        """Save what the window, or a part of it, shows in each theme."""
+        for theme in THEMES:
+            self.window.set_theme(theme)
+            self.settle()
+            save(picture(of or self.window, over), out / f"{name}-{theme}.png")
+
+
+class Pictures:
+    """Each method draws one part."""
+
+    def __init__(self, app_window: AppWindow, out: Path) -> None:
+        self._app, self._window, self._out = app_window, app_window.window, out
+
+    def draw(self) -> None:
+        """All of them."""
+        self._app.settle(4.0)  # the costs of a pass are measured while nothing is asked
+        self._app.shoot(self._out, "start")
+        for text in BEFORE:
+            self._app.ask(text)
+            self._window.start_new_chat()
+            self._app.settle()
+        self.chat()
+        self.marks()
+        self.race()
+        self.settings()
+
+    def chat(self) -> None:
+        """An edit of code."""
+        tray = self._window.composer.tray
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "invoices.py"
+            file.write_text(CODE, "utf-8")
+            self._window.composer.files_offered.emit([str(file)])
+            self._app.wait(lambda: any("tokens" in chip.facts.text() for chip in tray.rows.chips), "the file")
+            self._app.ask(FIRST)
+        self._app.ask(EDIT)
+        self._app.shoot(self._out, "chat")
+
+    def marks(self) -> None:
+        """Where the tokens of that answer came from."""
+        rows = self._window.stats.now.sources
+        for source, row in rows.items():
+            row.setChecked(source is not Source.TARGET)
+        self._app.shoot(self._out, "marks")
+        for row in rows.values():
+            row.setChecked(False)
+
+    def race(self) -> None:
+        """The same question without drafting and with it, in turns."""
+        self._window.resize(RACE_SIZE)
+        page = self._window.race.page
+        self._window.transcript.race_requested.emit(self._window.transcript.cards[-1].message_id)
+        self._app.settle()
+        page.form.start()
+        self._app.wait(
+            lambda: not page.is_racing or min((lane.num_tokens for lane in page.track.lanes), default=0) > NUM_LIVE,
+            "a race",
+        )
+        self._app.shoot(self._out, "race-running")
+        self._app.wait(lambda: not page.is_racing, "a race")
+        self._app.settle()
+        page.setFocus()
+        self._app.shoot(self._out, "race")
+        self._window.show_chat()
+        self._window.resize(SIZE)
+
+    def settings(self) -> None:
+        """Speculation, and the local server."""
+        for number, name in ((1, "modes"), (6, "server")):
+            self._window.dialogs.open_settings()
+            dialog = next(dialog for dialog in self._window.findChildren(SettingsDialog) if dialog.isVisible())
+            dialog.nav.setCurrentRow(number)
+            dialog.resize(DIALOG_SIZE)
+            self._app.shoot(self._out, f"settings-{name}", dialog)
+            dialog.close()
 
 
 def main() -> int:
     """Draw all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "screenshots")
-    parser.add_argument("--light-weight", action="store_true", help="the built-in target as it is, not padded")
-    parser.add_argument("--one-scale", action="store_true", help="that of QT_SCALE_FACTOR")
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--draft", required=True)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    if not options.one_scale:
-        at_each_scale(__file__, sys.argv[1:])
-        return 0
     with tempfile.TemporaryDirectory() as home:
         os.environ["PACELINE_HOME"] = home
-        application = QApplication(["paceline"])
-        assert QFontDatabase.families(), "without a font every letter is a box"
-        app_window = AppWindow(application)
+        file = find_paths().settings_file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        chosen = {"target_path": options.target, "draft_path": options.draft, "n_ctx": 4096, "temperature": 0.0}
+        write_settings(file, read_settings(file).settings.changed(chosen)[0])
+        app_window = AppWindow(make_application())
         try:
-            _draw(app_window, options.out, padded=not options.light_weight)
+            app_window.window.models.leave()
+            app_window.window.mode_changed.emit(Mode.AUTO)
+            app_window.wait(app_window.ready, "loading")
+            Pictures(app_window, options.out).draw()
         finally:
             app_window.controller.close()
     return 0
-
-
-def _draw(app_window: AppWindow, out: Path, *, padded: bool) -> None:
-    window = app_window.window
-    window.models.leave()  # the first run has pictures of its own
-    app_window.wait(app_window.ready, "loading")
-    for theme in THEMES:
-        window.set_theme(theme)
-        app_window.settle()
-        app_window.shoot(out, "start")
-    if padded:
-        window.builtin_pair_requested.emit(True)
-        app_window.wait(
-            lambda: "padded" in app_window.controller.models.view(None).target.name and app_window.ready(), "padding"
-        )  # type: ignore[union-attr]
-        app_window.settle(4.0)  # the costs of a pass are measured while nothing is asked
-    for number, text in enumerate(QUESTIONS):
-        window.mode_changed.emit((Mode.AUTO, Mode.DRAFT, Mode.AUTO)[number])
-        app_window.ask(text)
-        app_window.wait(app_window.ready, "an answer")
-    for theme in THEMES:
-        window.set_theme(theme)
-        app_window.ask(STORY)
-        app_window.wait(app_window.ready, "an answer")
-        app_window.settle()
-        app_window.shoot(out, "chat")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORD_NAME = "paceline-setup.json"
 LOG_NAME = "paceline-setup.log"
 LLAMA = "llama-cpp-python"
-EXTRAS = {"run": (), "screenshots": ("test",), "test": ("test",), "train": ("train",)}
+EXTRAS = {"run": (), "screenshots": (), "test": ("test",), "train": ("train",)}
 GIB = 1024**3
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.domain.attachments import Attachment
+from app.domain.context import NEARLY_FULL
 from app.domain.engine_view import EngineState, EngineView
 from app.domain.engines import host_in, stays_here
 from engine.records import Mode
@@ -37,7 +38,6 @@ from ui.widgets.styling import set_style_property
 
 BESIDE_PX = 48  # margins of the card, and spaces between its controls
 RACE_COMMAND = "/race"
-NEARLY_FULL = 0.85
 OVERFLOW_HELP = {
     "drop": mark("Composer", "When it is full, the oldest messages are left out, and the answer says so."),
     "summarise": mark("Composer", "When it is full, the oldest messages are summarised first, and the answer says so."),

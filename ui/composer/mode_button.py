@@ -16,7 +16,7 @@ from ui.widgets.choice_list import Choice
 from ui.widgets.no_wheel_combo_box import NoWheelComboBox
 from ui.widgets.popups import ChoicePopup
 
-MENU_PX, DRAWN_FOR_PX = 372, 13  # its width, where text is so high
+MENU_PX = 372
 MAX_DEPTH = 16
 DEPTH_HELP = mark("ModeButton", "Tokens proposed per pass. “Auto” follows the measured speed.")
 
@@ -51,7 +51,7 @@ class ModeMenu(ChoicePopup):
         row.addWidget(label, 1)
         row.addWidget(self.depth_box)
         self.add_below(foot)
-        self.setFixedWidth(round(MENU_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
+        self.setFixedWidth(round(MENU_PX * theme.type.growth))
 
     def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
         """List those ``offered``; ``mode`` has the tick, and each that is ``unavailable`` its reason."""

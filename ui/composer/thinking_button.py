@@ -16,7 +16,7 @@ from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice
 from ui.widgets.popups import ChoicePopup
 
-MENU_PX, DRAWN_FOR_PX = 260, 13  # its width, where text is so high
+MENU_PX = 260
 
 
 class ThinkingButton(QToolButton):
@@ -54,7 +54,7 @@ class ThinkingButton(QToolButton):
         if self._menu is None:
             self._menu = ChoicePopup(self._theme, translate("ThinkingButton", "How the model thinks"), self)
             self._menu.picked.connect(self._take)
-            self._menu.setFixedWidth(round(MENU_PX * max(self._theme.type.base / DRAWN_FOR_PX, 1.0)))
+            self._menu.setFixedWidth(round(MENU_PX * self._theme.type.growth))
         return self._menu
 
     def open_menu(self) -> None:

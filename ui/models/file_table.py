@@ -19,7 +19,6 @@ from ui.widgets.styling import rule
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-LOADABLE = (FileKind.MODEL, FileKind.DRAFTER)
 NUM_COLUMNS = 5
 
 
@@ -40,8 +39,8 @@ class FileTable(QWidget):
         focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
         empty_layout(self.grid)
         self.action_buttons = {}
-        models = [file for file in files if file.kind in LOADABLE]
-        others = [file for file in files if file.kind not in LOADABLE]
+        models = [file for file in files if file.kind.runs_alone]
+        others = [file for file in files if not file.kind.runs_alone]
         line = 0
         for file in models:
             line = self._add_model(line, file)
@@ -112,7 +111,7 @@ class FileTable(QWidget):
                 lambda: self._requests.pull_requested.emit((ref,), False),
                 name=translate("FileTable", "Download {what}").format(what=what),
             )
-        if file.kind is FileKind.DRAFTER:
+        if file.kind is FileKind.DRAFT:
             return [last]
         return [drafts, last]
 
@@ -130,17 +129,17 @@ class FileTable(QWidget):
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(8)
         if file.label:
-            name = label(file.label, "strong" if file.kind in LOADABLE else "")
+            name = label(file.label, "strong" if file.kind.runs_alone else "")
             row.addWidget(name)
         else:
             name = ElidedLabel(file.ref.name)
-            name.setProperty("kind", "strong" if file.kind in LOADABLE else "")
+            name.setProperty("kind", "strong" if file.kind.runs_alone else "")
             row.addWidget(name, 1)
         name.setToolTip(as_written(file.ref.file))
         if file.num_parts > 1:
             number = file.num_parts
             row.addWidget(label(translate("FileTable", "%n parts", None, number), "caption"))
-        if file.kind is FileKind.DRAFTER:
+        if file.kind is FileKind.DRAFT:
             tag = label(translate("FileTable", "draft model"), "key")
             tag.setToolTip(hover(translate("Words", KIND_HELP[file.kind])))
             row.addWidget(tag)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.domain.models import CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow, Suits
+from app.domain.models import NUM_SUGGESTED, CatalogRow, FirstModelView, FitLevel, Hardware, ModelRef, OfferRow, Suits
 from ui.models.first_model_card import FirstModelCard
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label, scrolled
 from ui.models.requests import ModelsRequests
@@ -24,7 +24,7 @@ from ui.widgets.styling import set_style_property
 
 WIDTH_PX = 860
 SIDE_PX = 24
-NUM_SUGGESTED = NUM_HERE = 3
+NUM_HERE = 3
 MOST_OF_MEMORY = 0.8  # that weights may take, so that the rest of a model fits beside them
 NONE_FITS = mark(
     "WelcomePage",

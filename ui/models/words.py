@@ -24,7 +24,7 @@ FIT_ICONS = {
 }
 KIND_WORDS = {
     FileKind.MODEL: mark("Words", "Model"),
-    FileKind.DRAFTER: mark("Words", "Draft model"),
+    FileKind.DRAFT: mark("Words", "Draft model"),
     FileKind.MMPROJ: mark("Words", "Image projector (mmproj)"),
     FileKind.MTP: mark("Words", "Next-token heads (MTP)"),
     FileKind.EAGLE: mark("Words", "EAGLE head"),
@@ -32,13 +32,10 @@ KIND_WORDS = {
     FileKind.IMATRIX: mark("Words", "Quantization data (imatrix)"),
     FileKind.VOCAB: mark("Words", "Vocabulary only"),
     FileKind.ADAPTER: mark("Words", "Adapter (LoRA)"),
-    FileKind.OTHER: mark("Words", "Other file"),
 }
 KIND_HELP = {
     FileKind.MODEL: mark("Words", "A model that can answer."),
-    FileKind.DRAFTER: mark(
-        "Words", "A small model made to draft for a large one. Use it as a draft, not for chatting."
-    ),
+    FileKind.DRAFT: mark("Words", "A small model made to draft for a large one. Use it as a draft, not for chatting."),
     FileKind.MMPROJ: mark("Words", "Lets a model see images. It is not a model itself and cannot chat."),
     FileKind.MTP: mark(
         "Words", "Extra layers that propose several tokens at once. They belong to one model and cannot chat."
@@ -48,7 +45,6 @@ KIND_HELP = {
     FileKind.IMATRIX: mark("Words", "Measurements used when a model is quantized. Not for chatting."),
     FileKind.VOCAB: mark("Words", "A vocabulary without weights. Not for chatting."),
     FileKind.ADAPTER: mark("Words", "A change to another model's weights. It cannot be used on its own."),
-    FileKind.OTHER: mark("Words", "Not a model, judging by its name and header."),
 }
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: mark("Words", "A small model drafts for it"),

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton
 
 from app.domain.settings.fields import SettingValue
-from app.domain.settings.layers import Preset
+from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, Preset
 from engine.sentences import one_stop, said
 from ui.text.formatting import on_button
 from ui.text.language import mark, translate
@@ -18,7 +18,6 @@ from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.popups import Menu
 
-MAX_NAME_CHARS = 60
 _BUILTIN = {
     "Precise": mark("Presets", "Precise"),
     "Balanced": mark("Presets", "Balanced"),
@@ -155,7 +154,7 @@ class PresetMenu(QToolButton):
         question, edit, wrong = ConfirmDialog(self, title, text, accept_text), QLineEdit(), QLabel()
         edit.setAccessibleName(translate("Presets", "Name"))
         edit.setPlaceholderText(translate("Presets", "Name"))
-        edit.setMaxLength(MAX_NAME_CHARS)
+        edit.setMaxLength(MAX_PRESET_NAME_CHARS)
         wrong.setProperty("kind", "error")
         wrong.setTextFormat(Qt.TextFormat.PlainText)
         wrong.setWordWrap(True)

@@ -15,15 +15,13 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, Prompt
 from ui.settings.page import SettingsPage
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.widgets.exact_text import ExactTextEdit
 
 LIST_PX = 148
-MAX_NAME_CHARS = 40
-MAX_TEXT_CHARS = 50_000
 
 
 class PromptsPage(SettingsPage):
@@ -60,7 +58,7 @@ class PromptsPage(SettingsPage):
         self.list.setAccessibleName(translate("PromptsPage", "Prompts"))
         self.list.setMinimumWidth(LIST_PX)
         self.list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
-        self.name_edit.setMaxLength(MAX_NAME_CHARS)
+        self.name_edit.setMaxLength(MAX_PROMPT_NAME_CHARS)
         self.name_edit.setAccessibleName(translate("PromptsPage", "Name"))
         self.name_edit.setPlaceholderText(translate("PromptsPage", "Name, typed after /"))
         self.name_edit.textEdited.connect(self._on_edited)
@@ -127,9 +125,9 @@ class PromptsPage(SettingsPage):
                 return translate("PromptsPage", "Give every prompt a name.")
             if names.count(name.casefold()) > 1:
                 return translate("PromptsPage", "{name} appears twice.").format(name=shown)
-            if not text.strip() or len(text) > MAX_TEXT_CHARS:
+            if not text.strip() or len(text) > MAX_PROMPT_CHARS:
                 words = translate("PromptsPage", "{name} needs a text of at most {number} characters.")
-                return words.format(name=shown, number=count(MAX_TEXT_CHARS))
+                return words.format(name=shown, number=count(MAX_PROMPT_CHARS))
         return ""
 
     def save(self) -> None:

@@ -9,6 +9,7 @@ from string import Template
 from ui.theme.palette import Palette
 
 LINE_HEIGHT = 1.2  # of a text, in heights of its letters
+DRAWN_FOR_PX = 13  # the text that all widths were drawn for
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,11 @@ class TypeScale:
     """Type sizes in pixels around the system's own."""
 
     base: int
+
+    @property
+    def growth(self) -> float:
+        """Times as large as the text that widths were drawn for; 1 where it is smaller."""
+        return max(self.base / DRAWN_FOR_PX, 1.0)
 
     @property
     def line(self) -> int:

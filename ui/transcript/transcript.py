@@ -28,11 +28,10 @@ from ui.transcript.recycling.recycler import CardRecycler
 from ui.transcript.recycling.show_above import show_above
 from ui.widgets.focus_ring import FocusRing
 from ui.widgets.gutter import reserve_scroll_bar
-from ui.widgets.offscreen_scheduler import OffscreenScheduler
+from ui.widgets.offscreen_scheduler import BETWEEN_SLICES_MS, OffscreenScheduler
 from ui.widgets.tab_order import REST_MS, TabOrder
 
 NEAR_END_PX = 32
-BETWEEN_SLICES_MS = 2  # what a slice built is painted before the next one
 BUILD_AHEAD_PAGES = 3  # so much is built above what is in sight; older messages follow as the user scrolls up
 FIRST_SLICE_S = 0.020  # what is in sight appears at once where it can
 GO_TO_MARGIN_PX = 16

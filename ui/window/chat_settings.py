@@ -25,7 +25,6 @@ from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands
 from ui.widgets.icon_button import IconButton
 from ui.window.header import Header
-from ui.window.layout import DRAWN_FOR_PX
 from ui.window.prompt_line import PromptLine
 
 if TYPE_CHECKING:  # the first paint waits for no dialog
@@ -152,7 +151,7 @@ class ChatSettings(QObject):
             return
         if self.panel is None:
             self.panel = self._make_panel()
-        width = round(PANEL_PX * max(self._theme.type.base / DRAWN_FOR_PX, 1.0))
+        width = round(PANEL_PX * self._theme.type.growth)
         self.panel.setFixedWidth(width)
         self.widened.emit(width)
         self.panel.show()

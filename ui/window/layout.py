@@ -13,6 +13,7 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from ui.statistics.panel import StatsPanel
+from ui.theme.stylesheet import DRAWN_FOR_PX
 from ui.widgets.file_dialogs import FOLDERS
 from ui.window.header import Header
 
@@ -22,7 +23,6 @@ LEAST_SIDEBAR_PX = 220  # below this the German words of its buttons are cut
 LEAST_STATS_PX = 264  # below this the longest words of its pages are cut
 MOST_PX = 420  # either of them
 LEAST_CHAT_PX = 360  # below this few words stand in a line: a pane makes room
-DRAWN_FOR_PX = 13  # all these widths: the height of the text
 NARROW_PX = 1180  # below this the statistics make room for the text
 LEAST_WINDOW_PX = 640  # half of a small screen; below this the parts of the models panel would cover each other
 FRAME = QSize(8, 40)  # about what a window has around it; it is known only once the window is there

@@ -20,7 +20,7 @@ from ui.widgets.choice_list import Choice, grouped
 from ui.widgets.popups import ChoicePopup
 
 MOST_EACH = 30  # of the models of one engine; its page has all
-WIDTH_PX, DRAWN_FOR_PX = 404, 13  # where text is so high
+WIDTH_PX = 404
 TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # how keys of rows begin
 
 
@@ -78,7 +78,7 @@ class ModelPicker(ChoicePopup):
         super().__init__(theme, translate("ModelPicker", "Models"), parent)
         self._actions = tuple(actions)
         self.picked.connect(self._on_picked)
-        self.setFixedWidth(round(WIDTH_PX * max(theme.type.base / DRAWN_FOR_PX, 1.0)))
+        self.setFixedWidth(round(WIDTH_PX * theme.type.growth))
 
     def show_models(
         self,

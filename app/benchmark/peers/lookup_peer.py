@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
+from app.benchmark.peers.llama_server import ANSWER_S, READY_S
 from app.benchmark.peers.process import PeerProcess
 from app.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.domain.errors import PeerError
@@ -23,8 +24,6 @@ from engine.records import EngineReady, LoadRequest, Mode, RunStats
 
 ENGINE = "llama-cpp-python"
 CONFIGS = ("plain", "lookup-2", "lookup-10")  # 2 and 10 are what its documentation names for CPUs and in general
-READY_S = 120.0
-ANSWER_S = 600.0
 _LOOKUP = re.compile(r"lookup-(\d+)")
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import counted
+from app.domain.models import FileKind
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
-    FileKind,
     Gated,
     LibraryModel,
     Offer,

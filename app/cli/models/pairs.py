@@ -15,14 +15,13 @@ from app.domain.models import Drafting
 from app.hub.client import HubClient
 from app.hub.library.library import Library
 from app.hub.opening import open_library
-from app.hub.pairs.catalog import CatalogModel, CatalogPair, read_catalog
+from app.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.remote_header import KnownModel, read_local_header
 from app.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import EngineError
 
-CATALOG_FILE = "catalog.toml"
 _WITHOUT_FILE = {
     Drafting.HEADS_INSIDE: "none needed: next-token layers (MTP) in the target's own file",
     Drafting.TEXT: "none: text that repeats is drafted",

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import app
-from app.cli.models.pairs import CATALOG_FILE
 from app.cli.output import INTERRUPTED, fail, notify
 from app.domain.errors import AppError
 from app.hub.client import HubClient
-from app.hub.pairs.catalog import CatalogError, CatalogPair, EntryStatus, read_catalog
+from app.hub.pairs.catalog import CATALOG_FILE, CatalogError, CatalogPair, EntryStatus, read_catalog
 from app.hub.pairs.verification import Verification, verify
 from app.paths import assets_dir
 from engine.errors import EngineError

@@ -21,6 +21,7 @@ from app.domain import models as views
 from app.domain.model_name import name_of_file
 from app.domain.models import (
     DownloadRow,
+    FileKind,
     LibraryRow,
     LinkView,
     ModelRef,
@@ -39,15 +40,7 @@ from app.hub.library.folder_scan import scan_folder
 from app.hub.library.library import Library
 from app.hub.links import request_of
 from app.hub.opening import open_library
-from app.hub.records import (
-    DownloadRequest,
-    DownloadStatus,
-    FileKind,
-    LibraryModel,
-    RemoteModel,
-    RepoDetails,
-    SortBy,
-)
+from app.hub.records import DownloadRequest, DownloadStatus, LibraryModel, RemoteModel, RepoDetails, SortBy
 from app.paths import Paths
 from engine.errors import EngineError
 from engine.gguf.title import model_title

@@ -22,6 +22,7 @@ from app.domain.models import (
     Drafting,
     DraftList,
     DraftRow,
+    FileKind,
     FitLevel,
     Gpu,
     Hardware,
@@ -38,7 +39,7 @@ from app.hub.pairs.assessment import LoadPlan, assess_pair, free_room, pair_plan
 from app.hub.pairs.catalog import CatalogPair
 from app.hub.pairs.draft_finder import Candidate, DraftSearch, Sources, find_drafts
 from app.hub.pairs.outlooks import Conditions, ListedModel, Outlooks
-from app.hub.records import FileKind, LibraryModel, Origin
+from app.hub.records import LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from engine.drafters.translation.comparison import speaks_words
 from engine.errors import DeviceError, EngineError

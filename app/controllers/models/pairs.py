@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.domain.lazy import Lazy
 from app.domain.models import CatalogRow, DraftList, Hardware, Match, ModelRef, PairSide, PairView
+from app.hub.pairs.catalog import CATALOG_FILE
 from app.paths import assets_dir
 from engine.records import ModelInfo, Problem
 from ui.models.panel import ModelsPanel
@@ -20,8 +21,6 @@ from ui.window.main_window import MainWindow
 if TYPE_CHECKING:  # they bring NumPy and the reader of headers, which a start does not wait for
     from app.controllers.models.pair_judge import PairJudge, ShouldStop
     from app.controllers.models.recommendations import OpenedPair, Recommendations
-
-CATALOG_FILE = "catalog.toml"
 
 
 class HubPairsController:

@@ -12,7 +12,18 @@ from pathlib import Path
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.controllers.models.views import guess_fit, leaves_room
 from app.domain.errors import AppError
-from app.domain.models import CatalogRow, Drafting, FitLevel, Hardware, Match, ModelRef, PairSide, PairView, Presence
+from app.domain.models import (
+    NUM_SUGGESTED,
+    CatalogRow,
+    Drafting,
+    FitLevel,
+    Hardware,
+    Match,
+    ModelRef,
+    PairSide,
+    PairView,
+    Presence,
+)
 from app.domain.speed.outlook import Outlook
 from app.hub.downloads.part_file import RESERVE_BYTES
 from app.hub.errors import HubError
@@ -35,7 +46,6 @@ from ui.text.language import mark, translate
 from ui.text.problem_words import in_language, in_words
 from ui.text.setting_words import sentence
 
-NUM_SUGGESTED = 3
 HEAD_LATER = mark("HubRecommendations", "How much its head helps is shown once its header has been read.")
 NOT_ASKED = mark("HubRecommendations", "Not checked against the hub yet.")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from app.domain import models as views
 from app.domain.models import (
     DownloadRow,
+    FileKind,
     FileRow,
     FitLevel,
     FitPart,
@@ -22,7 +23,6 @@ from app.domain.models import (
 from app.hub.records import (
     DownloadState,
     DownloadStatus,
-    FileKind,
     Gated,
     LibraryModel,
     Origin,
@@ -30,24 +30,13 @@ from app.hub.records import (
     RepoDetails,
     RepoSummary,
 )
-from engine.fit.fit import Verdict
+from engine.fit.fit import TIGHT_SHARE, Verdict
 from engine.fit.table import FitTable, ModelPlan, PairPlan
 from engine.sentences import joined
 from ui.text.formatting import count, parameters, size
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
 
-_KINDS = {
-    FileKind.MODEL: views.FileKind.MODEL,
-    FileKind.DRAFT: views.FileKind.DRAFTER,
-    FileKind.MMPROJ: views.FileKind.MMPROJ,
-    FileKind.MTP: views.FileKind.MTP,
-    FileKind.EAGLE: views.FileKind.EAGLE,
-    FileKind.DFLASH: views.FileKind.DFLASH,
-    FileKind.IMATRIX: views.FileKind.IMATRIX,
-    FileKind.VOCAB: views.FileKind.VOCAB,
-    FileKind.ADAPTER: views.FileKind.ADAPTER,
-}
 _STATES = {
     DownloadStatus.QUEUED: views.DownloadState.WAITING,
     DownloadStatus.RUNNING: views.DownloadState.RUNNING,
@@ -81,7 +70,6 @@ FIT_PARTS = (
 )
 # A model of n parameters at about 4.8 bits each, the usual choice on the hub: what a search can be judged by.
 _USUAL_BYTES_PER_PARAMETER = 0.6
-_TIGHT_SHARE = 0.85
 # Beyond the weights: caches at the usual context, compute buffers, tables. Only until the header was read.
 _BEYOND_SHARE, _BEYOND_BYTES = 1.08, 500 * 10**6
 
@@ -96,7 +84,7 @@ def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
     needed = weights_bytes * _BEYOND_SHARE + _BEYOND_BYTES
     if needed > free_bytes:
         return FitLevel.TOO_LARGE
-    return FitLevel.TIGHT if needed > _TIGHT_SHARE * free_bytes else FitLevel.FITS
+    return FitLevel.TIGHT if needed > TIGHT_SHARE * free_bytes else FitLevel.FITS
 
 
 def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
@@ -138,7 +126,7 @@ def file_row(repo: str, model: RemoteModel, presence: Presence, free_bytes: int)
         )
     return FileRow(
         ref=ModelRef(repo, model.files[0].path),
-        kind=_KINDS[model.kind],
+        kind=model.kind,
         label=model.quantization if model.kind.runs_alone else "",
         size_bytes=model.size_bytes,
         num_parts=len(model.files),
@@ -167,7 +155,7 @@ def repo_details(
     names = {model.files[0].path: model.name for model in details.models}
     # Where a repository holds several models, the quantization alone does not tell them apart.
     rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
-    rows.sort(key=lambda row: (row.kind is not views.FileKind.MODEL, row.size_bytes or 0))
+    rows.sort(key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0))
     return views.RepoDetails(
         row=repo_row(summary, free_bytes),
         summary=" · ".join(fact for fact in facts if fact),
@@ -258,6 +246,6 @@ def _parts(table: FitTable, draft: ModelPlan | None) -> tuple[FitPart, ...]:
 
 def _memory(label: str, needed: int, free: int) -> FitPlace:
     level = FitLevel.TOO_LARGE if needed > free else FitLevel.FITS
-    if level is FitLevel.FITS and needed > _TIGHT_SHARE * free:
+    if level is FitLevel.FITS and needed > TIGHT_SHARE * free:
         level = FitLevel.TIGHT
     return FitPlace(label, needed, free, level)

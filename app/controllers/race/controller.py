@@ -308,7 +308,7 @@ class RaceController(QObject):
         current = self._conversations.current_id
         if current is None:
             return ()
-        return self._parts.attempt(lambda: self._parts.store.messages(current)) or ()
+        return self._parts.attempt(lambda: self._parts.store.history(current)) or ()
 
     def _last_question(self) -> int | None:
         return next((view.id for view in reversed(self._views()) if view.role == "user"), None)

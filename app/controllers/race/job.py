@@ -17,6 +17,7 @@ from app.domain.model_name import model_name, name_of_file, shown_name
 from app.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.domain.speed.races import (
     SURE_PERCENT,
+    UNTIL_MINUTES,
     LaneChoice,
     LaneProgress,
     LaneResult,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:  # NumPy and llama.cpp are loaded on the engine's thread
 
 log = logging.getLogger(__name__)
 
-UNTIL_MINUTES = 30.0  # a machine with much else to do may never let a ratio be sure
 OTHER_THREADS = said(
     "Other programs wanted the processor during the race, and the lanes ended with different numbers of threads. "
     "Close them and race again for a better verdict."

@@ -13,7 +13,6 @@ from engine.sentences import Sentence, joined, said
 FAST_ENOUGH = 8.0  # tokens a second: about as fast as people read
 _NO_GAIN = 1.05  # times plain decoding: what ends below it is told as none
 WARM = 0.6  # temperature from which a range is told to be lower than it would be at 0
-LARGE_DRAFT_SHARE = 0.25  # of a plain pass: from here on a smaller draft is worth a look
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from app.domain.errors import AppError
 from app.hub.addresses import host_of
 from app.hub.downloads.entry import QueueEntry, id_of
 from app.hub.downloads.queue_file import QueueFile
-from app.hub.downloads.transfer import FileRequest, RetryPolicy, Source, StoppedError, TransferControl, discard, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
 from app.hub.errors import DownloadError, HubError, LibraryError
 from app.hub.library.library import Library
 from app.hub.links import LinkSource
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, LibraryModel
+from app.hub.sources import Source
 from engine.errors import EngineError
 from engine.sentences import said
 

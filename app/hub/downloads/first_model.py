@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from app.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, matches
 from app.hub.downloads.pip_download import Wheel, download_wheel, pip_command
-from app.hub.downloads.transfer import FileRequest, RetryPolicy, Source, Stream, TransferControl, fetch
+from app.hub.downloads.transfer import FileRequest, RetryPolicy, TransferControl, fetch
 from app.hub.errors import (
     ChecksumError,
     DiskFullError,
@@ -38,6 +38,7 @@ from app.hub.records import (
     RemoteLocation,
     RemoteModel,
 )
+from app.hub.sources import Source, Stream
 from engine.sentences import said
 
 SCRATCH = ".first-model"  # in the library folder: on the disk where the model is to lie
@@ -240,7 +241,7 @@ class _PinnedSource:
         self._source = source
         self._sha256 = sha256
 
-    def locate(self, repo_id: str, path: str, revision: str) -> RemoteLocation:
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
         location = self._source.locate(repo_id, path, revision)
         if location.sha256 not in ("", self._sha256):
             raise DownloadError("The file on the hub is not the one that was checked for Paceline.")

@@ -9,10 +9,9 @@ import hashlib
 import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from app.hub.downloads.part_file import PartFile, check_space, matches
 from app.hub.errors import (
@@ -28,39 +27,11 @@ from app.hub.errors import (
 )
 from app.hub.file_names import short
 from app.hub.records import DownloadStatus, RemoteLocation
+from app.hub.sources import Source, Stream
 from engine.sentences import said
 
 SPACE_EVERY_BYTES = 64 << 20
 _WORTH_ANOTHER_ATTEMPT = (HubUnreachableError, HubBusyError, HubAnswerError, HubRangeError, ChecksumError)
-
-
-class Stream(Protocol):
-    """What a source gives for opened bytes: see `app.hub.client.ByteStream`."""
-
-    start: int
-    etag: str
-
-    def chunks(self) -> Iterator[bytes]:
-        """The bytes."""
-        ...
-
-    def abort(self) -> None:
-        """End a read that waits."""
-        ...
-
-
-class Source(Protocol):
-    """What a transfer needs of a hub: see `app.hub.client.HubClient`."""
-
-    def locate(self, repo_id: str, path: str, revision: str) -> RemoteLocation:
-        """Where the file lies now."""
-        ...
-
-    def open(
-        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[Stream]:
-        """Open its bytes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,18 @@ from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from app.domain.models import Drafting
+from app.domain.models import Drafting, FileKind
 from app.hub.errors import HubAccessError, HubError, HubNotFoundError, UnsafeNameError
 from app.hub.file_names import check_repo_id, safe_parts
-from app.hub.records import FileKind, Gated, RemoteModel, RepoDetails
+from app.hub.records import Gated, RemoteModel, RepoDetails
+from app.hub.sources import Hub
 from engine.sentences import joined, said
 
 FORMAT = 2
 SIZE_TOLERANCE = 0.1  # the catalog's sizes are approximate
+CATALOG_FILE = "catalog.toml"  # in the assets
 ALONE = (FileKind.MODEL, FileKind.DRAFT)
 HEADS = (FileKind.MTP, FileKind.EAGLE)
 _HAS_DRAFT = {True: "and has a second file all the same", False: "but has no second file"}
@@ -111,14 +113,6 @@ class CatalogError(ValueError):
     """The catalog that comes with the app is not well-formed: a mistake of ours."""
 
 
-class RepoDetailsSource(Protocol):
-    """What is used of `app.hub.client.HubClient`."""
-
-    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
-        """Describe one repository."""
-        ...
-
-
 def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     """Read and check the catalog.
 
@@ -138,7 +132,7 @@ def read_catalog(path: Path) -> tuple[CatalogPair, ...]:
     return pairs
 
 
-def check(pair: CatalogPair, client: RepoDetailsSource) -> EntryCheck:
+def check(pair: CatalogPair, client: Hub) -> EntryCheck:
     """Compare an entry with what the hub has today."""
     checks = [_check_model(pair.target, ALONE, client)]
     if pair.draft is not None:
@@ -153,7 +147,7 @@ def check(pair: CatalogPair, client: RepoDetailsSource) -> EntryCheck:
     return EntryCheck(worst, joined(sentences), *models)
 
 
-def _check_model(model: CatalogModel, kinds: Container[FileKind], client: RepoDetailsSource) -> EntryCheck:
+def _check_model(model: CatalogModel, kinds: Container[FileKind], client: Hub) -> EntryCheck:
     """One half; the model that was found is in ``target``."""
     try:
         details = client.details(model.repo)

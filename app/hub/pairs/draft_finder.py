@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
-from app.domain.models import Drafting
+from app.domain.models import Drafting, FileKind
 from app.hub.errors import HubError, HubNotFoundError
 from app.hub.pairs.assessment import check_draft, check_vocabularies
 from app.hub.pairs.catalog import ALONE, HEADS, CatalogPair, pick
-from app.hub.records import FileKind, Gated, LibraryModel, RemoteModel, RepoDetails, RepoSummary, SortBy
-from app.hub.remote_header import KnownModel, RangeClient, read_local_header, read_remote_header
+from app.hub.records import Gated, LibraryModel, RemoteModel, RepoSummary
+from app.hub.remote_header import KnownModel, read_local_header, read_remote_header
+from app.hub.sources import Hub
 from engine.errors import EngineError
 from engine.gguf.head_files import (
     EAGLE3_ARCHITECTURE,
@@ -87,18 +87,6 @@ class DraftSearch:
     rejected: tuple[Candidate, ...]
     words: str
     unchecked: tuple[Candidate, ...] = ()
-
-
-class Hub(RangeClient, Protocol):
-    """What is used of `app.hub.client.HubClient`."""
-
-    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
-        """Find repositories."""
-        ...
-
-    def details(self, repo_id: str, revision: str = "main") -> RepoDetails:
-        """Describe one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

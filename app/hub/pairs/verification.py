@@ -7,23 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from app.domain.models import Drafting
 from app.hub.errors import HubError
 from app.hub.pairs.assessment import check_draft
-from app.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, RepoDetailsSource, check
+from app.hub.pairs.catalog import CatalogModel, CatalogPair, EntryStatus, check
 from app.hub.records import RemoteModel
-from app.hub.remote_header import KnownModel, RangeClient, read_remote_header
+from app.hub.remote_header import KnownModel, read_remote_header
+from app.hub.sources import Hub
 from engine.errors import EngineError
 from engine.gguf.head_files import has_next_token_layers, head_method, num_next_token_layers
 from engine.sentences import joined, said
 
 ShouldStop = Callable[[], bool]
-
-
-class VerifyingClient(RepoDetailsSource, RangeClient, Protocol):
-    """What is used of `app.hub.client.HubClient`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,7 @@ class Verification:
         return self.status is EntryStatus.THERE and self.drafts_as_listed is True
 
 
-def verify(pair: CatalogPair, client: VerifyingClient, should_stop: ShouldStop = lambda: False) -> Verification:
+def verify(pair: CatalogPair, client: Hub, should_stop: ShouldStop = lambda: False) -> Verification:
     """Ask the hub for an entry's files, sizes and licences, then read the headers of those that are there.
 
     Raises:

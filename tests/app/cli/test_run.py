@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.output import INTERRUPTED
-from app.cli.parser import ALL_LAYERS, CONTEXTS, MOST_THREADS, main, make_parser
+from app.cli.parser import CONTEXTS, MOST_LAYERS, MOST_THREADS, main, make_parser
 from app.cli.run import load_request, make_request
 from app.domain.settings.table import FIELDS
 from app.paths import builtin_target
@@ -310,7 +310,7 @@ def test_the_command_line_and_the_settings_have_the_same_limits() -> None:
     fields = {field.key: (field.minimum, field.maximum) for field in FIELDS}
     assert fields["threads"] == fields["draft_threads"] == (1, MOST_THREADS)
     assert fields["n_ctx"] == CONTEXTS
-    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, ALL_LAYERS)
+    assert fields["gpu_layers"] == fields["draft_gpu_layers"] == (0, MOST_LAYERS)
     assert fields["depth"] == (0, MAX_DEPTH)
 
 

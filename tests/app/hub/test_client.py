@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import FileKind
 from app.hub.client import HubClient
 from app.hub.errors import (
     HubAccessError,
@@ -27,7 +28,7 @@ from app.hub.errors import (
     HubUnreachableError,
     UnsafeNameError,
 )
-from app.hub.records import FileKind, Gated, SortBy
+from app.hub.records import Gated, SortBy
 from tests.app.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"

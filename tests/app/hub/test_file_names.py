@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.models import FileKind
 from app.hub.errors import UnsafeNameError
 from app.hub.file_names import (
     all_shards,
@@ -18,7 +19,7 @@ from app.hub.file_names import (
     quantization_of,
     safe_parts,
 )
-from app.hub.records import FileKind, RemoteFile
+from app.hub.records import RemoteFile
 
 BAD_PATHS = [
     "",

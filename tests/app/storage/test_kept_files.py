@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import PresetError
-from app.domain.settings.layers import Prompt
+from app.domain.settings.layers import MAX_PRESET_NAME_CHARS, MAX_PROMPT_CHARS, Prompt
 from app.storage.model_settings import ModelSettings, model_settings_file
-from app.storage.presets import BUILTIN, MAX_NAME_CHARS, Presets, presets_file
-from app.storage.prompts import MAX_TEXT_CHARS, Prompts, prompts_file
+from app.storage.presets import BUILTIN, Presets, presets_file
+from app.storage.prompts import Prompts, prompts_file
 from engine.records import Problem
 
 
@@ -121,7 +121,7 @@ def test_presets_are_saved_renamed_replaced_and_deleted(tmp_path: Path, told: To
     assert Presets(file, told.append).all == BUILTIN
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * (MAX_NAME_CHARS + 1), "precise", "BALANCED"])
+@pytest.mark.parametrize("name", ["", "   ", "x" * (MAX_PRESET_NAME_CHARS + 1), "precise", "BALANCED"])
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path, told: Told, name: str) -> None:
     presets = Presets(presets_file(tmp_path / "presets.toml"), told.append)
     presets.save("mine", {"top_k": 1})
@@ -160,5 +160,5 @@ def test_prompts_are_the_built_in_ones_until_there_is_a_list(tmp_path: Path, tol
 
 def test_prompts_beyond_their_bounds_are_left_out(tmp_path: Path, told: Told) -> None:
     prompts = Prompts(prompts_file(tmp_path / "prompts.toml"), [], told.append)
-    prompts.replace([Prompt("long", "x" * (MAX_TEXT_CHARS + 1)), Prompt("n" * 41, "x"), Prompt("good", "x")])
+    prompts.replace([Prompt("long", "x" * (MAX_PROMPT_CHARS + 1)), Prompt("n" * 41, "x"), Prompt("good", "x")])
     assert prompts.all == (Prompt("good", "x"),)

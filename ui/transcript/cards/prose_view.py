@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from engine.records import Source
+from ui.composer.message_edit import LONG_WORD_CHARS
 from ui.formulas.formula import Formula
 from ui.formulas.formulas import Pending
 from ui.markdown.html_writer import FORMULA, FORMULA_IMAGE, formula_source
@@ -37,7 +38,6 @@ from ui.widgets.focus_ring import FocusRing
 
 RING_OUTSET_PX = 5
 REFUSED_LINE_HEIGHT = 2.3  # leaves room above the words
-LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageView
 from ui.composer.attachments.chips import AttachmentRows
+from ui.composer.attachments.reader import MOST_CHARS
 from ui.text.formatting import count
 from ui.text.language import translate
 from ui.theme.theme import Theme
@@ -19,7 +20,6 @@ from ui.widgets.icon_button import IconButton
 
 CARET = Qt.TextInteractionFlag.TextSelectableByKeyboard
 
-MOST_CHARS = 200_000  # more would keep the window waiting for its layout
 LINE_CHARS = 5_000  # the layout of a line without a space takes the square of its length
 
 

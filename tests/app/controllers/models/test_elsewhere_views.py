@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.controllers.models.elsewhere_views import link_view, offer_row, scan_view, skipped_words
-from app.domain.models import FitLevel
+from app.domain.models import FileKind, FitLevel
 from app.hub.library.folder_scan import FolderScan
 from app.hub.library.ollama import Skipped
 from app.hub.links import request_of
-from app.hub.records import FileKind, Offer
+from app.hub.records import Offer
 from app.hub.remote_header import read_local_header
 from app.paths import builtin_target
 

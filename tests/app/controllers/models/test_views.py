@@ -18,12 +18,11 @@ from app.controllers.models.views import (
     sorted_rows,
 )
 from app.domain import models as views
-from app.domain.models import FitLevel, Presence
+from app.domain.models import FileKind, FitLevel, Presence
 from app.hub.records import (
     DownloadRequest,
     DownloadState,
     DownloadStatus,
-    FileKind,
     FileProgress,
     Gated,
     LibraryModel,
@@ -34,8 +33,10 @@ from app.hub.records import (
     RepoSummary,
 )
 from engine.fit.table import Change, ChangeKind, FitRow, FitTable, ModelPlan, PairPlan, Room
+from ui.models.words import KIND_HELP, KIND_WORDS
 
 GB = 10**9
+
 REPO = "owner/name-GGUF"
 
 
@@ -87,7 +88,9 @@ def test_a_repository_tells_models_of_one_quantization_apart_and_side_files_last
 @pytest.mark.parametrize("kind", list(FileKind))
 def test_every_kind_of_file_can_be_shown(kind: FileKind) -> None:
     details = RepoDetails(RepoSummary(REPO), "", (remote("x", kind=kind),))
-    assert repo_details(details, "", False, {}, GB).files[0].kind in set(views.FileKind)
+    assert repo_details(details, "", False, {}, GB).files[0].kind is kind
+    assert KIND_WORDS[kind]
+    assert KIND_HELP[kind]
 
 
 @pytest.mark.parametrize("status", list(DownloadStatus))

@@ -92,6 +92,19 @@ def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: Ap
     assert form.setup.before == ()
 
 
+def test_a_file_attached_to_an_earlier_question_is_raced_too(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "rivers.txt"
+    file.write_text("The Rhine flows north.", "utf-8")
+    harness.window.composer.files_offered.emit([str(file)])
+    qtbot.waitUntil(lambda: bool(harness.controller.attachments.sums._attachments))
+    answer(harness, qtbot, "What is this?")
+    answer(harness, qtbot, "And then?")
+    harness.window.transcript.race_requested.emit(harness.messages()[-1].id)
+    setup = harness.window.race.page.form.setup
+    assert "The Rhine flows north." in setup.before[0].content
+    assert setup.question == "And then?"
+
+
 def test_the_last_question_of_the_chat_is_offered_where_nothing_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot)
     page = open_page(harness, qtbot, "")

@@ -20,9 +20,9 @@ from app.domain.local_server import ServerState
 from app.domain.messages import MessageState
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.app.controllers.window import stormy_clients
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.app.server.scripted_session import ScriptedSession
-from tests.scripts import load_script
 from ui.settings.dialog import SettingsDialog
 from ui.settings.server_access import ServerAccess
 from ui.transcript.cards.answer_card import AnswerCard
@@ -338,12 +338,11 @@ def test_closing_the_window_ends_the_answers_and_frees_the_port(served: Served) 
 
 
 def test_a_short_storm_leaves_every_answer_its_own(served: Served) -> None:
-    clients = load_script("measure/serving/stormy_clients.py")
-    tally, over = clients.Tally(), threading.Event()
-    asked = [clients.Question(words, (words,)) for words in clients.questions(1)]
-    where = clients.Where(served.port, served.key)
+    tally, over = stormy_clients.Tally(), threading.Event()
+    asked = [stormy_clients.Question(words, (words,)) for words in stormy_clients.questions(1)]
+    where = stormy_clients.Where(served.port, served.key)
     threads = [
-        clients.StormyClient(where, asked, tally, seed, lambda: not over.is_set()) for seed in range(NUM_CLIENTS)
+        stormy_clients.StormyClient(where, asked, tally, seed, lambda: not over.is_set()) for seed in range(NUM_CLIENTS)
     ]
     for thread in threads:
         thread.start()

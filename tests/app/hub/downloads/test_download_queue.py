@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.domain.models import FileKind
 from app.hub.client import HubClient
 from app.hub.downloads import part_file
 from app.hub.downloads.download_queue import DownloadQueue
@@ -24,7 +25,7 @@ from app.hub.downloads.queue_file import QueueFile
 from app.hub.downloads.transfer import RetryPolicy
 from app.hub.errors import UnsafeNameError
 from app.hub.library.library import Library
-from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, FileKind, RemoteFile, RemoteModel
+from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteFile, RemoteModel
 from tests.app.hub.loopback import Fault, LoopbackHub
 from tests.waiting import wait_for
 

@@ -10,9 +10,10 @@ import pytest
 
 from app.hub.client import HubClient
 from app.hub.downloads.download_queue import DownloadQueue
-from app.hub.downloads.transfer import RetryPolicy, Stream
+from app.hub.downloads.transfer import RetryPolicy
 from app.hub.library.library import Library
 from app.hub.records import DownloadRequest, DownloadState, DownloadStatus, RemoteLocation
+from app.hub.sources import Stream
 from tests.app.hub.loopback import LoopbackHub
 from tests.waiting import wait_for
 

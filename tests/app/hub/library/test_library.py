@@ -13,10 +13,11 @@ from pathlib import Path
 import filelock
 import pytest
 
+from app.domain.models import FileKind
 from app.hub.errors import LibraryError
 from app.hub.library.library import Library, _title
 from app.hub.library.other_folders import known_places
-from app.hub.records import DownloadRequest, FileKind, Origin, RemoteFile, RemoteModel
+from app.hub.records import DownloadRequest, Origin, RemoteFile, RemoteModel
 from app.hub.remote_header import read_local_header
 from engine.errors import ModelNotFoundError
 from tests.engine.gguf_factory import Kind, tiny_llama

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.models import Drafting
+from app.domain.models import Drafting, FileKind
 from app.hub.client import HubClient
 from app.hub.pairs.catalog import CatalogModel, CatalogPair, Machine
 from app.hub.pairs.draft_finder import CandidateOrigin, DraftSearch, Sources, family_of, find_drafts
-from app.hub.records import FileKind, LibraryModel, Origin
+from app.hub.records import LibraryModel, Origin
 from app.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
 from tests.app.hub.loopback import Fault, LoopbackHub
