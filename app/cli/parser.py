@@ -39,6 +39,7 @@ EXAMPLES = {
         "git diff | paceline run --model T.gguf --system 'Review this change.' --prompt-file -",
         "paceline run --model T.gguf --attach report.pdf --prompt 'Sum it up.' --json",
         "paceline run --model T.gguf --image photo.jpg --prompt 'What is this?'",
+        "paceline run --model T.gguf --tools --mcp mcp.json --allow read_file --prompt 'What is in notes.txt?'",
     ),
     "paceline serve": (
         "paceline serve --model T.gguf --draft D.gguf",
@@ -195,6 +196,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_prompt_options(prompt)
     seen = "a picture for a model that sees: PNG, JPEG, WebP or GIF; repeatable"
     prompt.add_argument("--image", action="append", default=[], metavar="FILE", help=seen)
+    _add_tool_options(parser.add_argument_group("tools that the model may call"))
     decoding = parser.add_argument_group("decoding")
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
@@ -229,6 +231,15 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--system", metavar="S", help="a system prompt")
     group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
+
+
+def _add_tool_options(group: argparse._ArgumentGroup) -> None:
+    servers = "start the servers of this mcp.json, and tell the model of their tools; may be given several times"
+    group.add_argument("--mcp", action="append", default=[], metavar="FILE", help=servers)
+    built_in = "built-in ones, with commas between; without names current_time and calculate"
+    group.add_argument("--tools", nargs="?", const="", metavar="NAMES", help=built_in)
+    allowed = "let this tool run unasked: its name, SERVER/* or all; may be given several times"
+    group.add_argument("--allow", action="append", default=[], metavar="NAME", help=allowed)
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import app
 from app.domain.speed.verdict import answer_verdict
-from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
-from app.server.tool_output import CallBegun, Called, CallText
+from app.tools.answer_parts import AnswerParts, Part, Thought
+from app.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"
