@@ -33,6 +33,7 @@ APP_MAY = {
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
     "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
+    "app.tools": {"app.domain", "app.tools"},
     "app.controllers": {
         "app.domain",
         "app.storage",
@@ -41,6 +42,7 @@ APP_MAY = {
         "app.attachments",
         "app.benchmark",
         "app.server",
+        "app.tools",
         "app.controllers",
     },
     "app.cli": {
@@ -51,6 +53,7 @@ APP_MAY = {
         "app.attachments",
         "app.benchmark",
         "app.server",
+        "app.tools",
         "app.cli",
         "app.startup",
     },
@@ -62,6 +65,7 @@ APP_MAY = {
         "app.attachments",
         "app.benchmark",
         "app.server",
+        "app.tools",
         "app.controllers",
         "app.startup",
     },
