@@ -32,8 +32,8 @@ APP_MAY = {
     "app.remote": {"app.domain", "app.storage", "app.hub", "app.remote"},
     "app.attachments": {"app.domain", "app.storage", "app.attachments"},
     "app.benchmark": {"app.domain", "app.storage", "app.benchmark"},
-    "app.server": {"app.domain", "app.storage", "app.hub", "app.server"},
-    "app.tools": {"app.domain", "app.tools"},
+    "app.tools": {"app.domain", "app.storage", "app.tools"},
+    "app.server": {"app.domain", "app.storage", "app.hub", "app.tools", "app.server"},
     "app.controllers": {
         "app.domain",
         "app.storage",
@@ -92,10 +92,15 @@ ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/")
 SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
 USE_TESTS = ("tests/", "packaging/screenshots/")  # the pictures show the windows that the tests fill
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app
-LLAMA_DOOR = "engine/llama/"
-KEYRING_DOOR = "app/hub/tokens.py"
-SERVER_DOOR = "app/server/"
-FORMULA_DOOR = "ui/formulas/formula.py"
+DOORS = {  # the one place of each of these libraries
+    "llama_cpp": "engine/llama/",
+    "keyring": "app/hub/tokens.py",
+    "starlette": "app/server/",
+    "uvicorn": "app/server/",
+    "mcp": "app/tools/mcp/",
+    "mcp_types": "app/tools/mcp/",
+    "ziamath": "ui/formulas/formula.py",
+}
 LITERAL_IMPORTS = {"import_module", "__import__"}
 
 # Written in two parts, so that this file does not break its own rule.
@@ -236,16 +241,11 @@ def wrong_doors(root: Path) -> list[str]:
     for path in python_files(root, ROOMS):
         place = path.relative_to(root).as_posix()
         for line, name in imports(path):
-            if within(name, {"llama_cpp"}) and not place.startswith(LLAMA_DOOR):
-                found.append(f"{place}:{line} llama_cpp is imported in {LLAMA_DOOR} only")
+            top = name.partition(".")[0]
+            if top in DOORS and not place.startswith(DOORS[top]):
+                found.append(f"{place}:{line} {top} is imported in {DOORS[top]} only")
             if within(name, {"PySide6"}) and place.startswith("app/") and not place.startswith(QT_IN_APP):
                 found.append(f"{place}:{line} Qt is imported in app/controllers/ and app/startup/ only")
-            if within(name, {"keyring"}) and place != KEYRING_DOOR:
-                found.append(f"{place}:{line} keyring is imported in {KEYRING_DOOR} only")
-            if within(name, {"ziamath"}) and place != FORMULA_DOOR:
-                found.append(f"{place}:{line} ziamath is imported in {FORMULA_DOOR} only")
-            if within(name, {"starlette", "uvicorn"}) and not place.startswith(SERVER_DOOR):
-                found.append(f"{place}:{line} {name.partition('.')[0]} is imported in {SERVER_DOOR} only")
             if within(name, {"huggingface_hub"}):
                 hub_files.add(place)
     if len(hub_files) > 1 or not all(place.startswith("app/") for place in hub_files):

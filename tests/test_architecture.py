@@ -135,6 +135,7 @@ def test_a_good_tree_breaks_no_rule(tree: Path) -> None:
         (rules.wrong_doors, "app/a.py", "from huggingface_hub import HfApi", "one file of app only"),
         (rules.wrong_doors, "app/a.py", "def f():\n    import keyring.errors", "app/hub/tokens.py only"),
         (rules.wrong_doors, "app/cli/a.py", "import uvicorn", "app/server/ only"),
+        (rules.wrong_doors, "app/tools/a.py", "from mcp.client import session", "app/tools/mcp/ only"),
         (rules.wrong_doors, "ui/a.py", "def f():\n    import ziamath", "ui/formulas/formula.py only"),
         (
             rules.english_f_strings,

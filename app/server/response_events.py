@@ -7,11 +7,11 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.response_request import ResponseRequest
 from app.server.responses import logprob_of_chat, speculation, timings
-from app.server.tool_output import CallBegun, Called, CallText
+from app.tools.answer_parts import AnswerParts, Part, Thought
+from app.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk, TokenLogprob
 
 Json = dict[str, object]

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Iterable
 
 import app
-from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
-from app.server.tool_output import CallBegun, Called, CallText
+from app.tools.answer_parts import AnswerParts, Part, Thought
+from app.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob
 
 DONE = b"data: [DONE]\n\n"

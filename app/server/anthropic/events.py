@@ -6,12 +6,12 @@ import json
 import uuid
 from collections.abc import Iterable
 
-from app.server.answer_parts import AnswerParts, Part, Thought
 from app.server.anthropic.request import NO_THREADS
 from app.server.errors import ApiError
 from app.server.protocol import CompletionRequest
 from app.server.responses import speculation, timings
-from app.server.tool_output import CallBegun, Called, CallText
+from app.tools.answer_parts import AnswerParts, Part, Thought
+from app.tools.output import CallBegun, Called, CallText
 from engine.records import Finished, FinishReason, RunStats, TextChunk
 
 Json = dict[str, object]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.server.answer_parts import AnswerParts, Part, Thought
-from app.server.tool_output import Called
+from app.tools.answer_parts import AnswerParts, Part, Thought
+from app.tools.output import Called
 from engine.records import Source, TextChunk, TokenSpan
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from app.domain.thinking import split_thinking
-from app.server.tool_output import OutputPart, ToolOutput
+from app.tools.output import OutputPart, ToolOutput
 from engine.records import TextChunk
 from engine.tools.reading import Schemas
 

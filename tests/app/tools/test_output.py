@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.server.tool_output import CallBegun, Called, CallText, OutputPart, ToolOutput
+from app.tools.output import CallBegun, Called, CallText, OutputPart, ToolOutput
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, ToolCall
 from tests.engine.tiny_tokenizer import TinyTokenizer
