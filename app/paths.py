@@ -49,6 +49,11 @@ class Paths:
         return self.config / "engines.toml"
 
     @property
+    def tool_servers_file(self) -> Path:
+        """The servers of tools, as other programs have them in `mcp.json`; for their owner alone: it may have keys."""
+        return self.config / "mcp.json"
+
+    @property
     def prompts_file(self) -> Path:
         """Prompts to be used again, as TOML."""
         return self.config / "prompts.toml"

@@ -6072,6 +6072,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Die Engine wurde unerwartet beendet ({reason}), während sie {name} lud.</translation>
     </message>
     <message>
+        <source>There are more than {most} tools.</source>
+        <translation>Es sind mehr als {most} Werkzeuge.</translation>
+    </message>
+    <message>
+        <source>{part} is not of the form server/tool.</source>
+        <translation>{part} hat nicht die Form Server/Werkzeug.</translation>
+    </message>
+    <message>
         <source>The connections were closed.</source>
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
@@ -6102,6 +6110,194 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Set up a keyring, as GNOME Keyring or KWallet; Paceline writes no key into a file.</source>
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
+    </message>
+    <message>
+        <source>The tool server is not available</source>
+        <translation>Der Werkzeug-Server ist nicht verfügbar</translation>
+    </message>
+    <message>
+        <source>Restart it, or look at its log.</source>
+        <translation>Starten Sie ihn neu, oder sehen Sie in sein Protokoll.</translation>
+    </message>
+    <message>
+        <source>The tool servers could not be read</source>
+        <translation>Die Werkzeug-Server konnten nicht gelesen werden</translation>
+    </message>
+    <message>
+        <source>Correct the file, or choose another one.</source>
+        <translation>Berichtigen Sie die Datei, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <source>The entry needs either a “command” or a “url”.</source>
+        <translation>Der Eintrag braucht entweder „command“ oder „url“.</translation>
+    </message>
+    <message>
+        <source>“args” must be a list, and “env” an object.</source>
+        <translation>„args“ muss eine Liste sein und „env“ ein Objekt.</translation>
+    </message>
+    <message>
+        <source>The entry has a zero character in it.</source>
+        <translation>Der Eintrag enthält ein Nullzeichen.</translation>
+    </message>
+    <message>
+        <source>The address must begin with http:// or https://.</source>
+        <translation>Die Adresse muss mit http:// oder https:// beginnen.</translation>
+    </message>
+    <message>
+        <source>The address has a name or password in it: put it into “headers”.</source>
+        <translation>Die Adresse enthält einen Namen oder ein Kennwort: Setzen Sie es in „headers“.</translation>
+    </message>
+    <message>
+        <source>The transport {name} is not supported: use the server&apos;s address for streamable HTTP.</source>
+        <translation>Der Transport {name} wird nicht unterstützt: Verwenden Sie die Adresse des Servers für Streamable HTTP.</translation>
+    </message>
+    <message>
+        <source>A header has characters in it that HTTP does not allow.</source>
+        <translation>Ein Header enthält Zeichen, die HTTP nicht erlaubt.</translation>
+    </message>
+    <message>
+        <source>{path} has more than {most:,} bytes.</source>
+        <translation>{path} hat mehr als {most:,} Bytes.</translation>
+    </message>
+    <message>
+        <source>It has no object “mcpServers”.</source>
+        <translation>Sie hat kein Objekt „mcpServers“.</translation>
+    </message>
+    <message>
+        <source>It names more than {most} servers.</source>
+        <translation>Sie nennt mehr als {most} Server.</translation>
+    </message>
+    <message>
+        <source>{path} is no UTF-8 text.</source>
+        <translation>{path} ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+        <source>line {line}</source>
+        <translation>Zeile {line}</translation>
+    </message>
+    <message>
+        <source>its nesting</source>
+        <translation>ihre Verschachtelung</translation>
+    </message>
+    <message>
+        <source>It is no JSON: see {where}.</source>
+        <translation>Sie ist kein JSON: siehe {where}.</translation>
+    </message>
+    <message>
+        <source>The entry is no object.</source>
+        <translation>Der Eintrag ist kein Objekt.</translation>
+    </message>
+    <message>
+        <source>it sends requests on to another address</source>
+        <translation>er leitet Anfragen an eine andere Adresse weiter</translation>
+    </message>
+    <message>
+        <source>it sends compressed answers, though none were asked for</source>
+        <translation>er sendet komprimierte Antworten, obwohl keine verlangt wurden</translation>
+    </message>
+    <message>
+        <source>it sent an answer of more than {size}</source>
+        <translation>er hat eine Antwort von mehr als {size} gesendet</translation>
+    </message>
+    <message>
+        <source>Correct “cwd” in its entry.</source>
+        <translation>Berichtigen Sie „cwd“ in seinem Eintrag.</translation>
+    </message>
+    <message>
+        <source>Couldn&apos;t start “{name}”: there is no folder {folder}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: Es gibt keinen Ordner {folder}.</translation>
+    </message>
+    <message>
+        <source>Couldn&apos;t start “{name}”: the command “{command}” was not found.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: Der Befehl „{command}“ wurde nicht gefunden.</translation>
+    </message>
+    <message>
+        <source>Install {package}, or correct the entry.</source>
+        <translation>Installieren Sie {package}, oder berichtigen Sie den Eintrag.</translation>
+    </message>
+    <message>
+        <source>Install it or correct the entry.</source>
+        <translation>Installieren Sie ihn, oder berichtigen Sie den Eintrag.</translation>
+    </message>
+    <message>
+        <source>Couldn&apos;t start “{name}”: {reason}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>it wrote a message of more than {size}</source>
+        <translation>er hat eine Nachricht von mehr als {size} geschrieben</translation>
+    </message>
+    <message>
+        <source>Correct its entry.</source>
+        <translation>Berichtigen Sie seinen Eintrag.</translation>
+    </message>
+    <message>
+        <source>The tool “{name}” is not there any more: its server has ended.</source>
+        <translation>Das Werkzeug „{name}“ ist nicht mehr da: Sein Server ist beendet.</translation>
+    </message>
+    <message>
+        <source>“{name}” did not answer: {why}.</source>
+        <translation>„{name}“ hat nicht geantwortet: {why}.</translation>
+    </message>
+    <message>
+        <source>what it sent is no answer in the protocol</source>
+        <translation>was er gesendet hat, ist keine Antwort im Protokoll</translation>
+    </message>
+    <message>
+        <source>it ended (exit status {status})</source>
+        <translation>er hat sich beendet (Status {status})</translation>
+    </message>
+    <message>
+        <source>The server “{name}” does not run. Restart it.</source>
+        <translation>Der Server „{name}“ läuft nicht. Starten Sie ihn neu.</translation>
+    </message>
+    <message>
+        <source>{number} of its tools are left out.</source>
+        <translation>{number} seiner Werkzeuge sind weggelassen.</translation>
+    </message>
+    <message>
+        <source>Couldn&apos;t start “{name}”: {why}.</source>
+        <translation>„{name}“ konnte nicht gestartet werden: {why}.</translation>
+    </message>
+    <message>
+        <source>it took longer than {seconds:,.0f} seconds</source>
+        <translation>es dauerte länger als {seconds:,.0f} Sekunden</translation>
+    </message>
+    <message>
+        <source>it asks for more than Paceline can give it</source>
+        <translation>er verlangt mehr, als Paceline ihm geben kann</translation>
+    </message>
+    <message>
+        <source>it says “{words}”</source>
+        <translation>er sagt: „{words}“</translation>
+    </message>
+    <message>
+        <source>it was ended, because {reason}</source>
+        <translation>er wurde beendet: {reason}</translation>
+    </message>
+    <message>
+        <source>it ended (exit status {status}) with the words “{words}”</source>
+        <translation>er hat sich beendet (Status {status}) mit den Worten „{words}“</translation>
+    </message>
+    <message>
+        <source>nothing listens at {host}; start the server, or correct the address</source>
+        <translation>an {host} lauscht nichts; starten Sie den Server, oder berichtigen Sie die Adresse</translation>
+    </message>
+    <message>
+        <source>the connection to {host} failed</source>
+        <translation>die Verbindung zu {host} ist gescheitert</translation>
+    </message>
+    <message>
+        <source>it asks for a key: put an Authorization header into its entry</source>
+        <translation>er verlangt einen Schlüssel: Setzen Sie einen Authorization-Header in seinen Eintrag</translation>
+    </message>
+    <message>
+        <source>it answers with the HTTP status {status}</source>
+        <translation>er antwortet mit dem HTTP-Status {status}</translation>
+    </message>
+    <message>
+        <source>“{name}” is not used: {why}</source>
+        <translation>„{name}“ wird nicht verwendet: {why}</translation>
     </message>
     <message>
         <source>This device cannot be used</source>
@@ -9133,6 +9329,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Chat</translation>
     </message>
     <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
         <source>N-gram (prompt lookup)</source>
         <translation>N-Gramm (Nachschlagen im Text)</translation>
     </message>
@@ -9495,6 +9695,14 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Choose another number if a program on this computer uses this one already.</source>
         <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
+    </message>
+    <message>
+        <source>Allowed without asking</source>
+        <translation>Ohne Rückfrage erlaubt</translation>
+    </message>
+    <message>
+        <source>Tools that run without asking first, because you allowed them always. Delete one to be asked again.</source>
+        <translation>Werkzeuge, die ohne Rückfrage laufen, weil Sie sie immer erlaubt haben. Löschen Sie eines, um wieder gefragt zu werden.</translation>
     </message>
     <message>
         <source>Theme</source>

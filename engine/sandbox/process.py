@@ -1,7 +1,7 @@
 """How this program starts short-lived helpers of itself, and where such a helper begins.
 
 A helper does what may end a process: rendering a stranger's chat template, opening a stranger's model file, reading a
-stranger's grammar.
+stranger's grammar; or it sees to it that a stranger's program ends with this one.
 A frozen program has no ``python -m``: there the program is started again with ``CHILD_FLAG`` as its first
 argument, and whoever owns the command line must hand the rest to `main` before anything else is imported.
 """
@@ -41,7 +41,7 @@ def creation_flags() -> int:
     return int(getattr(subprocess, "CREATE_NO_WINDOW", 0))
 
 
-def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
+def main(arguments: list[str]) -> int:  # noqa: C901, PLR0912 (a branch for each helper)
     """Be the helper that ``arguments`` name; return its exit status."""
     name, rest = arguments[0], arguments[1:]
     # Imported here, and by name: a helper needs only its own, and tools that freeze programs must see all of them.
@@ -65,6 +65,8 @@ def main(arguments: list[str]) -> int:  # noqa: C901 (a branch for each helper)
         from engine.sandbox.self_draft_child import main as be_helper  # noqa: PLC0415
     elif name == "devices":
         from engine.sandbox.device_child import main as be_helper  # noqa: PLC0415
+    elif name == "guard":
+        from engine.sandbox.guard_child import main as be_helper  # noqa: PLC0415
     elif name == "library":
         from engine.sandbox.library_child import main as be_helper  # noqa: PLC0415
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
+from app.domain.allowed_tools import read_allowed_tools
 from app.domain.local_server import ALL_ADDRESSES, LOOPBACK
 from app.domain.settings.context_fields import context_fields
 from app.domain.settings.engine_fields import ENGINE_FIELDS
@@ -17,7 +18,7 @@ from engine.records import Mode
 from engine.sentences import Sentence, phrase, said
 
 MODELS, SPECULATION, SAMPLING, CHAT, LOOK = "Models", "Speculation", "Sampling", "Chat", "Appearance"
-SERVER = "Local server"
+SERVER, TOOLS = "Local server", "Tools"
 MAX_TEXT_CHARS = 100_000
 COMPLETES = "text"  # the prompt format in which a message is continued
 
@@ -282,6 +283,17 @@ FIELDS: tuple[SettingField, ...] = (
         minimum=1024,
         maximum=65_535,
         step=1,
+    ),
+    SettingField(
+        "allowed_tools",
+        TOOLS,
+        "Allowed without asking",
+        FieldKind.LINE,
+        "",
+        "Tools that run without asking first, because you allowed them always. Delete one to be asked again.",
+        maximum=MAX_TEXT_CHARS,
+        check=read_allowed_tools,
+        example="files/read_file, files/list_directory",
     ),
     SettingField(
         "theme",

@@ -1,0 +1,58 @@
+"""The tools that may run without asking, as the settings keep them: `server/tool#digest, server/tool`.
+
+The digest is of what the tool said about itself when it was allowed: one that says something else now asks again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from engine.sentences import said
+
+MAX_TOOLS = 1000
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_DIGEST = re.compile(r"[0-9a-f]{8}")
+_TAKEN = {char: quote(char, safe="") for char in "%,/#"}  # what has a meaning in the line
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedTool:
+    """A tool of a server; without a ``digest`` whatever it says about itself."""
+
+    server: str
+    name: str
+    digest: str = ""
+
+
+def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
+    """The tools of a line.
+
+    Raises:
+        ValueError: a part is not ``server/tool``.
+    """
+    found = dict.fromkeys(_read(part.strip()) for part in line.split(",") if part.strip())
+    if len(found) > MAX_TOOLS:
+        raise ValueError(said("There are more than {most} tools.", most=MAX_TOOLS))
+    return tuple(found)
+
+
+def allowed_line(tools: Iterable[AllowedTool]) -> str:
+    """The same as one line, each once; of several digests of a tool the last counts."""
+    kept = {(one.server, one.name): one for one in tools}
+    return ", ".join(map(_written, kept.values()))
+
+
+def _read(part: str) -> AllowedTool:
+    place, _, digest = part.partition("#")
+    server, slash, name = place.partition("/")
+    if not slash or not server or not _NAME.fullmatch(name) or (digest and not _DIGEST.fullmatch(digest)):
+        raise ValueError(said("{part} is not of the form server/tool.", part=repr(part[:80])))
+    return AllowedTool(unquote(server), name, digest)
+
+
+def _written(tool: AllowedTool) -> str:
+    server = "".join(_TAKEN.get(char, char) for char in tool.server)
+    return f"{server}/{tool.name}" + (f"#{tool.digest}" if tool.digest else "")

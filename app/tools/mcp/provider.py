@@ -1,0 +1,203 @@
+"""The servers of tools as one provider. Their sessions run on a loop in a thread of its own.
+
+Nothing is started before it is asked for; the package, which takes most of a second to import, neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError, Future
+from typing import TYPE_CHECKING
+
+from app.tools.interface import ToolCall, ToolDefinition, ToolResult
+from app.tools.mcp.entries import ServerEntry
+from app.tools.mcp.limits import Limits
+from app.tools.mcp.words import unique_name
+from engine.sentences import said
+
+if TYPE_CHECKING:
+    from mcp_types import Tool
+
+    from app.tools.mcp.server import Server, ServerState
+
+_CLOSE_S = 8.0  # for all servers together, which are asked first
+_POLL_S = 0.02
+
+
+class McpTools:
+    """A `ToolProvider` of the servers of a file. ``on_change`` is called from any thread when a state has changed.
+
+    Names that are ``reserved`` are those of other providers: a tool of a server that has one gets another.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[ServerEntry] = (),
+        on_change: Callable[[], None] = lambda: None,
+        limits: Limits | None = None,
+        reserved: Iterable[str] = (),
+    ) -> None:
+        self._entries = {one.name: one for one in entries}
+        self._on_change, self._limits = on_change, limits or Limits()
+        self._reserved = frozenset(reserved)
+        self._lock = threading.Lock()  # of what follows
+        self._servers: dict[str, Server] = {}
+        self._runs: dict[str, Future[None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    @property
+    def entries(self) -> tuple[ServerEntry, ...]:
+        """The servers, in their order."""
+        return tuple(self._entries.values())
+
+    def set_entries(self, entries: Iterable[ServerEntry]) -> None:
+        """Have other servers; those that are not there any more, or have changed, are stopped."""
+        new = {one.name: one for one in entries}
+        for name, old in self._entries.items():
+            if new.get(name) != old:
+                self.stop(name)
+        self._entries = new
+
+    def start(self, name: str) -> None:
+        """Start a server; nothing where it runs. `states` tells how it went."""
+        with self._lock:
+            running = self._runs.get(name)
+            if self._is_closed or name not in self._entries or (running is not None and not running.done()):
+                return
+            loop = self._running_loop()
+        from app.tools.mcp.server import Server  # noqa: PLC0415  (takes long)
+
+        server = Server(self._entries[name], self._limits, self._on_change)
+        with self._lock:
+            self._servers[name] = server
+            self._runs[name] = asyncio.run_coroutine_threadsafe(server.run(), loop)
+
+    def stop(self, name: str) -> None:
+        """End a server; it may take some seconds, which are not waited for."""
+        with self._lock:
+            run = self._runs.pop(name, None)
+            self._servers.pop(name, None)
+        if run is not None:
+            run.cancel()
+            self._on_change()
+
+    def restart(self, name: str) -> None:
+        """End a server, and start it again."""
+        self.stop(name)
+        self.start(name)
+
+    def states(self) -> tuple[ServerState, ...]:
+        """All servers as people see them, in their order."""
+        from app.tools.mcp.server import Phase, ServerState  # noqa: PLC0415  (takes long)
+
+        with self._lock:
+            servers = dict(self._servers)
+        return tuple(
+            servers[name].state
+            if name in servers
+            else ServerState(name, entry.place, Phase.OFF, said("{why}", why=entry.problem) if entry.problem else "")
+            for name, entry in self._entries.items()
+        )
+
+    def wait_until_started(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Wait until no server is starting any more: for a program without a window."""
+        from app.tools.mcp.server import Phase  # noqa: PLC0415
+
+        while not is_cancelled():
+            with self._lock:
+                busy = [
+                    name
+                    for name, one in self._servers.items()
+                    if one.phase in (Phase.OFF, Phase.STARTING) and not self._runs[name].done()
+                ]
+            if not busy:
+                return
+            time.sleep(_POLL_S)
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """The tools of the servers that are ready, server after server, each by name."""
+        if not self._servers:
+            return ()
+        from app.tools.mcp.results import definition_of  # noqa: PLC0415  (takes long)
+
+        return tuple(definition_of(name, tool, server.entry.name) for name, server, _, tool in self._routes())
+
+    def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
+        """Start a call on its server."""
+        with self._lock:
+            loop = self._loop
+        found = next((one for one in self._routes() if one[0] == call.name), None)
+        if found is None or loop is None:
+            words = said("The tool “{name}” is not there any more: its server has ended.", name=call.name)
+            done(ToolResult(call.id, words, is_error=True))
+            return lambda: None
+        _, server, _, tool = found
+        future = asyncio.run_coroutine_threadsafe(server.call(call.id, tool, dict(call.arguments)), loop)
+
+        def end(ended: Future[ToolResult]) -> None:
+            try:
+                result = ended.result()
+            except CancelledError:
+                result = ToolResult(call.id, "The call was stopped.", is_error=True)
+            except Exception as error:  # noqa: BLE001 (whoever waits has to hear of it)
+                result = ToolResult(call.id, f"The call failed ({type(error).__name__}).", is_error=True)
+            done(result)
+
+        future.add_done_callback(end)
+
+        def cancel() -> None:
+            future.cancel()
+
+        return cancel
+
+    def close(self) -> None:
+        """End all servers and the loop; some seconds where one does not want to."""
+        with self._lock:
+            self._is_closed = True
+            loop, thread = self._loop, self._thread
+            self._loop = None
+            self._servers.clear()
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_end_all(loop), loop)
+        thread.join(_CLOSE_S)
+
+    def _routes(self) -> list[tuple[str, Server, str, Tool]]:
+        """Every tool with its name over all servers, its server, and its name there."""
+        with self._lock:
+            servers = [self._servers[name] for name in self._entries if name in self._servers]
+        routes: dict[str, tuple[str, Server, str, Tool]] = {}
+        for server in servers:
+            for own_name, tool in server.tools.items():
+                name = unique_name(own_name, server.entry.name, self._reserved | routes.keys())
+                routes[name] = (name, server, own_name, tool)
+        return list(routes.values())
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_run, args=(self._loop,), name="tool-servers", daemon=True)
+            self._thread.start()
+        return self._loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel everything, and end the loop once it has ended."""
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    loop.stop()

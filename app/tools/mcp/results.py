@@ -1,0 +1,81 @@
+"""What a server's tools are told as, and what their results say: text, cleaned and bounded, with words for the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mcp_types import CallToolResult, ContentBlock, Tool
+from mcp_types import EmbeddedResource as Embedded
+
+from app.tools.interface import ToolDefinition, ToolResult
+from app.tools.mcp.words import description, one_line, plain_text, schema, tool_name
+
+MAX_PARTS = 1_000
+_EMPTY = "(The tool gave nothing.)"
+
+
+def usable_tools(listed: Sequence[Tool], most: int) -> tuple[dict[str, Tool], int]:
+    """The tools of a list by the names that they get, sorted by them, at most so many; and how many are left out.
+
+    A tool without a name of letters is left out, and one whose schema is too large, too deep or no object's.
+    """
+    found: dict[str, Tool] = {}
+    for tool in sorted(listed, key=lambda one: one.name):
+        name = tool_name(tool.name)
+        if name and name not in found and len(found) < most and schema(tool.input_schema) is not None:
+            found[name] = tool
+    return found, len(listed) - len(found)
+
+
+def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
+    """A usable tool under its ``name``."""
+    title = tool.title or (tool.annotations.title if tool.annotations else None) or ""
+    return ToolDefinition(
+        name, description(tool.description or ""), schema(tool.input_schema) or {}, server, one_line(title)
+    )
+
+
+def result_of(call_id: str, given: CallToolResult, max_chars: int) -> ToolResult:
+    """A result as text. What is no text is named in words; structured content counts where there is no other."""
+    kept: list[str] = []
+    size = cut = 0
+    for text in _texts(given):
+        more = plain_text(text)
+        room = max(0, max_chars - size)
+        kept.append(more[:room])
+        size += len(kept[-1]) + 1
+        cut += len(more) - len(kept[-1])
+    text = "\n".join(part for part in kept if part)
+    return ToolResult(call_id, text or _EMPTY, bool(given.is_error), cut)
+
+
+def _texts(given: CallToolResult) -> Iterable[str]:
+    parts = given.content[:MAX_PARTS]
+    if not parts and given.structured_content is not None:
+        yield json.dumps(given.structured_content, ensure_ascii=False)
+    for part in parts:
+        yield _text_of(part)
+    if len(given.content) > len(parts):
+        yield f"[{len(given.content) - len(parts):,} more parts were left out]"
+
+
+def _text_of(part: ContentBlock) -> str:
+    """One part of a result."""
+    if isinstance(part, Embedded):
+        inside: Any = part.resource
+        if isinstance(text := getattr(inside, "text", None), str):
+            return text
+        return f"[a file, {_kind(inside)}: {one_line(str(inside.uri), 200)}; only text can be shown to the model]"
+    if part.type == "text":
+        return part.text
+    if part.type == "resource_link":
+        return f"[a link to {one_line(part.name)}: {one_line(str(part.uri), 200)}]"
+    what = {"image": "an image", "audio": "a sound"}.get(part.type, "something")
+    num_bytes = len(part.data) * 3 // 4  # of Base64
+    return f"[{what}, {_kind(part)}, {num_bytes:,} bytes; only text can be shown to the model]"
+
+
+def _kind(part: Any) -> str:  # noqa: ANN401 (whatever has a type)
+    return one_line(getattr(part, "mime_type", None) or "of unknown type")

@@ -1,0 +1,89 @@
+"""Makes what servers say fit for people and prompts: names, descriptions, schemas, results, lines of their logs.
+
+All of it is a stranger's: terminals could be steered by it, and readers misled. HTML is left: it is shown as text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+NAME_CHARS = 64  # of a tool, as APIs of the field have it
+SHOWN_CHARS = 80  # of a title, and of a server's name
+DESCRIPTION_CHARS = 4_000
+SCHEMA_BYTES = 32 * 1024
+_SCHEMA_DEPTH = 24
+# CSI and OSC sequences, then other escapes (ECMA-48).
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?", re.DOTALL)
+# Control characters but for tab and line end; those that turn the direction of writing, or cannot be seen.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def plain_text(text: str) -> str:
+    """A text of many lines without escape sequences, control characters and halves of characters."""
+    text = _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def one_line(text: str, max_chars: int = SHOWN_CHARS) -> str:
+    """A name as people see it: one line without anything unseen, with an ellipsis where it is too long."""
+    line = " ".join(_UNSEEN.sub("", plain_text(text[: 16 * max_chars])).split())
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
+
+
+def description(text: str) -> str:
+    """What a tool says about itself: without what is unseen, which people could not check, and bounded."""
+    cleaned = _UNSEEN.sub("", plain_text(text[: 2 * DESCRIPTION_CHARS])).strip()
+    return cleaned if len(cleaned) <= DESCRIPTION_CHARS else cleaned[: DESCRIPTION_CHARS - 1] + "…"
+
+
+def tool_name(name: str) -> str:
+    """A name of letters, digits, ``_`` and ``-``; empty where nothing is left of it."""
+    ascii_name = unicodedata.normalize("NFKD", plain_text(name[: 16 * NAME_CHARS]))
+    return _NO_NAME.sub("_", ascii_name).strip("_")[:NAME_CHARS]
+
+
+def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
+    """The name, with the server's before it where it is taken, and a number behind it where that is, too."""
+    if name not in taken:
+        return name
+    prefixed = f"{tool_name(server)[:24] or 'server'}_{name}"[:NAME_CHARS]
+    number, found = 1, prefixed
+    while found in taken:
+        number += 1
+        found = f"{prefixed[: NAME_CHARS - 8]}_{number}"
+    return found
+
+
+def schema(given: object) -> dict[str, object] | None:
+    """The schema of a tool's arguments with cleaned texts; None where it is too large or too deep, or no object's."""
+    if not isinstance(given, Mapping) or given.get("type", "object") != "object":
+        return None
+    try:
+        cleaned = _cleaned(given, _SCHEMA_DEPTH)
+        size = len(json.dumps(cleaned))
+    except (ValueError, RecursionError):
+        return None
+    if size > SCHEMA_BYTES or not isinstance(cleaned, dict):
+        return None
+    return {"type": "object", **cleaned}
+
+
+def _cleaned(value: object, depth: int) -> object:
+    if depth == 0:
+        raise ValueError("nested too deep")
+    if isinstance(value, str):
+        return description(value)
+    if isinstance(value, Mapping):
+        return {description(str(key)): _cleaned(inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value, Sequence):
+        return [_cleaned(inner, depth - 1) for inner in value]
+    return value
