@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.mcp.entries import ServerEntry
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 _CLOSE_S = 8.0  # for all servers together, which are asked first
 _POLL_S = 0.02
+
+
+class _Route(NamedTuple):
+    """Where a tool is, by its name over all servers."""
+
+    name: str
+    server: Server
+    tool: Tool
 
 
 class McpTools:
@@ -46,6 +54,7 @@ class McpTools:
         self._lock = threading.Lock()  # of what follows
         self._servers: dict[str, Server] = {}
         self._runs: dict[str, Future[None]] = {}
+        self._names: dict[tuple[str, str], str] = {}  # of a server and a tool of it
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -125,19 +134,19 @@ class McpTools:
             return ()
         from app.tools.mcp.results import definition_of  # noqa: PLC0415  (takes long)
 
-        return tuple(definition_of(name, tool, server.entry.name) for name, server, _, tool in self._routes())
+        return tuple(definition_of(one.name, one.tool, one.server.entry.name) for one in self._routes())
 
     def call(self, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         """Start a call on its server."""
         with self._lock:
             loop = self._loop
-        found = next((one for one in self._routes() if one[0] == call.name), None)
+        found = next((one for one in self._routes() if one.name == call.name), None)
         if found is None or loop is None:
             words = said("The tool “{name}” is not there any more: its server has ended.", name=call.name)
             done(ToolResult(call.id, words, is_error=True))
             return lambda: None
-        _, server, _, tool = found
-        future = asyncio.run_coroutine_threadsafe(server.call(call.id, tool, dict(call.arguments)), loop)
+        made = found.server.call(call.id, found.tool, dict(call.arguments))
+        future = asyncio.run_coroutine_threadsafe(made, loop)
 
         def end(ended: Future[ToolResult]) -> None:
             try:
@@ -167,16 +176,22 @@ class McpTools:
         asyncio.run_coroutine_threadsafe(_end_all(loop), loop)
         thread.join(_CLOSE_S)
 
-    def _routes(self) -> list[tuple[str, Server, str, Tool]]:
-        """Every tool with its name over all servers, its server, and its name there."""
+    def _routes(self) -> list[_Route]:
+        """Every tool with its name over all servers.
+
+        A name stays that tool's once it was given out: what somebody allowed must not reach another server's.
+        """
         with self._lock:
             servers = [self._servers[name] for name in self._entries if name in self._servers]
-        routes: dict[str, tuple[str, Server, str, Tool]] = {}
-        for server in servers:
-            for own_name, tool in server.tools.items():
-                name = unique_name(own_name, server.entry.name, self._reserved | routes.keys())
-                routes[name] = (name, server, own_name, tool)
-        return list(routes.values())
+            routes = []
+            for server in servers:
+                for own_name, tool in server.tools.items():
+                    key = (server.entry.name, own_name)
+                    if key not in self._names:
+                        taken = self._reserved | set(self._names.values())
+                        self._names[key] = unique_name(own_name, server.entry.name, taken)
+                    routes.append(_Route(self._names[key], server, tool))
+            return routes
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
