@@ -87,8 +87,8 @@ UI_MAY = {
     "ziamath",
 } | set(sys.stdlib_module_names)
 ENGINE_MAY_NOT = {"app", *WINDOW}
-# Where sentences are English for good: a terminal, a report, an answer over HTTP.
-ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/")
+# Where sentences are English for good: a terminal, a report, an answer over HTTP, what a model is told.
+ENGLISH_ONLY = ("app/cli/", "app/benchmark/", "app/server/", "app/tools/built_in.py", "app/tools/calculator.py")
 SENTENCE_TAKERS = re.compile(r"said|phrase|Problem|(?!Catalog)\w+Error")  # CatalogError: a mistake of ours
 USE_TESTS = ("tests/", "packaging/screenshots/")  # the pictures show the windows that the tests fill
 NO_SOURCE = ("tests/app/journeys",)  # tests of the whole app

@@ -17,9 +17,10 @@ from app.benchmark.opened_lanes import OpenLane, open_beside
 from app.benchmark.own_engine import make_variants
 from app.benchmark.race import Lane, LaneFailedError, Race, RacePlan, SliceEnded
 from app.benchmark.race_report import aligned, judge
+from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, counted, fail_with, figures, notify
 from app.cli.race import LaneLines
-from app.cli.run import open_session, stop_on_interrupt
+from app.cli.run import open_session
 from app.domain.errors import AppError
 from app.hub.downloads.first_model import SMALL, find_in_library
 from app.hub.opening import open_library

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, fail, notify
-from app.cli.run import make_request, refusal, show_events, stop_on_interrupt
+from app.cli.run import make_request, refusal, show_events
 from app.domain.engines import RemoteModel
 from app.domain.errors import AppError
 from app.remote.answer import RemoteAnswer
@@ -23,7 +24,7 @@ from engine.errors import GrammarError
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import said
 
-ONLY_HERE = ("draft", "history", "trace")  # options of the engine here
+ONLY_HERE = ("draft", "history", "trace", "mcp", "tools", "allow")  # options of the engine here
 
 
 def command(options: argparse.Namespace) -> int:
@@ -92,7 +93,7 @@ def _check(options: argparse.Namespace) -> None:
         ValueError: such an option was given.
     """
     for name in ONLY_HERE:
-        if getattr(options, name):
+        if getattr(options, name) or (name == "tools" and options.tools is not None):
             raise ValueError(f"--{name} is of the engine here: leave it out, or leave out --engine.")
     if options.model and Path(options.model).suffix.lower() == ".gguf" and Path(options.model).exists():
         raise ValueError("With --engine, --model names one of the engine's models, not a file.")

@@ -38,6 +38,7 @@ EXAMPLES = {
         "paceline run --model T.gguf --draft D.gguf --prompt-file question.txt --temperature 0",
         "git diff | paceline run --model T.gguf --system 'Review this change.' --prompt-file -",
         "paceline run --model T.gguf --attach report.pdf --prompt 'Sum it up.' --json",
+        "paceline run --model T.gguf --tools --mcp mcp.json --allow read_file --prompt 'What is in notes.txt?'",
     ),
     "paceline serve": (
         "paceline serve --model T.gguf --draft D.gguf",
@@ -189,6 +190,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_model_options(parser.add_argument_group("models"))
     _add_engine_options(parser.add_argument_group("an engine of others, which --model then names a model of"))
     _add_prompt_options(parser.add_argument_group("prompt"))
+    _add_tool_options(parser.add_argument_group("tools that the model may call"))
     decoding = parser.add_argument_group("decoding")
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
@@ -223,6 +225,15 @@ def _add_prompt_options(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--system", metavar="S", help="a system prompt")
     group.add_argument("--raw", action="store_true", help="no chat template; control tokens are parsed")
+
+
+def _add_tool_options(group: argparse._ArgumentGroup) -> None:
+    servers = "start the servers of this mcp.json, and tell the model of their tools; may be given several times"
+    group.add_argument("--mcp", action="append", default=[], metavar="FILE", help=servers)
+    built_in = "built-in ones, with commas between; without names current_time and calculate"
+    group.add_argument("--tools", nargs="?", const="", metavar="NAMES", help=built_in)
+    allowed = "let this tool run unasked: its name, SERVER/* or all; may be given several times"
+    group.add_argument("--allow", action="append", default=[], metavar="NAME", help=allowed)
 
 
 def _add_mode_options(group: argparse._ArgumentGroup) -> None:

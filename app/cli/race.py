@@ -28,6 +28,7 @@ from app.benchmark.race import (
 )
 from app.benchmark.race_report import Verdict, aligned, decoding_settings, judge, make_race_report
 from app.benchmark.runs import Run, Variant
+from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import (
@@ -40,7 +41,7 @@ from app.cli.output import (
     stream_beside,
     write_reports,
 )
-from app.cli.run import load_request, make_request, open_session, stop_on_interrupt
+from app.cli.run import load_request, make_request, open_session
 from app.cli.terminal_stream import TerminalStream
 from app.cli.terminal_words import problem_for_terminal
 from app.domain.errors import AppError

@@ -8,21 +8,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 from app.attachments.reading import MAX_CHARS, read_attachment
+from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, fail, fail_with, figures, notify, run_as_dict
 from app.cli.terminal_stream import Style, write_styled
+from app.cli.tool_run import RunTools, answer_with_tools, tools_of
 from app.domain.attachments import Attachment
 from app.domain.devices import device_names, written_placement
 from app.domain.errors import AppError
@@ -68,30 +67,44 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         request = make_request(options)
         _check_trace(options.trace)
+        tools = tools_of(options)
     except (AppError, GrammarError) as error:
         return fail(error.problem, as_json=options.json)
     except (ValueError, OSError) as error:
         return fail(refusal(error), as_json=options.json)
     session = open_session(Path(options.history) if options.history else None, as_json=options.json)
     try:
-        ready = load_models(session, load_request(options))
-        if ready is None:
-            return INTERRUPTED
-        for notice in (*ready.notices, *library_notices()):
-            notify(notice)
-        if options.draft and ready.draft is None:
-            return 1
-        check_thinking(request, ready.target)
-        if request.mode is not Mode.OFF and request.depth is None:
-            session.measure(MEASURE_S)
-        while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
-            session.use_idle_time(MEASURE_S)
-        with _traced(session, options.trace):
-            return _answer(session, request, as_json=options.json)
+        return _run(session, options, request, tools)
     except EngineError as error:
         return fail_with(error, as_json=options.json)
     finally:
+        if tools is not None:
+            tools.close()
         session.close()
+
+
+def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: RunTools | None) -> int:
+    """Load the models and answer; the exit code.
+
+    Raises:
+        EngineError: one of both fails.
+    """
+    ready = load_models(session, load_request(options))
+    if ready is None:
+        return INTERRUPTED
+    for notice in (*ready.notices, *library_notices()):
+        notify(notice)
+    if options.draft and ready.draft is None:
+        return 1
+    check_thinking(request, ready.target)
+    if request.mode is not Mode.OFF and request.depth is None:
+        session.measure(MEASURE_S)
+    while session.has_idle_work:  # only with --history: what earlier runs said is indexed before the clock runs
+        session.use_idle_time(MEASURE_S)
+    with _traced(session, options.trace):
+        if tools is not None:
+            return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
+        return _answer(session, request, as_json=options.json)
 
 
 def refusal(error: ValueError | OSError) -> Problem:
@@ -404,21 +417,3 @@ def _print_reasons(asked: Mode, finished: Finished) -> None:
     """Say why another mode ran than the one that was asked for."""
     if finished.stats.mode is not asked:
         print("; ".join(finished.stats.decisions), file=sys.stderr)
-
-
-@contextlib.contextmanager
-def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Let Ctrl+C end what runs at the next good place; what was made of an answer is shown with its figures."""
-    interrupted = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        interrupted.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)

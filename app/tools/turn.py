@@ -7,6 +7,7 @@ it knows no engine, no provider, no thread and no Qt.
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,11 @@ MAX_UNREADABLE = 2  # one after the other: then it is text
 RESULT_CHARS = 256 * 1024
 UNREADABLE = "unreadable"  # the name of a call that has none
 _SHOWN_NAMES = 40
+# What some templates put around a result as plain text, inside a turn of the user. A result must not seem to end there:
+# its control tokens are text already (`engine.prompt.typed_text`).
+_WRAPPERS = re.compile(
+    r"<\s*(/?\s*(?:tool_(?:response|result|output)s?|function_(?:response|result)s?)\s*>)", re.IGNORECASE
+)
 _ID_CHARS = 9  # what templates of Mistral demand
 
 
@@ -286,7 +292,8 @@ class Turn:
 
     def _say(self, result: ToolResult, name: str) -> None:
         left_out = f"\n[{result.cut:,} more characters were left out]" if result.cut else ""
-        self.messages += (Message("tool", result.text + left_out, tool_call_id=result.call_id, name=name),)
+        text = _WRAPPERS.sub(r"< \1", result.text) + left_out
+        self.messages += (Message("tool", text, tool_call_id=result.call_id, name=name),)
 
     def _end_step(self) -> None:
         if self._ended is None and self._num_steps >= self._max_steps:

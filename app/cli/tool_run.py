@@ -1,0 +1,295 @@
+"""`paceline run --tools --mcp FILE`: one prompt, and as many answers as the calls of tools in them ask for.
+
+What is said goes to standard output; calls and results to standard error, folded to a few lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.cli.interrupts import stop_on_interrupt
+from app.cli.output import INTERRUPTED, figures, notify, run_as_dict
+from app.cli.terminal_stream import Style, write_styled
+from app.tools.answer_parts import Thought
+from app.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
+from app.tools.errors import ToolFileError
+from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
+from app.tools.mcp.entries import ServerEntry, read_entries_file
+from app.tools.mcp.provider import McpTools
+from app.tools.policy import Answer as Said
+from app.tools.policy import Decision, ToolPolicy, allowing
+from app.tools.providers import Providers
+from app.tools.turn import MAX_STEPS, RESULT_CHARS, Ask, Call, Ending, Finished, Generate, Turn, parts_of
+from engine.errors import SettingError
+from engine.records import ChatRequest, FinishReason, ModelInfo, TextChunk
+from engine.records import Finished as AnswerFinished
+from engine.sentences import said
+from engine.session.session import Session
+from engine.tools.formats import ToolFormat
+
+OFFERED = ON_BY_DEFAULT  # of the built-in ones: files are in the prompt here, and there are no past chats
+ARGUMENT_CHARS = 200
+RESULT_LINES, RESULT_LINE_CHARS = 4, 160
+_POLL_S = 0.1
+_CUT = (FinishReason.LENGTH, FinishReason.CONTEXT)
+
+
+@dataclass
+class RunTools:
+    """The tools of one run: their servers are starting already."""
+
+    servers: McpTools
+    built_in: BuiltInTools
+    allowed: tuple[str, ...]
+    provider: ToolProvider = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Put them together."""
+        self.provider = Providers(self.built_in, self.servers)
+
+    def close(self) -> None:
+        """End them."""
+        self.provider.close()
+
+
+def tools_of(options: argparse.Namespace) -> RunTools | None:
+    """Start what the options name; None where they name no tools.
+
+    Raises:
+        ValueError: an option does not fit the others, or names what is not there.
+        ToolFileError: a file cannot be used.
+    """
+    if not options.mcp and options.tools is None:
+        if options.allow:
+            raise ValueError("--allow is for tools: give --mcp or --tools, too.")
+        return None
+    if options.raw or options.json_schema or options.grammar:
+        raise ValueError("Tools are for answers of a chat: leave out --raw, --json-schema and --grammar, or the tools.")
+    names = [name.strip() for name in (options.tools or "").split(",") if name.strip()]
+    if strange := [name for name in names if name not in OFFERED]:
+        raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(OFFERED)}.")
+    entries: dict[str, ServerEntry] = {}
+    for file in options.mcp:
+        path = Path(file)
+        if not path.exists():
+            raise ToolFileError(said("There is no file {path}.", path=path), "Check the path.")
+        for entry in read_entries_file(path):
+            entries.setdefault(entry.name, entry)
+    servers = McpTools(entries.values(), reserved=NAMES)
+    for entry in entries.values():
+        if entry.enabled is not False:
+            servers.start(entry.name)
+    enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
+    return RunTools(servers, BuiltInTools(enabled), tuple(options.allow))
+
+
+def answer_with_tools(
+    session: Session, request: ChatRequest, model: ModelInfo, tools: RunTools, *, as_json: bool
+) -> int:
+    """Answer the request with tools; the exit code.
+
+    Raises:
+        EngineError: the model takes no tools, or an answer fails.
+    """
+    if model.tool_format is ToolFormat.NONE:
+        reason = model.tool_refusal or "its chat template takes none"
+        words = said("{name} cannot be given tools: {reason}.", name=model.name, reason=reason)
+        raise SettingError(words, "Choose another model, or leave out --mcp and --tools.")
+    definitions = _definitions(tools)
+    if definitions is None:
+        return INTERRUPTED
+    if not definitions:
+        raise SettingError("No tool is there.", "Correct what is said above, or leave out --mcp.")
+    policy, unknown = allowing(definitions, tools.allowed)
+    if unknown:
+        known = ", ".join(one.name for one in definitions)
+        raise SettingError(said("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
+    run = _Run(session, request, tools.provider, definitions, as_json=as_json)
+    return run.go(policy, model)
+
+
+def _definitions(tools: RunTools) -> tuple[ToolDefinition, ...] | None:
+    """The tools once their servers have started, or failed to; None where Ctrl+C came first."""
+    with stop_on_interrupt() as interrupted:
+        tools.servers.wait_until_started(interrupted.is_set)
+        if interrupted.is_set():
+            return None
+    for state in tools.servers.states():
+        if state.problem or state.notice:
+            notify(state.problem or said("{name}: {notice}", name=state.name, notice=state.notice))
+    return tools.provider.definitions()
+
+
+class _Run:
+    """One turn at the terminal: ``calls`` for the JSON object, and the ``text`` and figures of the last answer."""
+
+    def __init__(
+        self,
+        session: Session,
+        request: ChatRequest,
+        provider: ToolProvider,
+        definitions: tuple[ToolDefinition, ...],
+        *,
+        as_json: bool,
+    ) -> None:
+        self.session, self.request, self.provider = session, request, provider
+        self.definitions, self.as_json = definitions, as_json
+        self.calls: list[dict[str, object]] = []
+        self.last: AnswerFinished | None = None
+        self.text = ""
+
+    def go(self, policy: ToolPolicy, model: ModelInfo) -> int:
+        """Do what is to be done until the turn has ended; the exit code."""
+        result_chars = max(1_000, min(RESULT_CHARS, model.n_ctx))  # a third of the context, or less
+        turn = Turn(self.request.messages, self.definitions, policy, model.tool_format, result_chars=result_chars)
+        try:
+            while not isinstance(todo := turn.todo, Finished):
+                if isinstance(todo, Generate):
+                    self._generate(turn, todo)
+                elif isinstance(todo, Ask):
+                    self._decide(turn, todo)
+                else:
+                    self._call(turn, todo)
+        except KeyboardInterrupt:
+            turn.stop()
+            todo = Finished(Ending.STOPPED)
+        if self.as_json and self.last is not None:
+            shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.ending.value}
+            print(json.dumps(shown, ensure_ascii=False))
+        if todo.ending is Ending.LIMIT:
+            notify(f"The model went on calling tools: the turn was ended after {MAX_STEPS} answers with calls.")
+        if todo.ending is Ending.CUT:
+            notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
+        return INTERRUPTED if todo.ending is Ending.STOPPED else 0
+
+    def _generate(self, turn: Turn, todo: Generate) -> None:
+        """Have one answer made and shown, but for its calls."""
+        reader, raw, opened_tag = parts_of(self.definitions), list[str](), ""
+        finished: AnswerFinished | None = None
+        self.text = ""
+        request = replace(self.request, messages=todo.messages, tools=todo.tools)
+        with stop_on_interrupt() as interrupted:
+            for event in self.session.generate(request, interrupted.is_set):
+                if isinstance(event, TextChunk):
+                    raw.append(event.text)
+                    opened_tag = opened_tag or event.opened_tag
+                    self._show(reader.feed(event))
+                elif isinstance(event, AnswerFinished):
+                    finished = event
+        self._show(reader.flush())
+        self.last = finished or self.last
+        if not self.as_json and finished is not None:
+            if self.text and not self.text.endswith("\n"):
+                print()
+            _faint(figures(finished.stats, finished.reason))
+        if interrupted.is_set() or finished is None:
+            turn.stop()
+            return
+        answer = turn.answered("".join(raw), opened_tag, is_cut=finished.reason in _CUT)
+        if answer is not None and answer.unreadable:
+            _faint(f"← {answer.problem}")
+
+    def _show(self, parts: Iterable[object]) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                self.text += part
+                if not self.as_json:
+                    print(part, end="", flush=True)
+            elif isinstance(part, Thought) and not self.as_json:
+                write_styled(sys.stderr, part.text, Style.FAINT)
+                sys.stderr.flush()
+
+    def _decide(self, turn: Turn, todo: Ask) -> None:
+        """Ask at the terminal; where nobody can be asked, the call is refused."""
+        _faint(call_line(todo.call, todo.tool))
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            decision = ask_at_terminal(todo.tool)
+        else:
+            name = todo.call.name
+            notify(f"{name} was refused, because nobody can be asked here. Allow it with --allow {name}.")
+            decision = Decision(Said.REFUSED, "nobody could be asked")
+        result = turn.decided(decision)
+        if result is not None:
+            self._keep(todo.call, result)
+
+    def _call(self, turn: Turn, todo: Call) -> None:
+        """Make a call, and show what it gives."""
+        _faint(call_line(todo.call, todo.tool))
+        result = turn.returned(make_call(self.provider, todo.call))
+        if result is not None:
+            self._keep(todo.call, result)
+
+    def _keep(self, call: ToolCall, result: ToolResult) -> None:
+        for line in folded(result):
+            _faint(line)
+        kept = {"name": call.name, "arguments": dict(call.arguments), "result": result.text}
+        self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
+
+
+def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
+    """Make a call, and wait for its result; Ctrl+C stops it.
+
+    Raises:
+        KeyboardInterrupt: it was stopped.
+    """
+    results: list[ToolResult] = []
+    is_there = threading.Event()
+
+    def done(result: ToolResult) -> None:
+        results.append(result)
+        is_there.set()
+
+    with stop_on_interrupt() as interrupted:
+        cancel = provider.call(call, done)
+        while not is_there.wait(_POLL_S):
+            if interrupted.is_set():
+                cancel()
+    if interrupted.is_set():
+        raise KeyboardInterrupt
+    return results[0]
+
+
+def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None) -> Decision:
+    """Ask whether a call may run; no answer is a refusal."""
+    write_styled(sys.stderr, f"Run {tool.name} of {tool.server}?", Style.STRONG)
+    sys.stderr.write(" [y]es once, [a]lways in this run, [n]o, or the reason why not: ")
+    sys.stderr.flush()
+    try:
+        words = (read or input)().strip()
+    except EOFError:
+        words = ""
+    answers = {"y": Said.ONCE, "yes": Said.ONCE, "a": Said.CHAT, "always": Said.CHAT}
+    if words.lower() in answers:
+        return Decision(answers[words.lower()])
+    return Decision(Said.REFUSED, "" if words.lower() in ("n", "no") else words)
+
+
+def call_line(call: ToolCall, tool: ToolDefinition) -> str:
+    """One line for a call: its tool, the server's name, and as many of its arguments as fit."""
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    cut = arguments if len(arguments) <= ARGUMENT_CHARS else arguments[: ARGUMENT_CHARS - 1] + "…"
+    return f"→ {call.name} ({tool.server}) {cut}"
+
+
+def folded(result: ToolResult) -> list[str]:
+    """A few lines for a result, and one that counts the rest."""
+    lines = result.text.splitlines() or [""]
+    shown = [
+        line if len(line) <= RESULT_LINE_CHARS else line[: RESULT_LINE_CHARS - 1] + "…" for line in lines[:RESULT_LINES]
+    ]
+    shown[0] = ("← failed: " if result.is_error else "← ") + shown[0]
+    if len(lines) > RESULT_LINES or result.cut:
+        total = len(result.text) + result.cut
+        shown.append(f"  … {total:,} characters in all" + (f", {result.cut:,} left out" if result.cut else ""))
+    return [shown[0], *(line if line.startswith("  …") else f"  {line}" for line in shown[1:])]
+
+
+def _faint(line: str) -> None:
+    write_styled(sys.stderr, line, Style.FAINT)
+    print(file=sys.stderr)
