@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.attachments import Attachment
+from app.domain.tool_calls import StoredCall
 from engine.records import RunStats, TokenSpan
 
 
@@ -25,7 +26,8 @@ class MessageView:
 
     ``versions``: the ids of all versions of the message, itself among them, where there are several. ``cut``: it
     ended at the longest allowed length, or because the context was full. ``thinking_ms``: how long it reasoned before
-    its words, where that is known. ``target``: the model that gave it.
+    its words, where that is known. ``target``: the model that gave it. ``call``: the call of a tool whose result is the
+    text, in a message of the role `tool`.
     """
 
     id: int
@@ -40,6 +42,7 @@ class MessageView:
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
     target: str = ""
+    call: StoredCall | None = None
 
     @property
     def can_continue(self) -> bool:

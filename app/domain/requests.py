@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
@@ -10,6 +11,7 @@ from app.domain.settings.table import COMPLETES
 from app.domain.settings.values import Settings
 from app.domain.template_variables import read_variables
 from app.domain.thinking import without_thinking
+from app.domain.tool_calls import StoredCall, result_for_model
 from engine.records import (
     JOINT,
     ChatRequest,
@@ -17,6 +19,7 @@ from engine.records import (
     Mode,
     Overflow,
     SamplingParams,
+    ToolCall,
 )
 
 
@@ -61,8 +64,9 @@ def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[M
 
 
 def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
-    """Give question and answer in turns, a question last, each with the id of the last view that is in it.
+    """Give question and answer in turns, a question or a result last, each with the id of the last view that is in it.
 
+    Calls of tools are their answer's, each result is a message of its own.
     Attached files stand in front of the words of their message. Reasoning of earlier answers is left out, as chat
     templates have it.
 
@@ -70,9 +74,15 @@ def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
     next one; of two answers to one question, the later counts.
     """
     parts: list[tuple[Message, int]] = []
+    is_silent = False  # an answer without words came last: calls may follow
     for view in views:
+        if view.call is not None:
+            _add_call(parts, view, view.call, after_silence=is_silent)
+            is_silent = False
+            continue
         words = without_thinking(view.text) if view.role == "assistant" else view.text
         content = with_attachments(words, view.attachments)
+        is_silent = not content and view.role == "assistant"
         if not content or view.state is MessageState.STREAMING:
             continue
         last = parts[-1][0] if parts else None
@@ -83,8 +93,30 @@ def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
             parts[-1] = (Message("user", JOINT.join(questions), questions), view.id)
         else:
             parts[-1] = (Message(view.role, content), view.id)
-    while parts and parts[-1][0].role != "user":
+    while parts and parts[-1][0].role not in ("user", "tool"):
         parts.pop()
-    while parts and parts[0][0].role == "assistant":
+    while parts and parts[0][0].role != "user":
         parts.pop(0)
     return parts
+
+
+def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, *, after_silence: bool) -> None:
+    """Add a result, and its call to the answer that made it."""
+    place = len(parts) - 1
+    while place >= 0 and parts[place][0].role == "tool" and not after_silence:
+        place -= 1
+    if after_silence or place < 0 or parts[place][0].role != "assistant":
+        parts.append((Message("assistant", ""), view.id))
+        place = len(parts) - 1
+    answer, number = parts[place]
+    calls = (*answer.tool_calls, ToolCall(call.call_id, call.name, call.arguments))
+    parts[place] = (replace(answer, tool_calls=calls), number)
+    result = Message("tool", result_for_model(call, view.text), tool_call_id=call.call_id, name=call.name)
+    parts.append((result, view.id))
+
+
+def counted_text(messages: Iterable[Message]) -> str:
+    """What of messages is counted against the context: their words, and the calls of tools."""
+    return "\n".join(
+        "\n".join((one.content, *(f"{call.name} {call.arguments}" for call in one.tool_calls))) for one in messages
+    )

@@ -6124,6 +6124,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
     <message>
+        <source>A tool&apos;s result in this file does not say which call it answers.</source>
+        <translation>Ein Werkzeugergebnis in dieser Datei sagt nicht, zu welchem Aufruf es gehört.</translation>
+    </message>
+    <message>
         <source>The tool server is not available</source>
         <translation>Der Werkzeug-Server ist nicht verfügbar</translation>
     </message>

@@ -12,6 +12,7 @@ from app.controllers.parts import Parts
 from app.domain.context import ContextParts, SummaryView
 from app.domain.messages import MessageState, MessageView
 from app.domain.model_name import model_name
+from app.domain.requests import counted_text
 from app.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.domain.settings.layers import Layer
 from app.storage.chats import summaries
@@ -157,7 +158,7 @@ class ContextController:
             self._window.composer.set_context(0, self._size)  # what another model told of its tokens
         self._num_counts += 1
         self._overhead = MESSAGE_TOKENS * (len(short.messages) + bool(system) + bool(answer))
-        said = "\n".join(message.content for message in short.messages)
+        said = counted_text(short.messages)
         refused = self._needed(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
         self._worker.count(CountRequest(-self._num_counts, (system, said, answer)))

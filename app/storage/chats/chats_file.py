@@ -18,6 +18,7 @@ from app.domain.errors import BackupError, DamagedFileError, StorageError
 from app.storage.chats import messages
 from app.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
 from app.storage.chats.backups import UnverifiedBackup, backup_is_due, copy_out, discard_unfinished, rotate, verify
+from app.storage.chats.calls import settle_open
 from app.storage.chats.clean_shutdown import write_marker
 from app.storage.chats.database import as_storage_error, transaction
 from app.storage.chats.deletion import wipe_marked
@@ -103,10 +104,10 @@ class ChatsFile:
         connection = self._opened.connection
         try:
             with transaction(connection):
-                num_interrupted = messages.interrupt_streaming(connection)
+                num_interrupted = messages.interrupt_streaming(connection) + settle_open(connection)
                 self.wiped = wipe_marked(connection)
             if num_interrupted:
-                log.info("%d answers were interrupted when Paceline last ended.", num_interrupted)
+                log.info("%d answers and calls of tools were interrupted when Paceline last ended.", num_interrupted)
         except sqlite3.Error as error:
             self._note_damage(error)
             # Shown as interrupted all the same (see _current), and what is marked as deleted is not shown; a full disk

@@ -1,4 +1,6 @@
-"""The columns `spans` and `stats` of an answer: compact JSON, and back. What cannot be read is left out and logged.
+"""The columns `spans` and `stats` of an answer, and `call` of a call of a tool: compact JSON, and back.
+
+What cannot be read is left out and logged.
 
 Spans: ``["target",5,3,"draft",4,"recovered",[2," cat"]]`` means tokens of 5 and 3 characters from the target, one of 4
 from the draft, and a recovered one of 2 characters in the place of a rejected " cat". A list may go on with the
@@ -16,6 +18,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from app.domain.tool_calls import CallStatus, StoredCall
 from engine.intervals import checked_counts
 from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json
@@ -159,3 +162,45 @@ def stats_from_text(text: str | None) -> RunStats | None:
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         log.warning("The figures of a stored answer cannot be read and are left out.")
         return None
+
+
+# ---- calls of tools -------------------------------------------------------------------------------------------------
+
+
+def call_to_text(call: StoredCall | None) -> str:
+    """Encode a call, without its status; empty for none."""
+    if call is None:
+        return ""
+    fields = {"id": call.call_id, "name": call.name, "server": call.server, "arguments": call.arguments}
+    more = {"title": call.title, "cut": call.cut, "took_ms": call.took_ms}
+    return json.dumps({**fields, **{key: value for key, value in more.items() if value}}, ensure_ascii=False)
+
+
+def call_from_text(text: str | None, status: str) -> StoredCall | None:
+    """Decode a call; None where the message is none. What cannot be read of it is empty."""
+    if not status:
+        return None
+    try:
+        data = json.loads(text or "")
+    except ValueError:
+        data = None
+    fields = data if isinstance(data, dict) else {}
+
+    def words(key: str) -> str:
+        found = fields.get(key)
+        return found if isinstance(found, str) else ""
+
+    def whole(key: str) -> int | None:
+        found = fields.get(key)
+        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+    return StoredCall(
+        words("id"),
+        words("name"),
+        words("server"),
+        words("arguments"),
+        CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN,
+        words("title"),
+        whole("cut") or 0,
+        whole("took_ms"),
+    )

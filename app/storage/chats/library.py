@@ -19,9 +19,10 @@ NEW_CHAT = 0  # the key of what is typed before there is a conversation
 _COPY_MESSAGE = """
     INSERT INTO messages
         (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft, thinking_ms)
+        target, draft, thinking_ms, call, call_status)
     SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft, thinking_ms
+        created_at, stats, spans, notice, cut, target, draft, thinking_ms, call,
+        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' ELSE call_status END
     FROM messages WHERE id = ?
 """
 

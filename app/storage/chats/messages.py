@@ -14,11 +14,19 @@ from app.domain.tree import MessageTree
 from app.storage.chats import answer_records, conversations, index, summaries, totals
 from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.attachments import with_attachments
-from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
+from app.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
+from app.storage.chats.schema import MESSAGE_ROLE
 from app.storage.chats.writer import DatabaseAccess
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = "id, role, text, state, stats, spans, notice, cut, thinking_ms, target"
+_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status"
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -82,18 +90,21 @@ def insert_message(
 ) -> int:
     """Add a message below ``parent_id`` and show it; return its id. The conversation becomes the last changed one."""
     sql = """
-        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id)
-        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
+        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id,
+            call, call_status)
+        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
     """
     values = (
         conversation_id,
-        view.role,
+        view.role if view.call is None else "system",
         view.text,
         view.state.value,
         conversations.to_us(now),
         view.notice,
         replaces,
         parent_id,
+        call_to_text(view.call),
+        view.call.status.value if view.call else "",
         conversation_id,
     )
     message_id = int(db.execute(sql, values).lastrowid or 0)
@@ -134,8 +145,12 @@ def list_messages(
 
 def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView, ...]:
     """List messages with their words and attached texts only: what a prompt needs of a long conversation."""
-    found = {row[0]: row for row in _select(db, "id, role, text, state", path)}
-    views = (MessageView(number, found[number][1], found[number][2], MessageState(found[number][3])) for number in path)
+    columns = f"id, {MESSAGE_ROLE}, text, state, call, call_status"
+    found = {row[0]: row[1:] for row in _select(db, columns, path)}
+    views = (
+        MessageView(number, role, text, MessageState(state), call=call_from_text(call, status))
+        for number, (role, text, state, call, status) in ((number, found[number]) for number in path)
+    )
     return with_attachments(db, views, texts=True)
 
 
@@ -152,7 +167,7 @@ def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterato
 
 
 def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target = row
+    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status = row
     return MessageView(
         message_id,
         role,
@@ -165,6 +180,7 @@ def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
         bool(cut),
         thinking_ms=thinking_ms,
         target=target,
+        call=call_from_text(call, call_status),
     )
 
 

@@ -197,6 +197,16 @@ _VERSION_7: Migration = (
     "CREATE INDEX messages_from_elsewhere ON messages (conversation_id) WHERE instr(target, ' @ ') > 0",
 )
 
+# Calls of tools. ``call`` holds a call as JSON, ``call_status`` what became of it; the text is its result. The role of
+# such a message is written 'system', which nothing else is: the check of the column knows no other, and a table that
+# others refer to cannot be made anew while their cascades are on. `MESSAGE_ROLE` gives the role.
+_VERSION_8: Migration = (
+    "ALTER TABLE messages ADD COLUMN call TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'running')",
+)
+MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
+
 MIGRATIONS: tuple[Migration, ...] = (
     _VERSION_1,
     _VERSION_2,
@@ -205,4 +215,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _VERSION_5,
     _VERSION_6,
     _VERSION_7,
+    _VERSION_8,
 )

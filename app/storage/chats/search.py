@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from app.domain.conversations import SearchHit
 from app.domain.unspaced import any_of, has_unspaced, spaced
+from app.storage.chats.schema import MESSAGE_ROLE
 from app.storage.chats.strip_markdown import BEGIN, ELLIPSIS, END, strip_markdown
 
 MAX_TITLES = 20
@@ -92,13 +93,13 @@ _TITLES = """
     FROM found_titles JOIN conversations ON conversations.id = found_titles.rowid
     WHERE found_titles MATCH ? AND deleted_at IS NULL ORDER BY found_titles.rowid DESC LIMIT ?
 """
-_MESSAGES = """
-    SELECT conversations.id, conversations.title, messages.id, messages.role, messages.text,
+_MESSAGES = f"""
+    SELECT conversations.id, conversations.title, messages.id, {MESSAGE_ROLE}, messages.text,
         snippet(found_messages, 0, ?, ?, ?, ?), archived
     FROM found_messages JOIN messages ON messages.id = found_messages.rowid
     JOIN conversations ON conversations.id = messages.conversation_id
     WHERE found_messages MATCH ? AND deleted_at IS NULL ORDER BY found_messages.rowid DESC LIMIT ?
-"""
+"""  # noqa: S608 (constants)
 
 
 # FTS5's own excerpt would take apart the whole text of each, which may be a book.

@@ -20,6 +20,7 @@ from app.domain.titles import one_line, title_from
 from app.domain.tree import MessageTree
 from app.storage.chats import answer_records, attachments, conversations, messages
 from app.storage.chats.answers import Ending
+from app.storage.chats.calls import StoredCalls
 from app.storage.chats.chats_file import ChatsFile
 from app.storage.chats.conversations import Conversation
 from app.storage.chats.deletion import Deletions
@@ -55,6 +56,7 @@ class ChatStore(ChatsFile):
     ) -> None:
         super().__init__(place, on_trouble, now)
         self.attachments = attachments.Attachments(self)
+        self.calls = StoredCalls(self, now)
         self.deletions = Deletions(self)
         self.edits = messages.UnsentEdits(self)
         self.library = ChatLibrary(self)
@@ -155,6 +157,26 @@ class ChatStore(ChatsFile):
             stored = conversations.read_conversation(db, conversation)
             title = stored.title if stored else ""
             return Turn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
+
+        turn = self.write(job)
+        self._answers.begin(turn.answer.id)
+        return turn
+
+    def begin_next(self, conversation_id: int, after: int) -> Turn:
+        """Store an empty answer below a message, the result of a tool, say: the chat goes on there.
+
+        Raises:
+            StorageError: that is gone, or nothing could be stored.
+        """
+
+        def job(db: sqlite3.Connection) -> Turn:
+            line = messages.read_tree(db, conversation_id).ancestors(after)
+            if not line:
+                raise _gone()
+            history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
+            stored = conversations.read_conversation(db, conversation_id)
+            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, after)
+            return Turn(conversation_id, stored.title if stored else "", history, answer)
 
         turn = self.write(job)
         self._answers.begin(turn.answer.id)

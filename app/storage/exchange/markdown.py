@@ -13,15 +13,25 @@ from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.framing import framed
 from app.domain.thinking import split_thinking
+from app.domain.tool_calls import CallStatus, StoredCall
 from app.storage.exchange.markdown_marks import Part, fits, free_number, parts_of, to_text
-from app.storage.exchange.own_format import MAX_ATTACHMENTS, check_version, time_from, to_attachment
+from app.storage.exchange.own_format import (
+    MAX_ATTACHMENTS,
+    call_from_data,
+    call_to_data,
+    check_version,
+    time_from,
+    to_attachment,
+)
 from app.storage.exchange.records import MAX_MESSAGES, PortableChat, PortableMessage, clean_text, clean_title
 from engine.records import RunStats
 from engine.sentences import said
 
 VERSION = 1
-AUTHORS = {"user": "You", "assistant": "Paceline"}
+AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _MAX_MS = 2**53
+_HEADING_CHARS = 200
+UNNAMED = StoredCall("", "", "", "", CallStatus.UNKNOWN)  # a call of which nothing is known but its result
 OTHER_VERSIONS = said(
     "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
 )
@@ -103,7 +113,7 @@ def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[Part]:
     if len(shown) < len(chat.messages):
         yield Part({"other_versions": True}, f"*{export.other_versions}*")
     for message in shown:
-        heading = f"## {AUTHORS.get(message.role, message.role)}"
+        heading = f"## {AUTHORS.get(message.role, message.role)}{_called(message)}"
         fields, words = _words(message)
         if not message.attachments:
             yield Part(fields, f"{heading}\n\n{words}")
@@ -122,6 +132,9 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
     The mark has what stands around both in the text as it is stored: the tags, which models write in many ways.
     """
     text, fields = message.text, {"role": message.role}
+    if message.call is not None:
+        called = {**fields, "call": call_to_data(message.call)}
+        return (called if fits(called) else {**fields, "call": {"name": message.call.name}}), text
     split = split_thinking(text)
     if message.role != "assistant" or not split.opened or message.attachments:
         return fields, text
@@ -133,6 +146,12 @@ def _words(message: PortableMessage) -> tuple[dict[str, Any], str]:
     lines = (f"**Thought{span}**", "", *split.thought(text).split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
     return marked, f"{quoted}\n\n{split.answer(text)}"
+
+
+def _called(message: PortableMessage) -> str:
+    """The tool and the beginning of its arguments, for the heading."""
+    call = message.call
+    return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
 
 def _file_part(attachment: Attachment) -> Part:
@@ -163,6 +182,7 @@ def _message(part: Part, key: int) -> PortableMessage:
         part.fields["role"],
         clean_text(_with_thought(words, part.fields)),
         thinking_ms=spent if is_span else None,
+        call=(call_from_data(part.fields.get("call")) or UNNAMED) if part.fields["role"] == "tool" else None,
     )
 
 

@@ -14,7 +14,15 @@ from typing import Any
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
-from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
+from app.domain.tool_calls import CallStatus, StoredCall
+from app.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
 from app.storage.chats.options import MAX_CHARS, from_text, to_text
 from app.storage.exchange.records import (
     EPOCH,
@@ -28,7 +36,7 @@ from app.storage.exchange.records import (
 from engine.records import Mode, RunStats, TokenSpan
 
 FORMAT, VERSION = "paceline-chats", 1
-_ROLES = ("user", "assistant")
+_ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
 _MAX_LIST = 10_000
 MAX_ATTACHMENTS = 100  # of one message
@@ -95,6 +103,7 @@ def _message_to_data(message: PortableMessage) -> dict[str, Any]:
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
+        **({"call": call_to_data(message.call)} if message.call else {}),
         "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
@@ -140,6 +149,9 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
     if not isinstance(key, int) or not _is_count(key) or key in known or role not in _ROLES:
         raise ChatsImportError("A message in this file has no number or role.")
+    call = call_from_data(data.get("call")) if role == "tool" else None
+    if role == "tool" and call is None:
+        raise ChatsImportError("A tool's result in this file does not say which call it answers.")
     if parent is not None and (not isinstance(parent, int) or parent not in known):
         raise ChatsImportError("A message in this file follows one that is missing.")
     text = clean_text(data.get("text"))
@@ -160,6 +172,36 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
         attachments=_attachments(data.get("attachments")),
         summary=clean_text(data.get("summary")),
+        call=call,
+    )
+
+
+def call_to_data(call: StoredCall) -> dict[str, Any]:
+    """Write a call of a tool down."""
+    return {**json.loads(call_to_text(call)), "status": call.status.value}
+
+
+def call_from_data(data: object) -> StoredCall | None:
+    """Read a call of a tool; None where it is none.
+
+    Raises:
+        ChatsImportError: it is longer than any message.
+    """
+    if not isinstance(data, dict):
+        return None
+    call = call_from_text(json.dumps(data), str(data.get("status") or CallStatus.UNKNOWN))
+    if call is None:
+        return None
+    ends = {CallStatus.WAITING: CallStatus.STOPPED, CallStatus.RUNNING: CallStatus.UNKNOWN}
+    return dataclasses.replace(
+        call,
+        call_id=clean_title(call.call_id),
+        name=clean_title(call.name),
+        server=clean_title(call.server),
+        arguments=clean_text(call.arguments),
+        title=clean_title(call.title),
+        cut=min(call.cut, _MAX_COUNT),
+        status=ends.get(call.status, call.status),
     )
 
 

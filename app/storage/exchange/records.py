@@ -12,6 +12,7 @@ from app.domain.attachments import Attachment
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
 from app.domain.titles import MAX_TITLE_CHARS, one_line
+from app.domain.tool_calls import StoredCall
 from app.storage.chats.options import NOTHING_OWN
 from engine.records import Mode, RunStats, TokenSpan
 from engine.sentences import said
@@ -42,6 +43,7 @@ class PortableMessage:
     draft: str = ""
     attachments: tuple[Attachment, ...] = ()
     thinking_ms: int | None = None
+    call: StoredCall | None = None  # in a message of the role `tool`, whose text is the result
     summary: str = ""  # what stands for all messages up to and with this one
 
 
@@ -68,10 +70,7 @@ class PortableChat:
     def digest(self) -> str:
         """The same for the same words in the same tree, wherever they come from."""
         places: dict[int | None, int] = {message.key: place for place, message in enumerate(self.messages)}
-        content = [
-            (places.get(each.parent), each.role, each.text, *((file.name, file.text) for file in each.attachments))
-            for each in self.messages
-        ]
+        content = [(places.get(each.parent), each.role, each.text, *_beside(each)) for each in self.messages]
         return hashlib.sha256(json.dumps([self.title, content]).encode()).hexdigest()[:32]
 
     def holds(self, other: PortableChat) -> bool:
@@ -82,9 +81,16 @@ class PortableChat:
         """Each message with all that it follows, as digests; the same words twice in one place count twice."""
         lines: dict[int | None, bytes] = {None: b""}
         for each in self.messages:
-            content = [each.role, each.text, *((file.name, file.text) for file in each.attachments)]
+            content = [each.role, each.text, *_beside(each)]
             lines[each.key] = hashlib.sha256(lines.get(each.parent, b"") + json.dumps(content).encode()).digest()
         return Counter(line for key, line in lines.items() if key is not None)
+
+
+def _beside(message: PortableMessage) -> list[tuple[str, str]]:
+    """What a message has beside its text."""
+    call = message.call
+    files = [(file.name, file.text) for file in message.attachments]
+    return files if call is None else [*files, (call.name, call.arguments)]
 
 
 def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:

@@ -9,13 +9,27 @@ from datetime import datetime
 
 from app.domain.messages import MessageState
 from app.domain.titles import title_from
+from app.domain.tool_calls import CallStatus, StoredCall
 from app.storage.chats import attachments, conversations, index, summaries
 from app.storage.chats.answers import AnswerSnapshot
-from app.storage.chats.codec import spans_from_text, spans_to_text, stats_from_text, stats_to_text
+from app.storage.chats.codec import (
+    call_from_text,
+    call_to_text,
+    spans_from_text,
+    spans_to_text,
+    stats_from_text,
+    stats_to_text,
+)
 from app.storage.chats.messages import show_below
+from app.storage.chats.schema import MESSAGE_ROLE
 from app.storage.exchange.records import EPOCH, PortableChat, PortableMessage
 
 MAX_SAME_AGE = 20  # chats that one is compared with: some programs give all of a file the same time
+_READ = f"""
+    SELECT id, parent_id, {MESSAGE_ROLE}, text, state, created_at, stats, spans, notice, cut, target, draft,
+        thinking_ms, call, call_status, shown_child
+    FROM messages WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id
+"""  # noqa: S608 (constants)
 
 
 def read_chat(
@@ -35,10 +49,11 @@ def read_chat(
         (conversation_id,),
     ).fetchone()
     sql = (
-        "SELECT id, parent_id, role, text, state, created_at, stats, spans, notice, cut, target, draft, "
-        "thinking_ms, shown_child "
-        "FROM messages "
-        "WHERE conversation_id = ? AND role <> 'system' ORDER BY id"
+        "SELECT id, parent_id, "  # noqa: S608 (our words)
+        + MESSAGE_ROLE
+        + ", text, state, created_at, stats, spans, notice, cut, target, draft, "
+        "thinking_ms, call, call_status, shown_child FROM messages "
+        "WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id"
     )
     found = db.execute(sql, (conversation_id,)).fetchall()
     return PortableChat(
@@ -64,7 +79,24 @@ def read_chat(
 
 
 def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessage:
-    number, parent, role, text, state, created, stats, spans, notice, cut, target, draft, thinking_ms, _ = row
+    (
+        number,
+        parent,
+        role,
+        text,
+        state,
+        created,
+        stats,
+        spans,
+        notice,
+        cut,
+        target,
+        draft,
+        thinking_ms,
+        call,
+        status,
+        _,
+    ) = row
     message = PortableMessage(
         number,  # type: ignore[arg-type]
         parent,  # type: ignore[arg-type]
@@ -79,9 +111,16 @@ def _message(row: Sequence[object], now: AnswerSnapshot | None) -> PortableMessa
         str(target),
         str(draft),
         thinking_ms=thinking_ms,  # type: ignore[arg-type]
+        call=_settled(call_from_text(call, status)),  # type: ignore[arg-type]
     )
     message = replace(message, **now.as_fields()) if now else message
     return replace(message, state=MessageState.INTERRUPTED) if message.state is MessageState.STREAMING else message
+
+
+def _settled(call: StoredCall | None) -> StoredCall | None:
+    """The call as it would be after a restart: nobody waits for it in another place."""
+    ends = {CallStatus.WAITING: CallStatus.STOPPED, CallStatus.RUNNING: CallStatus.UNKNOWN}
+    return call and replace(call, status=ends.get(call.status, call.status))
 
 
 def insert_chat(db: sqlite3.Connection, chat: PortableChat, now: datetime) -> int | None:
@@ -130,7 +169,7 @@ def _insert_message(
         "conversation_id": conversation_id,
         "position": position,
         "parent_id": parent_id,
-        "role": message.role,
+        "role": message.role if message.call is None else "system",
         "text": message.text,
         "state": message.state.value,
         "created_at": conversations.to_us(message.created_at if message.created_at > EPOCH else created),
@@ -141,6 +180,8 @@ def _insert_message(
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
+        "call": call_to_text(message.call),
+        "call_status": message.call.status.value if message.call else "",
     }
     names = ", ".join(values)
     marks = ", ".join("?" * len(values))

@@ -1,0 +1,52 @@
+"""A call of a tool as it is stored and shown: what was called, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CallStatus(StrEnum):
+    """What became of a call."""
+
+    WAITING = "waiting"  # for a person to allow it, or for the call before it
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    REFUSED = "refused"
+    STOPPED = "stopped"  # before it began, or while it ran
+    UNKNOWN = "unknown"  # the app went away while it ran: it may have had an effect
+
+
+OPEN = frozenset({CallStatus.WAITING, CallStatus.RUNNING})
+REPEATABLE = frozenset({CallStatus.STOPPED, CallStatus.UNKNOWN})
+_WITHOUT_RESULT = {
+    CallStatus.WAITING: "The user stopped this call.",
+    CallStatus.RUNNING: "The call was interrupted. Whether it had an effect is not known.",
+    CallStatus.STOPPED: "The user stopped this call.",
+    CallStatus.UNKNOWN: "The call was interrupted. Whether it had an effect is not known.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCall:
+    """A call, stored as a message of the role `tool` whose text is the result; its answer is the message before.
+
+    ``arguments`` are JSON, or what the model wrote where that cannot be read. ``cut`` counts the characters that were
+    left out of the result. ``took_ms`` is how long it ran, where that is known.
+    """
+
+    call_id: str
+    name: str
+    server: str
+    arguments: str
+    status: CallStatus = CallStatus.WAITING
+    title: str = ""  # what people read instead of the name
+    cut: int = 0
+    took_ms: int | None = None
+
+
+def result_for_model(call: StoredCall, text: str) -> str:
+    """What the model reads of a call: its result, or that there is none."""
+    words = text or _WITHOUT_RESULT.get(call.status, "")
+    return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words
