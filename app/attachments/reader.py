@@ -21,7 +21,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """A file, or a pasted ``text``, for the unsent message of a conversation. ``key`` is the caller's."""
+    """A file, or a pasted ``text`` or ``picture``, for the unsent message of a conversation. ``key`` is the caller's.
+
+    ``picture`` gives the bytes of a picture file; it is called on the reading thread.
+    """
 
     key: int
     conversation_id: int | None
@@ -29,6 +32,7 @@ class ReadRequest:
     path: Path | None = None
     text: str = ""
     may_import: bool = False
+    picture: Callable[[], bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,12 @@ class AttachmentReader:
         # What reads every kind of file and of export is loaded on this thread, with the first of them.
         from app.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
         from app.storage.exchange.reading import may_be_export  # noqa: PLC0415
+        from app.storage.pictures import picture_attachment  # noqa: PLC0415
 
         notice = ""
-        if request.path is None:
+        if request.picture is not None:
+            attachment = picture_attachment(request.name, request.picture())
+        elif request.path is None:
             attachment = text_attachment(request.name, request.text)
         elif request.may_import and may_be_export(request.path):
             return ReadOutcome(request, is_export=True)

@@ -15,6 +15,8 @@ from app.domain.attachment_errors import FileTooLargeError, FileUnreadableError,
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.file_kinds import kind_of, shown_name
 from app.domain.text_decoding import decode
+from app.storage.pictures import is_picture, picture_attachment
+from engine.sandbox.picture import MAX_BYTES as MAX_PICTURE_BYTES
 from engine.sentences import said, size_of
 
 MAX_TEXT_BYTES = 16_000_000
@@ -31,7 +33,7 @@ class ReadFile:
 
 
 def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False) -> ReadFile:
-    """Read a text file or the text of a PDF.
+    """Read a text file, the text of a PDF, or a picture.
 
     Raises:
         AttachmentError: by what is wrong with it; the sentence names the file and never its contents.
@@ -43,6 +45,10 @@ def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False)
             raise _too_large(name, num_bytes, MAX_PDF_BYTES)
         text, notice = read_pdf(path, name, MAX_CHARS, should_stop)
         return ReadFile(Attachment(0, name, AttachmentKind.PDF, num_bytes, text), notice)
+    if is_picture(head):
+        if num_bytes > MAX_PICTURE_BYTES:
+            raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
+        return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
     if num_bytes > MAX_TEXT_BYTES:
         decode(head, name, whole=False)  # that it is no text is the better reason
         raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
@@ -81,12 +87,12 @@ def _look(path: Path, name: str) -> tuple[int, bytes]:
         return num_bytes, handle.read(_PDF_MARK_WITHIN)
 
 
-def _read(path: Path, name: str) -> bytes:
+def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
     with _opened(path, name) as handle:
-        raw = handle.read(MAX_TEXT_BYTES + 1)
+        raw = handle.read(most + 1)
         grown = os.fstat(handle.fileno()).st_size
-    if len(raw) > MAX_TEXT_BYTES:
-        raise _too_large(name, grown, MAX_TEXT_BYTES)
+    if len(raw) > most:
+        raise _too_large(name, grown, most)
     return raw
 
 

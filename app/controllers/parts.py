@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.controllers.engine_bridge import Worker
 from app.controllers.settings_keeper import SettingsKeeper
 from app.domain.errors import StorageError
+from app.domain.requests import Decode
 from app.paths import Paths
 from app.remote.engines import Engines
 from app.storage.chats.store import ChatStore
+from app.storage.pictures import PictureCache
 from ui.window.main_window import MainWindow
 
 Result = TypeVar("Result")
@@ -27,6 +29,13 @@ class Parts:
     keeper: SettingsKeeper
     paths: Paths
     engines: Engines
+    pictures: PictureCache = field(default_factory=PictureCache)
+
+    @property
+    def decode(self) -> Decode | None:
+        """What gives the pixels of pictures to the loaded model; None where it does not see."""
+        target = self.window.engine_view.target
+        return self.pictures.decoded if target is not None and target.sees else None
 
     def attempt(self, job: Callable[[], Result]) -> Result | None:
         """Do what reads or writes the chats; None where it could not be done, which the window says."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -14,14 +14,29 @@ class AttachmentKind(StrEnum):
     MARKDOWN = "markdown"
     CSV = "csv"
     PDF = "pdf"
+    PICTURE = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPicture:
+    """A picture as it is kept: its pixels alone, as PNG or JPEG in ``data``; empty where only the thumbnail is needed.
+
+    ``digest`` names the data. ``width`` and ``height`` in pixels; ``thumbnail`` is a small PNG or JPEG of it.
+    """
+
+    digest: str
+    width: int
+    height: int
+    thumbnail: bytes = field(repr=False)
+    data: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file's text that goes along with a message.
+    """A file's text, or a picture, that goes along with a message.
 
-    ``text`` is empty where only what is shown of it is needed. ``num_tokens``: what it takes of the context, None
-    where nobody has counted.
+    ``text`` is empty where only what is shown of it is needed, and of a picture. ``num_tokens``: what it takes of the
+    context, None where nobody has counted.
     """
 
     id: int
@@ -30,3 +45,4 @@ class Attachment:
     num_bytes: int
     text: str = ""
     num_tokens: int | None = None
+    picture: StoredPicture | None = None

@@ -14,6 +14,7 @@ KIND_WORDS = {
     AttachmentKind.MARKDOWN: "Markdown",
     AttachmentKind.CSV: "CSV",
     AttachmentKind.PDF: "text of a PDF",
+    AttachmentKind.PICTURE: "picture",
 }
 
 
@@ -23,12 +24,14 @@ def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
 
 
 def framed(attachment: Attachment) -> str:
-    """Give an attachment as the model reads it.
+    """Give an attachment as a model reads it that sees no pictures.
 
     The fence is one backtick longer than the longest run of them in the text (CommonMark 0.31, fenced code blocks: a
     closing fence is at least as long as the opening one), so that no line of the text can end it.
     """
     name = shown_name(attachment.name).replace("`", "'")
+    if attachment.picture is not None or attachment.kind is AttachmentKind.PICTURE:
+        return f"Attached picture, which you cannot see: {name}"
     return f"Attached file: {name} ({KIND_WORDS[attachment.kind]})\n\n{fenced(attachment)}"
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from app.domain.attachments import StoredPicture
 from app.domain.framing import with_attachments
 from app.domain.messages import MessageState, MessageView
 from app.domain.settings.table import COMPLETES
@@ -18,17 +19,25 @@ from engine.records import (
     Message,
     Mode,
     Overflow,
+    Picture,
     SamplingParams,
     ToolCall,
 )
 
+Decode = Callable[[StoredPicture], Picture]  # for a model that sees
+
 
 def chat_request(
-    settings: Settings, views: Iterable[MessageView], mode: Mode, depth: int | None, request_id: int
+    settings: Settings,
+    views: Iterable[MessageView],
+    mode: Mode,
+    depth: int | None,
+    request_id: int,
+    decode: Decode | None = None,
 ) -> ChatRequest:
-    """Ask for the answer to the last question among ``views``."""
+    """Ask for the answer to the last question among ``views``; ``decode`` is there where the model sees pictures."""
     return ChatRequest(
-        messages=prompt_messages(settings.text("system_prompt"), views),
+        messages=prompt_messages(settings.text("system_prompt"), views, decode),
         mode=mode,
         depth=depth,
         sampling=sampling_params(settings),
@@ -57,13 +66,15 @@ def sampling_params(settings: Settings) -> SamplingParams:
     )
 
 
-def prompt_messages(system_prompt: str, views: Iterable[MessageView]) -> tuple[Message, ...]:
+def prompt_messages(
+    system_prompt: str, views: Iterable[MessageView], decode: Decode | None = None
+) -> tuple[Message, ...]:
     """Give the conversation as the model should see it: a system prompt if there is one, then `prompt_parts`."""
     system = (Message("system", system_prompt),) if system_prompt.strip() else ()
-    return (*system, *(message for message, _ in prompt_parts(views)))
+    return (*system, *(message for message, _ in prompt_parts(views, decode)))
 
 
-def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
+def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> list[tuple[Message, int]]:
     """Give question and answer in turns, a question or a result last, each with the id of the last view that is in it.
 
     Calls of tools are their answer's, each result is a message of its own.
@@ -80,24 +91,40 @@ def prompt_parts(views: Iterable[MessageView]) -> list[tuple[Message, int]]:
             _add_call(parts, view, view.call, after_silence=is_silent)
             is_silent = False
             continue
-        words = without_thinking(view.text) if view.role == "assistant" else view.text
-        content = with_attachments(words, view.attachments)
-        is_silent = not content and view.role == "assistant"
-        if not content or view.state is MessageState.STREAMING:
+        message = _message(view, decode)
+        is_empty = not (message.content or message.pictures)
+        is_silent = is_empty and view.role == "assistant"
+        if is_empty or view.state is MessageState.STREAMING:
             continue
         last = parts[-1][0] if parts else None
         if last is None or last.role != view.role:
-            parts.append((Message(view.role, content), view.id))
-        elif view.role == "user":
-            questions = (*(last.questions or (last.content,)), content)
-            parts[-1] = (Message("user", JOINT.join(questions), questions), view.id)
+            parts.append((message, view.id))
         else:
-            parts[-1] = (Message(view.role, content), view.id)
+            parts[-1] = (_joined(last, message) if view.role == "user" else message, view.id)
     while parts and parts[-1][0].role not in ("user", "tool"):
         parts.pop()
     while parts and parts[0][0].role != "user":
         parts.pop(0)
     return parts
+
+
+def _message(view: MessageView, decode: Decode | None) -> Message:
+    """One message: pictures first, where the model sees, then files, then words."""
+    words = without_thinking(view.text) if view.role == "assistant" else view.text
+    if decode is None:
+        return Message(view.role, with_attachments(words, view.attachments))
+    files = (each for each in view.attachments if each.picture is None)
+    pictures = tuple((0, decode(each.picture)) for each in view.attachments if each.picture is not None)
+    return Message(view.role, with_attachments(words, files), pictures=pictures)
+
+
+def _joined(first: Message, second: Message) -> Message:
+    """Two questions as one."""
+    questions = (*(first.questions or (first.content,)), second.content)
+    content = JOINT.join(questions)
+    begin = len(content) - len(second.content)
+    pictures = (*first.pictures, *((begin + place, picture) for place, picture in second.pictures))
+    return Message("user", content, questions, pictures=pictures)
 
 
 def _add_call(parts: list[tuple[Message, int]], view: MessageView, call: StoredCall, *, after_silence: bool) -> None:

@@ -111,8 +111,8 @@
         <translation>Alle Dateien</translation>
     </message>
     <message>
-        <source>Text, code, tables and PDF</source>
-        <translation>Text, Code, Tabellen und PDF</translation>
+        <source>Text, code, tables, PDF and pictures</source>
+        <translation>Text, Code, Tabellen, PDF und Bilder</translation>
     </message>
 </context>
 <context>
@@ -152,6 +152,10 @@
 <context>
     <name>Attachments</name>
     <message>
+        <source>Pasted picture</source>
+        <translation>Eingefügtes Bild</translation>
+    </message>
+    <message>
         <source>counting tokens</source>
         <translation>Token werden gezählt</translation>
     </message>
@@ -162,6 +166,10 @@
     <message>
         <source>reading</source>
         <translation>wird gelesen</translation>
+    </message>
+    <message>
+        <source>this model cannot see it</source>
+        <translation>dieses Modell kann es nicht sehen</translation>
     </message>
     <message>
         <source>Pasted text</source>
@@ -186,6 +194,10 @@
     <message>
         <source>PDF</source>
         <translation>PDF</translation>
+    </message>
+    <message>
+        <source>Picture</source>
+        <translation>Bild</translation>
     </message>
     <message numerus="yes">
         <source>{count} tokens</source>
@@ -791,10 +803,6 @@
     <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
-    </message>
-    <message>
-        <source>Paceline cannot give a model images yet, even one that could see them. Text and PDF files work.</source>
-        <translation>Paceline kann einem Modell noch keine Bilder geben, auch keinem, das sie sehen könnte. Text- und PDF-Dateien gehen.</translation>
     </message>
 </context>
 <context>
@@ -3072,8 +3080,8 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie ein anderes Entwurfsmodell, oder machen Sie ohne weiter.</translation>
     </message>
     <message>
-        <source>{name} can also read pictures; this version gives it text only.</source>
-        <translation>{name} kann auch Bilder lesen; diese Version gibt ihm nur Text.</translation>
+        <source>{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it again.</source>
+        <translation>{name} kann auch Bilder lesen, mit seiner Zusatzdatei (mmproj) im selben Ordner. Legen Sie sie dazu und laden Sie es neu.</translation>
     </message>
     <message>
         <source>{name} came without a chat template. A new chat offers to have it continue your texts instead.</source>
@@ -3665,6 +3673,33 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
             <numerusform>und %n weiteres Token</numerusform>
             <numerusform>und %n weitere Token</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>PictureViewer</name>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Save as…</source>
+        <translation>Speichern unter …</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Save the picture</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>It could not be saved: {reason}.</source>
+        <translation>Es konnte nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>Not saved</source>
+        <translation>Nicht gespeichert</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.records import JOINT, Message
+from engine.records import JOINT, Message, Picture
 
 _PARTS = 4  # the context is given up in so many parts
 
@@ -88,5 +88,19 @@ def _without(messages: Sequence[Message], removed: set[_Place]) -> TrimmedMessag
         asked = messages[i].questions
         front = messages[i].content.removesuffix(JOINT.join(asked))  # a summary may stand before them
         rest = tuple(question for k, question in enumerate(asked) if (i, k) not in removed)
-        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest)
+        pictures = _pictures_of(messages[i], len(front), [(i, k) not in removed for k in range(len(asked))])
+        result[i] = replace(messages[i], content=front + JOINT.join(rest), questions=rest, pictures=pictures)
     return TrimmedMessages(tuple(result), len(removed))
+
+
+def _pictures_of(message: Message, begin: int, stays: Sequence[bool]) -> tuple[tuple[int, Picture], ...]:
+    """The pictures of a message of which some questions stay, each in its place; the first begins at ``begin``."""
+    found = [(place, picture) for place, picture in message.pictures if place < begin]
+    at = to = begin
+    for question, is_kept in zip(message.questions, stays, strict=True):
+        end = at + len(question) + len(JOINT)
+        if is_kept:
+            found += [(place - at + to, picture) for place, picture in message.pictures if at <= place < end]
+            to += end - at
+        at = end
+    return tuple(found)

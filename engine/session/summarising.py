@@ -55,7 +55,10 @@ def with_summary(messages: Sequence[Message], num_messages: int, summary: str) -
     first = 1 if messages and messages[0].role == "system" else 0
     question = messages[first + num_messages]
     rest = messages[first + num_messages + 1 :]
-    return (*messages[:first], replace(question, content=in_front(summary, question.content)), *rest)
+    moved = len(in_front(summary, ""))
+    pictures = tuple((moved + place, picture) for place, picture in question.pictures)
+    question = replace(question, content=in_front(summary, question.content), pictures=pictures)
+    return (*messages[:first], question, *rest)
 
 
 @dataclass(frozen=True, slots=True)

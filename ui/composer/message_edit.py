@@ -6,10 +6,10 @@ import re
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QImage, QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
-from ui.text.language import mark, translate
+from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.exact_text import ExactTextEdit
 
@@ -20,9 +20,6 @@ HUGE_PASTE_CHARS = 200_000  # the box would take seconds to lay it out
 HUGE_LINE_CHARS = 20_000  # the same, of one line
 LONG_WORD_CHARS = 1_000  # Qt takes the square of its length to look for the end of a word
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD_CHARS}}}")
-PICTURES = mark(
-    "Composer", "Paceline cannot give a model images yet, even one that could see them. Text and PDF files work."
-)
 
 
 def fits_box(text: str) -> bool:
@@ -71,7 +68,7 @@ class MessageEdit(ExactTextEdit):
         files_pasted(list): paths of files from the clipboard.
         long_pasted(object): a cursor that has the long text selected which was pasted just now.
         huge_pasted(str): a text that is too long for the box; it was not put there.
-        picture_pasted: the clipboard holds a picture and nothing else, so nothing was put there.
+        picture_pasted(object): the `QImage` that the clipboard holds where it holds nothing else.
     """
 
     send = Signal()
@@ -79,7 +76,7 @@ class MessageEdit(ExactTextEdit):
     files_pasted = Signal(list)
     long_pasted = Signal(object)
     huge_pasted = Signal(str)
-    picture_pasted = Signal()
+    picture_pasted = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -118,7 +115,9 @@ class MessageEdit(ExactTextEdit):
         elif source.hasText():
             self._paste(source.text())
         elif source.hasImage():
-            self.picture_pasted.emit()
+            image = source.imageData()
+            if isinstance(image, QImage) and not image.isNull():
+                self.picture_pasted.emit(image)
 
     def _paste(self, text: str) -> None:
         if not fits_box(text):

@@ -102,7 +102,7 @@ def ask_attachment_files(parent: QWidget, take: Callable[[list[str]], object]) -
     dialog = QFileDialog(parent, translate("AttachmentDialog", "Attach files"))
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     everything = translate("AttachmentDialog", "All files")
-    usual = translate("AttachmentDialog", "Text, code, tables and PDF")
+    usual = translate("AttachmentDialog", "Text, code, tables, PDF and pictures")
     dialog.setNameFilters([f"{everything} (*)", f"{usual} ({ATTACHMENT_PATTERNS})"])
     dialog.filesSelected.connect(take)
     return open_dialog(dialog, "attach")

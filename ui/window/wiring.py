@@ -9,8 +9,7 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication
 
-from ui.composer.message_edit import PICTURES
-from ui.text.language import mark, translate
+from ui.text.language import mark
 from ui.transcript.marks.source_switch import SourceSwitch
 from ui.transcript.pass_keys import PassKeys
 from ui.transcript.text_caret import TextCaret
@@ -78,7 +77,6 @@ def _connect_conversation(window: MainWindow) -> None:
     composer.depth_chosen.connect(window.depth_changed)
     composer.find_draft.connect(window.models.find_draft)
     composer.text_changed.connect(window.draft_text_changed)
-    composer.edit.picture_pasted.connect(lambda: window.show_notice(translate("Composer", PICTURES)))
     window.transcript.regenerate_requested.connect(window.regenerate_requested)
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.find_draft.connect(window.models.find_draft)

@@ -99,7 +99,7 @@ class AnswerController:
     """The answer in the making, which goes on in the background when another conversation is opened."""
 
     def __init__(self, parts: Parts, conversations: ConversationController, models: ModelController) -> None:
-        self._models = models
+        self._models, self._parts = models, parts
         self._window = parts.window
         self._attempt = parts.attempt
         self._worker = parts.worker
@@ -246,7 +246,8 @@ class AnswerController:
         self._note_models(streaming)
         streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
         depth = self._conversations.depth
-        request = chat_request(self._conversations.settings, turn.history, mode, depth, streaming.request_id)
+        settings, decode = self._conversations.settings, self._parts.decode
+        request = chat_request(settings, turn.history, mode, depth, streaming.request_id, decode)
         if turn.answer.text:
             begun = Message("assistant", turn.answer.text)
             request = replace(request, messages=(*request.messages, begun))

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
+from PySide6.QtGui import QImage
 
 from app.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.controllers.chat.conversations import ConversationController
@@ -67,6 +68,7 @@ class AttachmentController(QObject):
         composer, window = self._window.composer, self._window
         composer.files_offered.connect(self.offer)
         composer.text_offered.connect(self.attach_text)
+        composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.show_text)
         window.transcript.attachment_opened.connect(self.show_text)
@@ -80,6 +82,11 @@ class AttachmentController(QObject):
     def attach_text(self, text: str) -> None:
         """Attach a pasted text."""
         self._request([(self._pasted_name(), None, text)])
+
+    def attach_picture(self, image: QImage) -> None:
+        """Attach a pasted picture."""
+        name = self._free_name(translate("Attachments", "Pasted picture"), "png")
+        self._request([(name, None, "")], picture=lambda: _png(image))
 
     def remove(self, attachment_id: int) -> None:
         """Let go of one; a file that is being read is not waited for."""
@@ -95,9 +102,13 @@ class AttachmentController(QObject):
         self._changed()
 
     def show_text(self, attachment_id: int) -> None:
-        """Show the text of an attachment, sent or not."""
+        """Show the text or the picture of an attachment, sent or not."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
-        if found is not None:
+        if found is not None and found.picture is not None:
+            from ui.composer.attachments.picture_viewer import PictureViewer  # noqa: PLC0415  (opened by a click)
+
+            PictureViewer(found, self._window).open()
+        elif found is not None:
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
             from ui.composer.attachments.reader import AttachmentReader as ReaderDialog  # noqa: PLC0415  (opened by a click)
 
@@ -129,11 +140,19 @@ class AttachmentController(QObject):
             counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
         )
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
-        notes = ["" if each.num_tokens is not None else note for each in shown]
+        notes = [self._of_picture if each.picture else "" if each.num_tokens is not None else note for each in shown]
         reading = [request for request in self._reading.values() if self._is_here(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [translate("Attachments", "reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
+
+    @property
+    def _of_picture(self) -> str:
+        """What is said of an attached picture: whether the loaded model sees it."""
+        target = self._window.engine_view.target
+        if target is None or target.sees:
+            return ""
+        return translate("Attachments", "this model cannot see it")
 
     def _is_here(self, request: ReadRequest) -> bool:
         return request.conversation_id == self._conversations.current_id
@@ -145,12 +164,18 @@ class AttachmentController(QObject):
         self.offer(paths, may_import=True)
         self._window.composer.setFocus()
 
-    def _request(self, files: Sequence[tuple[str, Path | None, str]], *, may_import: bool = False) -> None:
+    def _request(
+        self,
+        files: Sequence[tuple[str, Path | None, str]],
+        *,
+        may_import: bool = False,
+        picture: Callable[[], bytes] | None = None,
+    ) -> None:
         here = self._conversations.current_id
         room = MAX_ATTACHMENTS - len(self._attached) - sum(self._is_here(each) for each in self._reading.values())
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
-            request = ReadRequest(self._num_requests, here, name, path, text, may_import)
+            request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
             self._reading[request.key] = request
             self._reader.read(request)
         if len(files) > room:
@@ -159,10 +184,12 @@ class AttachmentController(QObject):
         self._show()
 
     def _pasted_name(self) -> str:
+        return self._free_name(translate("Attachments", "Pasted text"), "txt")
+
+    def _free_name(self, first: str, ending: str) -> str:
         reading = (request.name for request in self._reading.values() if self._is_here(request))
         taken = {*(each.name for each in self._attached), *reading}
-        first = translate("Attachments", "Pasted text")
-        names = (f"{first}{f' {number}' if number > 1 else ''}.txt" for number in itertools.count(1))
+        names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
     def _on_outcome(self, outcome: ReadOutcome) -> None:
@@ -174,7 +201,7 @@ class AttachmentController(QObject):
         if outcome.problem is not None:
             self._refused.append(outcome.problem)
             # What was pasted goes back to where it was; a longer text is in the clipboard still.
-            if request.path is None and fits_box(request.text):
+            if request.path is None and request.text and fits_box(request.text):
                 self._window.composer.edit.insertPlainText(request.text)
         elif outcome.is_export and request.path is not None:
             self._import(request.path)
@@ -201,6 +228,14 @@ class AttachmentController(QObject):
             )
         title = said("{num_files} files could not be attached", num_files=len(refused))
         self._window.show_problem(Problem(title, joined(sentences), refused[0].advice))
+
+
+def _png(image: QImage) -> bytes:
+    """A picture as a file, for the process that reads all pictures."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
 
 
 def _too_many(num_files: int) -> str:

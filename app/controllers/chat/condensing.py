@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.messages import MessageView
-from app.domain.requests import prompt_parts
+from app.domain.requests import Decode, prompt_parts
 from engine.records import Message
 from engine.session.summarising import with_summary
 
@@ -24,12 +24,14 @@ class CondensedMessages:
     summary: str = ""
 
 
-def condensed_messages(views: Sequence[MessageView], summaries: Mapping[int, str]) -> CondensedMessages:
+def condensed_messages(
+    views: Sequence[MessageView], summaries: Mapping[int, str], decode: Decode | None = None
+) -> CondensedMessages:
     """Put the latest summary on the path of ``views`` in the place of what it stands for.
 
     ``summaries`` may hold those of other branches: they end with messages that are not on this path.
     """
-    parts = prompt_parts(views)
+    parts = prompt_parts(views, decode)
     messages, ids = tuple(message for message, _ in parts), tuple(number for _, number in parts)
     for place in range(len(parts) - 2, -1, -1):
         if ids[place] in summaries and messages[place + 1].role == "user":

@@ -52,6 +52,7 @@ class ContextController:
     """Makes the meter of the header, and the lines of the transcript true."""
 
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+        self._parts = parts
         self._window = parts.window
         self._attempt = parts.attempt
         self._worker = parts.worker
@@ -107,7 +108,7 @@ class ContextController:
         """Put a stored summary in the place of what it stands for, and name the conversation."""
         conversation_id = turn.conversation_id
         stored = self._attempt(lambda: self._store.read(lambda db: summaries.of_conversation(db, conversation_id)))
-        short = condensed_messages(turn.history, stored or {})
+        short = condensed_messages(turn.history, stored or {}, self._parts.decode)
         num_before = len(condensed_messages(turn.history, {}).messages)
         first = 1 if request.messages and request.messages[0].role == "system" else 0
         messages = (*request.messages[:first], *short.messages, *request.messages[first + num_before :])

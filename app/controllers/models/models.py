@@ -276,8 +276,12 @@ class ModelController:
 
     def _say_of_target(self, target: ModelInfo) -> None:
         """What a person should know of a model before the first answer."""
-        if "pictures" in target.unused:
-            words = translate("ModelController", "{name} can also read pictures; this version gives it text only.")
+        if "pictures" in target.unused and not target.sees:
+            words = translate(
+                "ModelController",
+                "{name} can also read pictures, with its side file (mmproj) in the same folder. Add that, and load it "
+                "again.",
+            )
             self._window.show_notice(words.format(name=target.name))
         is_reported = self._window.pages.currentWidget() is self._window.empty  # there
         if not target.has_template and not is_reported:

@@ -8,15 +8,17 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from app.domain.attachments import Attachment, AttachmentKind
+from app.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.domain.messages import MessageView
 from app.storage.chats import index
 from app.storage.chats.writer import DatabaseAccess
 
 NEW_CHAT = 0  # the key of what is attached before there is a conversation
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_SHOWN = "id, name, kind, num_bytes, ''"
-_WHOLE = "id, name, kind, num_bytes, text"
+_COMMON = "attachments.id, name, kind, num_bytes, pictures.digest, pictures.width, pictures.height, pictures.thumbnail"
+_SHOWN = f"{_COMMON}, '', x''"
+_WHOLE = f"{_COMMON}, attachments.text, pictures.data"
+_FROM = "FROM attachments LEFT JOIN pictures ON pictures.digest = attachments.picture"
 
 
 class Attachments:
@@ -61,10 +63,17 @@ class Attachments:
 def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment) -> Attachment:
     """Add an attachment at the end of its owner's: ``message_id`` or ``unsent_of``."""
     sql = (
-        f"INSERT INTO attachments ({owner}, position, name, kind, num_bytes, text) "  # noqa: S608 (our words)
-        f"SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ? FROM attachments WHERE {owner} = ?"
+        f"INSERT INTO attachments ({owner}, position, name, kind, num_bytes, text, picture) "  # noqa: S608 (our words)
+        f"SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ? FROM attachments WHERE {owner} = ?"
     )
-    values = (key, attachment.name, attachment.kind.value, attachment.num_bytes, attachment.text, key)
+    picture = attachment.picture
+    if picture is not None:
+        kept = (picture.digest, picture.width, picture.height, picture.thumbnail, picture.data)
+        db.execute(
+            "INSERT OR IGNORE INTO pictures (digest, width, height, thumbnail, data) VALUES (?, ?, ?, ?, ?)", kept
+        )
+    digest = picture.digest if picture is not None else None
+    values = (key, attachment.name, attachment.kind.value, attachment.num_bytes, attachment.text, digest, key)
     number = int(db.execute(sql, values).lastrowid or 0)
     index.add_attachment(db, number)
     return replace(attachment, id=number)
@@ -119,17 +128,18 @@ def _owned(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator
     for begin in range(0, len(ids), _CHUNK):
         chunk = tuple(ids[begin : begin + _CHUNK])
         marks = ",".join("?" * len(chunk))
-        where = f"WHERE message_id IN ({marks}) ORDER BY message_id, position, id"
-        for owner, *row in db.execute(f"SELECT message_id, {columns} FROM attachments {where}", chunk):  # noqa: S608
+        where = f"WHERE message_id IN ({marks}) ORDER BY message_id, position, attachments.id"
+        for owner, *row in db.execute(f"SELECT message_id, {columns} {_FROM} {where}", chunk):
             yield owner, _attachment(row)
 
 
 def _select(db: sqlite3.Connection, columns: str, owner: str, key: Sequence[int]) -> Iterator[Attachment]:
-    sql = f"SELECT {columns} FROM attachments WHERE {owner} = ? ORDER BY position, id"  # noqa: S608 (our words)
+    sql = f"SELECT {columns} {_FROM} WHERE attachments.{owner} = ? ORDER BY position, attachments.id"
     return map(_attachment, db.execute(sql, tuple(key)))
 
 
 def _attachment(row: Sequence[Any]) -> Attachment:
-    number, name, kind, num_bytes, text = row
+    number, name, kind, num_bytes, digest, width, height, thumbnail, text, data = row
     known = AttachmentKind(kind) if kind in set(AttachmentKind) else AttachmentKind.TEXT
-    return Attachment(number, name, known, num_bytes, text)
+    picture = StoredPicture(digest, width, height, thumbnail, data) if digest is not None else None
+    return Attachment(number, name, known, num_bytes, text, picture=picture)

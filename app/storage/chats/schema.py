@@ -205,6 +205,25 @@ _VERSION_8: Migration = (
     "ALTER TABLE messages ADD COLUMN call_status TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX messages_open_calls ON messages (call_status) WHERE call_status IN ('waiting', 'running')",
 )
+# Pictures, once for each content: they go with the last attachment that is one.
+_VERSION_9: Migration = (
+    """
+    CREATE TABLE pictures (
+        digest TEXT PRIMARY KEY,
+        width INTEGER NOT NULL,
+        height INTEGER NOT NULL,
+        thumbnail BLOB NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+    "ALTER TABLE attachments ADD COLUMN picture TEXT",
+    "CREATE INDEX attachments_by_picture ON attachments (picture) WHERE picture IS NOT NULL",
+    """
+    CREATE TRIGGER pictures_unused AFTER DELETE ON attachments WHEN old.picture IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM attachments WHERE picture = old.picture)
+    BEGIN DELETE FROM pictures WHERE digest = old.picture; END
+    """,
+)
 MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -216,4 +235,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _VERSION_6,
     _VERSION_7,
     _VERSION_8,
+    _VERSION_9,
 )

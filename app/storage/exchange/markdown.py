@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.domain.attachments import Attachment
+from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.framing import framed
 from app.domain.thinking import split_thinking
@@ -157,7 +157,8 @@ def _called(message: PortableMessage) -> str:
 def _file_part(attachment: Attachment) -> Part:
     fields = {"file": attachment.name, "kind": attachment.kind.value, "num_bytes": attachment.num_bytes}
     cut = {} if not attachment.text or attachment.text.endswith("\n") else {"no_line_end": True}
-    return Part({**fields, **cut}, framed(attachment))
+    is_picture = attachment.kind is AttachmentKind.PICTURE
+    return Part({**fields, **cut}, f"*Picture: {attachment.name}*" if is_picture else framed(attachment))
 
 
 # ---- in -------------------------------------------------------------------------------------------------------------

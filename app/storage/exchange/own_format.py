@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from app.domain.attachment_errors import FileUnreadableError
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
@@ -33,7 +36,10 @@ from app.storage.exchange.records import (
     clean_text,
     clean_title,
 )
+from app.storage.pictures import picture_attachment
 from engine.records import Mode, RunStats, TokenSpan
+
+log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "paceline-chats", 1
 _ROLES = ("user", "assistant", "tool")
@@ -112,8 +118,9 @@ def _message_to_data(message: PortableMessage) -> dict[str, Any]:
 
 
 def _attachment_to_data(attachment: Attachment) -> dict[str, Any]:
-    kind, num_bytes = attachment.kind.value, attachment.num_bytes
-    return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text}
+    kind, num_bytes, picture = attachment.kind.value, attachment.num_bytes, attachment.picture
+    encoded = {} if picture is None else {"picture": base64.b64encode(picture.data).decode("ascii")}
+    return {"name": attachment.name, "kind": kind, "num_bytes": num_bytes, "text": attachment.text, **encoded}
 
 
 def _chat_from_data(data: Mapping[str, Any]) -> PortableChat:
@@ -211,7 +218,7 @@ def _attachments(data: object) -> tuple[Attachment, ...]:
 
 
 def to_attachment(data: Mapping[str, Any]) -> Attachment:
-    """Read an attachment: name, kind, size and text; what cannot be is left out.
+    """Read an attachment: name, kind, size and text, or its picture; what cannot be is left out.
 
     Raises:
         ChatsImportError: its text is longer than any message.
@@ -219,7 +226,13 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
     num_bytes = raw if isinstance(raw, int) and _is_count(raw) else 0
-    return Attachment(0, clean_title(data.get("name")) or "file", kind, num_bytes, clean_text(data.get("text")))
+    name, encoded = clean_title(data.get("name")) or "file", data.get("picture")
+    if kind is AttachmentKind.PICTURE and isinstance(encoded, str):
+        try:
+            return picture_attachment(name, base64.b64decode(encoded, validate=True))
+        except (ValueError, FileUnreadableError) as error:
+            log.warning("a picture of an import is left out: %s", type(error).__name__)
+    return Attachment(0, name, kind, num_bytes, clean_text(data.get("text")))
 
 
 def _stats(data: object) -> RunStats | None:

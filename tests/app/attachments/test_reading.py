@@ -92,7 +92,7 @@ def refusal(path: Path) -> AttachmentError:
         (b" \n\t\n", NoTextError, "is empty"),
         (b"abc\0def", NotTextError, "NUL"),
         (bytes(range(1, 32)) * 90, NotTextError, "binary"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, NotTextError, "a picture"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, FileUnreadableError, "no PNG, JPEG, WebP or GIF picture"),
         (b"PK\x03\x04" + b"x" * 50, NotTextError, "office document"),
         (b"\xff\xfea", NotTextError, "begins like UTF-16"),
     ],

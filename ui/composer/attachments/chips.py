@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.attachments import Attachment, AttachmentKind
@@ -17,12 +17,14 @@ from ui.widgets.icon_button import IconButton
 
 NAME_PX = 180
 SPACING_PX = 8
+SMALL_PX, LARGE_PX = 40, 140  # heights of thumbnails: above the composer, and in a message
 ICONS = {
     AttachmentKind.TEXT: "file-text",
     AttachmentKind.CODE: "file-code",
     AttachmentKind.MARKDOWN: "file-text",
     AttachmentKind.CSV: "file-spreadsheet",
     AttachmentKind.PDF: "file-type",
+    AttachmentKind.PICTURE: "image",
 }
 KINDS = {
     AttachmentKind.TEXT: mark("Attachments", "Text"),
@@ -30,18 +32,32 @@ KINDS = {
     AttachmentKind.MARKDOWN: mark("Attachments", "Markdown"),
     AttachmentKind.CSV: mark("Attachments", "CSV"),
     AttachmentKind.PDF: mark("Attachments", "PDF"),
+    AttachmentKind.PICTURE: mark("Attachments", "Picture"),
 }
 
 
 def facts(attachment: Attachment) -> str:
-    """Kind, size and tokens in a line: ``Markdown · 1.2 kB · 310 tokens``."""
+    """Kind, size and tokens in a line: ``Markdown · 1.2 kB · 310 tokens``; of a picture its size in pixels."""
     parts = [translate("Attachments", KINDS[attachment.kind])]
+    if attachment.picture is not None:
+        parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
     if attachment.num_bytes:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
     number = attachment.num_tokens
     if number is not None:
         parts.append(translate("Attachments", "{count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
+
+
+def _thumbnail(attachment: Attachment, most_px: int, ratio: float) -> QPixmap | None:
+    """A picture made small enough for a chip; None for other files."""
+    pixmap = QPixmap()
+    if attachment.picture is None or not pixmap.loadFromData(attachment.picture.thumbnail):
+        return None
+    room = QSize(round(most_px * 1.6 * ratio), round(most_px * ratio)).boundedTo(pixmap.size())
+    scaled = pixmap.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+    scaled.setDevicePixelRatio(ratio)
+    return scaled
 
 
 class AttachmentChip(QPushButton):
@@ -63,6 +79,7 @@ class AttachmentChip(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._icon = QLabel()
+        self._thumbnail = _thumbnail(attachment, SMALL_PX if removable else LARGE_PX, self.devicePixelRatioF())
         self.name = QLabel()
         self.name.setTextFormat(Qt.TextFormat.PlainText)
         self.facts = QLabel(" · ".join(part for part in (facts(attachment), note) if part))
@@ -99,7 +116,8 @@ class AttachmentChip(QPushButton):
 
     def _recolor(self) -> None:
         color = self._theme.tokens.text_muted
-        self._icon.setPixmap(self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF()))
+        icon = self._theme.pixmap(ICONS[self.attachment.kind], color, 18, self.devicePixelRatioF())
+        self._icon.setPixmap(self._thumbnail or icon)
         metrics = QFontMetrics(self._theme.font())
         self.name.setText(cut(self.attachment.name, metrics, NAME_PX, Qt.TextElideMode.ElideMiddle))
         self.updateGeometry()

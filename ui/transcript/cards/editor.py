@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.domain.attachments import Attachment
 from ui.composer.attachments.chips import AttachmentRows
-from ui.composer.message_edit import PICTURES, fits_box, height_of, local_paths, wrap_for
+from ui.composer.message_edit import fits_box, height_of, local_paths, wrap_for
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
 from ui.widgets.exact_text import ExactTextEdit
@@ -97,7 +97,7 @@ class _Text(ExactTextEdit):
             else:
                 self.refused.emit(translate("MessageEditor", TOO_LONG))
         elif source.hasImage():
-            self.refused.emit(translate("Composer", PICTURES))
+            self.refused.emit(translate("MessageEditor", NO_FILES))
 
 
 class MessageEditor(QFrame):
