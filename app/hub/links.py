@@ -51,14 +51,10 @@ _HEADERS = {"Accept-Encoding": "identity"}  # the bytes as they are: their numbe
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a link leads right now. ``hosts``: who was asked, in order.
-
-    ``resumes``: parts of the file can be asked for, and the server names its version, so that a download can go on.
-    """
+    """Where a link leads right now. ``hosts``: who was asked, in order."""
 
     location: RemoteLocation
     hosts: tuple[str, ...]
-    resumes: bool
 
 
 def check_link(address: str) -> str:
@@ -174,7 +170,7 @@ class LinkSource:
             validator = _strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
             location = RemoteLocation(repo_id, path, str(answer.url), etag, size)
-            return Located(location, hosts, answer.status_code == 206 and bool(_strong_etag(headers)))
+            return Located(location, hosts)
 
     @contextmanager
     def open(

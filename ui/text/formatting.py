@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 
 from PySide6.QtCore import QLocale
 from PySide6.QtGui import Qt as GuiQt
 
 from engine.records import RunStats
-from ui.text.engine_words import drafting_reason
 from ui.text.language import locale, mark, translate
 from ui.text.mode_words import mode_word
 from ui.text.nothing_drafted import figure_words, help_words
+from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 
 UNKNOWN = "-"
@@ -35,6 +37,15 @@ _PARAMETER_UNITS = (
     mark("Figures", "{number} B parameters"),
     mark("Figures", "{number} T parameters"),
 )
+
+
+# The English beginnings, which every decision has, also one that was stored as plain text.
+_OF_DRAFTING = re.compile(r"(token \d+: )?(draft|n-gram on|text lookup|plain decoding)")
+
+
+def drafting_reason(decisions: Sequence[str]) -> str:
+    """The newest of an answer's decisions that is about drafting, in the user's language; empty where none is."""
+    return in_language(next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), ""))
 
 
 def mode_label(mode: str) -> str:
