@@ -277,7 +277,7 @@ class LoadRequest:
     draft_cache_type: CacheType = CacheType.F16
     placement: Placement = ANYWHERE  # of the target
     draft_devices: tuple[str, ...] = ()  # as in `Placement`; none named: where it is measured to be faster
-    mmproj: str | None = None  # the side file that lets the target see pictures
+    mmproj: str | None = None  # the side file that lets the target see pictures; "": one that lies beside it
 
 
 @dataclass(frozen=True, slots=True)

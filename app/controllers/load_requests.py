@@ -32,6 +32,7 @@ def load_request(settings: Settings, paths: Paths) -> LoadRequest:
         draft_cache_type=CacheType(settings.text("draft_cache_type")),
         placement=asked_placement(settings),
         draft_devices=device_names(settings.text("draft_device")),
+        mmproj=None if is_remote(target) else "",
     )
 
 

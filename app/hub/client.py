@@ -80,6 +80,45 @@ class ByteStream:
                 logging.getLogger(__name__).debug("nothing to abort: %s", error)
 
 
+class Connections:
+    """An HTTP client that is opened when it is first used. Safe to use from several threads.
+
+    ``unreachable`` is raised where it cannot be used.
+    """
+
+    def __init__(self, timeout_s: float, unreachable: type[HubUnreachableError]) -> None:
+        self._timeout_s, self._unreachable = timeout_s, unreachable
+        self._client: httpx.Client | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def client(self) -> httpx.Client:
+        """The client.
+
+        Raises:
+            HubUnreachableError: it was closed, or the proxy makes no sense.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise self._unreachable(said("The connections were closed."))
+            if self._client is None:
+                try:
+                    self._client = http_client(self._timeout_s)
+                except (ImportError, ValueError) as error:
+                    message = said("The proxy that this system names cannot be used.")
+                    advice = said("Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.")
+                    raise self._unreachable(message, advice) from error
+            return self._client
+
+    def close(self) -> None:
+        """Close it; whoever asks later, on another thread, opens none that nobody would close."""
+        with self._lock:
+            self._is_closed = True
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+
 class HubClient:
     """One hub: the real one, or the mirror that HF_ENDPOINT names. Safe to use from several threads."""
 
@@ -91,9 +130,7 @@ class HubClient:
         """
         self.endpoint = endpoint.rstrip("/") or find_endpoint()
         self.tokens = tokens or TokenStore(host_of(self.endpoint))
-        self._timeout_s = timeout_s
-        self._session: httpx.Client | None = None
-        self._is_closed = False
+        self._connections = Connections(timeout_s, HubUnreachableError)
         self._lock = threading.Lock()
         self._token: str | None = None  # None: the keyring was not asked yet
 
@@ -186,12 +223,8 @@ class HubClient:
             self._token = None
 
     def close(self) -> None:
-        """Close the connections; whoever asks later, on another thread, opens none that nobody would close."""
-        with self._lock:
-            self._is_closed = True
-            session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        """Close the connections; none is opened later."""
+        self._connections.close()
 
     # ---- requests ------------------------------------------------------------------------------------------------
 
@@ -232,8 +265,8 @@ class HubClient:
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
             with _connection_errors():
-                request = self._sender().build_request(method, url, headers=self._headers(headers, token))
-                answer = self._sender().send(request, stream=True, follow_redirects=False)
+                request = self._connections.client().build_request(method, url, headers=self._headers(headers, token))
+                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
                 error = refusals.of_status(answer.status_code, answer.headers, what, own=own, had_token=bool(token))
                 if error is None:
@@ -262,18 +295,6 @@ class HubClient:
             **headers,
             **({"Authorization": f"Bearer {token}"} if token else {}),
         }
-
-    def _sender(self) -> httpx.Client:
-        with self._lock:
-            if self._is_closed:
-                raise HubUnreachableError("The connections were closed.")
-            if self._session is None:
-                try:
-                    self._session = http_client(self._timeout_s)
-                except (ImportError, ValueError) as error:
-                    message = "The proxy that this system names cannot be used."
-                    raise HubUnreachableError(message, "Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.") from error
-            return self._session
 
 
 def http_library() -> Any:  # noqa: ANN401 (a module)

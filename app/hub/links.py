@@ -12,7 +12,6 @@ import binascii
 import hashlib
 import ipaddress
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import app
 from app.domain.engines import is_this_machine
 from app.hub.addresses import content_range, is_plain, origin
-from app.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, http_client, http_library
+from app.hub.client import MAX_REDIRECTS, REDIRECTS, TIMEOUT_S, ByteStream, Connections, http_library
 from app.hub.errors import (
     HubAnswerError,
     HubRangeError,
@@ -39,7 +38,6 @@ from app.hub.refusals import MAX_SIZE_BYTES, MAX_WAIT_S
 from engine.sentences import said
 
 # Of the HTTP library, which `app.hub.client` alone imports.
-Client: TypeAlias = Any
 Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
@@ -51,14 +49,10 @@ _HEADERS = {"Accept-Encoding": "identity"}  # the bytes as they are: their numbe
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a link leads right now. ``hosts``: who was asked, in order.
-
-    ``resumes``: parts of the file can be asked for, and the server names its version, so that a download can go on.
-    """
+    """Where a link leads right now. ``hosts``: who was asked, in order."""
 
     location: RemoteLocation
     hosts: tuple[str, ...]
-    resumes: bool
 
 
 def check_link(address: str) -> str:
@@ -136,10 +130,7 @@ class LinkSource:
         """
         self.address = check_link(address)
         self._name = file_name(self.address)
-        self._timeout_s = timeout_s
-        self._session: Any = None
-        self._is_closed = False
-        self._lock = threading.Lock()
+        self._connections = Connections(timeout_s, LinkUnreachableError)
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
         """Ask where a file lies now and how long it is: for its first byte, as not every link can be asked by HEAD.
@@ -174,7 +165,7 @@ class LinkSource:
             validator = _strong_etag(headers) or headers.get("Last-Modified", "")
             etag = sha256 or f"{validator}|{size}"
             location = RemoteLocation(repo_id, path, str(answer.url), etag, size)
-            return Located(location, hosts, answer.status_code == 206 and bool(_strong_etag(headers)))
+            return Located(location, hosts)
 
     @contextmanager
     def open(
@@ -197,12 +188,8 @@ class LinkSource:
             yield _stream(answer, start, location.size_bytes, hosts[-1])
 
     def close(self) -> None:
-        """Close the connections; whoever asks later, on another thread, opens none that nobody would close."""
-        with self._lock:
-            self._is_closed = True
-            session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        """Close the connections; none is opened later."""
+        self._connections.close()
 
     # ---- requests ------------------------------------------------------------------------------------------------
 
@@ -217,9 +204,9 @@ class LinkSource:
         agent = {"User-Agent": f"paceline/{app.__version__}"}
         for _ in range(MAX_REDIRECTS):
             with _connection_errors(hosts[-1]):
-                self._sender().cookies.clear()  # none is given back, not to the same host either
-                request = self._sender().build_request("GET", url, headers={**agent, **headers})
-                answer = self._sender().send(request, stream=True, follow_redirects=False)
+                self._connections.client().cookies.clear()  # none is given back, not to the same host either
+                request = self._connections.client().build_request("GET", url, headers={**agent, **headers})
+                answer = self._connections.client().send(request, stream=True, follow_redirects=False)
             try:
                 if answer.status_code not in REDIRECTS:
                     _check_status(answer, hosts[-1])
@@ -231,20 +218,6 @@ class LinkSource:
             finally:
                 answer.close()
         raise LinkRefusedError(said("{host} redirects without end.", host=hosts[0]), "Check the link.")
-
-    def _sender(self) -> Client:
-        with self._lock:
-            if self._is_closed:
-                raise LinkUnreachableError("The connections were closed.")
-            if self._session is None:
-                try:
-                    self._session = http_client(self._timeout_s)
-                except (ImportError, ValueError) as error:
-                    raise LinkUnreachableError(
-                        "The proxy that this system names cannot be used.",
-                        "Correct HTTPS_PROXY, HTTP_PROXY and ALL_PROXY.",
-                    ) from error
-            return self._session
 
 
 def redirected(url: str, target: str) -> str:

@@ -115,11 +115,6 @@ class StateCache:
         """Free what is on the disk as well."""
         self._kept = {key: kept for key, kept in self._kept.items() if kept.dirty}
 
-    @property
-    def num_disk_bytes(self) -> int:
-        """What is on the disk."""
-        return self._files.num_bytes if self._files is not None else 0
-
     # ---- sequences ----------------------------------------------------------------------------------------------
 
     def attach(self, role: str, sequence: CachedSequence, identity: Callable[[], str]) -> None:

@@ -14,7 +14,7 @@ from enum import Enum, auto
 from itertools import accumulate
 
 from engine.fit.cache_size import CacheSetup, first, layer_cache_bytes, num_cached_layers, per_layer
-from engine.gguf.header import GgufHeader, TensorInfo
+from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens that are computed at once
@@ -28,7 +28,6 @@ _TOKEN_BYTES, _MERGE_BYTES = 170, 100
 _REPACKED = ("Q4_0", "Q4_K", "IQ4_NL")
 # As in llama.cpp's common.h, LLM_FFN_EXPS_REGEX; and so many layers are named one by one.
 _EXPERTS, _MOST_LAYERS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps", 1000
-_BLOCK = re.compile(r"blk\.(\d+)\.")
 
 
 Sizes = Counter[int | None]  # bytes by the number of a device; None is main memory
@@ -179,7 +178,7 @@ def _weights(header: GgufHeader, places: list[int | None], weights_bytes: int | 
     sizes: Sizes = Counter()
     in_layers: Sizes = Counter()  # the same without what is outside of layers
     for tensor in header.tensors:
-        match = _BLOCK.match(tensor.name)
+        match = BLOCK.match(tensor.name)
         is_layer = match is not None and int(match[1]) < num_layers
         if match is not None and not is_layer:  # heads, which are counted where they are loaded
             continue
@@ -198,8 +197,8 @@ def _of_all_parts(header: GgufHeader, places: list[int | None], layers_bytes: in
     """Bytes of all layers by device, where the header has only some: each layer is taken to be like these."""
     kinds: Counter[str] = Counter()
     for tensor in header.tensors:
-        if _BLOCK.match(tensor.name):
-            kinds[_BLOCK.sub("", tensor.name, count=1)] += tensor.num_bytes
+        if BLOCK.match(tensor.name):
+            kinds[BLOCK.sub("", tensor.name, count=1)] += tensor.num_bytes
     if not kinds:
         kinds["unknown"] = 1
     sizes: Sizes = Counter()
@@ -259,7 +258,7 @@ def _with_experts(header: GgufHeader, places: list[int | None], spread: Spread) 
     found = {
         spread.place_of(tensor.name, places[int(match[1])])
         for tensor in header.tensors
-        if "exps." in tensor.name and (match := _BLOCK.match(tensor.name)) and int(match[1]) < len(places) - 1
+        if "exps." in tensor.name and (match := BLOCK.match(tensor.name)) and int(match[1]) < len(places) - 1
     }
     return found or set(places)
 
@@ -268,7 +267,7 @@ def _largest_in_main(header: GgufHeader, places: list[int | None], spread: Sprea
     """Bytes of the largest tensor of a layer that main memory holds; 0 where it holds none."""
     sizes = [0]
     for tensor in header.tensors:
-        match = _BLOCK.match(tensor.name)
+        match = BLOCK.match(tensor.name)
         if match is not None and int(match[1]) < len(places) - 1:
             place = spread.place_of(tensor.name, places[int(match[1])])
             sizes.append(tensor.num_bytes if place is None else 0)

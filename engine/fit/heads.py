@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from engine.fit.cache_size import CacheSetup, first, head_layer_cache_bytes, layer_cache_bytes, per_layer
 from engine.fit.estimate import CPU_BATCH, GPU_BATCH, ModelMemory, Share, num_tokens, widest_layer
-from engine.gguf.head_files import EAGLE3, head_method, next_token_weights, num_next_token_layers
+from engine.gguf.head_files import EAGLE3, NUM_FEATURES, head_method, next_token_weights, num_next_token_layers
 from engine.gguf.header import GgufHeader
 
 HEAD_ROWS = 16  # of logits of the largest pass
 EAGLE3_BATCH = 32  # tokens that an EAGLE-3 head computes at once: it makes logits of all of them
 BATCH = 512  # tokens of the largest pass
 TAP_ROWS = 256 + BATCH  # rows of the target that are kept at most
-NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 _FLOAT, _MASK = 4, 2
 
 

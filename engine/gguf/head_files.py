@@ -6,14 +6,12 @@ in the target's own file or, without the others, in one beside it; an EAGLE-3 fi
 
 from __future__ import annotations
 
-import re
-
-from engine.gguf.header import GgufHeader, TensorInfo
+from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import said
 
 MTP, EAGLE3 = "MTP", "EAGLE-3"  # the methods, as people call them
+NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 EAGLE3_ARCHITECTURE = "eagle3"
-_BLOCK = re.compile(r"blk\.(\d+)\.")
 
 
 def num_next_token_layers(header: GgufHeader) -> int:
@@ -51,7 +49,7 @@ def next_token_tensors(header: GgufHeader) -> tuple[TensorInfo, ...]:
     first = (blocks if isinstance(blocks, int) else 0) - num_next_token_layers(header)
     if not num_next_token_layers(header):
         return ()
-    return tuple(one for one in header.tensors if (found := _BLOCK.match(one.name)) and int(found[1]) >= first)
+    return tuple(one for one in header.tensors if (found := BLOCK.match(one.name)) and int(found[1]) >= first)
 
 
 def next_token_weights(header: GgufHeader) -> tuple[int, int]:

@@ -7,6 +7,7 @@ a model is said by `engine.gguf.hyperparameters`.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from engine.sentences import said
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+BLOCK = re.compile(r"blk\.(\d+)\.")  # how the names of a layer's tensors begin
 MAX_ENTRIES = 65_536  # real files have 20 to 200
 MAX_TENSORS = 262_144  # the largest mixtures, before their experts were merged, had about 60,000
 MAX_KEY_BYTES = 65_535  # the format's own limit

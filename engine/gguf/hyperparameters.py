@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from engine.gguf.charsmap import check_charsmap
-from engine.gguf.header import ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
+from engine.gguf.header import BLOCK, ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
 from engine.gguf.rwkv_tokens import check_rwkv_tokens
@@ -48,7 +48,6 @@ _NEEDED = ("block_count", "context_length", "embedding_length")
 # Layers without attention have no heads; these entries belong to such layers.
 _RECURRENT_MARKS = (".ssm.", ".wkv.", ".shortconv.", ".linear_attention.")
 _ARCHITECTURE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
-_BLOCK = re.compile(r"blk\.(\d+)\.")
 _BYTE_TOKEN = re.compile(rb"<0x[0-9A-Fa-f]{2}>")
 _BYTE_TYPE = 6  # llama.cpp's LLAMA_TOKEN_TYPE_BYTE
 _TOKENS, _SCORES, _TYPES, _CHARSMAP = (
@@ -213,7 +212,7 @@ def _check_experts(header: GgufHeader) -> None:
 
 def _check_blocks(header: GgufHeader) -> None:
     """As many blocks as it claims; a file of a split model has only some, extra prediction layers may count or not."""
-    blocks = [int(match[1]) for tensor in header.tensors if (match := _BLOCK.match(tensor.name))]
+    blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
     if not blocks or _is_part(header):
         return
     (claimed, *_), found = _numbers(header.own("block_count"), "block_count"), max(blocks) + 1

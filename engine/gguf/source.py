@@ -79,11 +79,6 @@ class open_for_reading:  # noqa: N801  (used like open())
             ) from error
 
 
-def prefix_reader(prefix: bytes) -> ReadAt:
-    """Return a source that has only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
-    return lambda offset, num_bytes: prefix[offset : offset + num_bytes]
-
-
 class Cursor:
     """Walks over a source in chunks; never reads or promises more than the file or the limit has."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from engine.errors import DraftRefusedError
-from engine.gguf.head_files import EAGLE3, head_method, num_next_token_layers
+from engine.gguf.head_files import EAGLE3, NUM_FEATURES, head_method, num_next_token_layers
 from engine.gguf.header import GgufHeader, Value
 from engine.llama.hidden_rows import missing_for
 from engine.sentences import said
 
-NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 # Whose graphs keep the inputs of their layers (`t_layer_inp` in llama.cpp's src/models): asked for them, llama.cpp ends
 # the process for any other.
 KEEPS_LAYER_INPUTS = frozenset(

@@ -17,7 +17,7 @@ from engine.llama.context import N_BATCH
 from engine.loading.loading import LoadedModel, LoadOptions
 from engine.picture import Picture
 from engine.pictures.encoder import PictureEncoder
-from engine.pictures.side_file import check_side_file, num_at_once
+from engine.pictures.side_file import check_side_file, find_side_file, num_at_once
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.pictures import cannot_see
 from engine.records import ChatRequest, LoadRequest, ModelInfo
@@ -52,7 +52,10 @@ class Sight:
         self._close_opened()  # of a load that failed
         if request.mmproj is None:
             return options
-        side, target = Path(request.mmproj), Path(request.target)
+        target = Path(request.target)
+        side = Path(request.mmproj) if request.mmproj else find_side_file(target)
+        if side is None:
+            return options
         try:
             check_side_file(side, read_header(target))
             self.inspect(target, side, should_stop)

@@ -547,7 +547,13 @@ def probing_session(cache_dir: Path | None, sample: Path | None = None) -> Sessi
     # Imported on the engine's thread: llama.cpp and NumPy take longer than a window may to appear.
     from engine.sandbox.head_probe import head_inspector  # noqa: PLC0415
     from engine.sandbox.kernel_check import inspector  # noqa: PLC0415
+    from engine.sandbox.side_probe import side_inspector  # noqa: PLC0415
     from engine.session.session import Session  # noqa: PLC0415
 
     states = cache_dir / STATES if cache_dir is not None else None
-    return Session(inspector(cache_dir, sample), cache_dir, cache_dir, states, head_inspector(cache_dir))
+    inspect, inspect_head, inspect_side = (
+        inspector(cache_dir, sample),
+        head_inspector(cache_dir),
+        side_inspector(cache_dir),
+    )
+    return Session(inspect, cache_dir, cache_dir, states, inspect_head, inspect_side)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.gguf.header import parse_header
-from engine.gguf.source import prefix_reader
-from tests.engine.gguf_factory import F16, F32, GgufFile, Kind, Tensor, tiny_llama
+from tests.engine.gguf_factory import F16, F32, GgufFile, Kind, Tensor, prefix_reader, tiny_llama
 
 NUM_TOKENS = 263
 BIG = 2**32 - 1

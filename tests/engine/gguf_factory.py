@@ -13,6 +13,8 @@ import gguf
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.gguf.source import ReadAt
+
 
 class Kind(IntEnum):
     """GGUF's value types."""
@@ -198,3 +200,8 @@ def _pack(values: NDArray[np.float32], kind: int) -> bytes:
         return values.astype(np.float16).tobytes()
     packed: NDArray[np.uint8] = gguf.quantize(values, gguf.GGMLQuantizationType(kind))
     return packed.tobytes()
+
+
+def prefix_reader(prefix: bytes) -> ReadAt:
+    """Return a source that has only the first bytes of a file; parsing raises `MoreBytesNeededError` at its end."""
+    return lambda offset, num_bytes: prefix[offset : offset + num_bytes]

@@ -14,14 +14,12 @@ from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, label
 from ui.models.requests import ModelsRequests
-from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 from ui.widgets.elided_label import ElidedLabel
-
-_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 
 
 def draft_rows(rows: Sequence[DraftRow]) -> list[Choice]:
@@ -48,7 +46,7 @@ def _choice(row: DraftRow) -> Choice:
         lines=(second, row.reason) if row.reason else (second,),
         side=bytes_or_unknown(row.side.size_bytes),
         icon=MATCH_ICONS[row.match],
-        tone=_TONES.get(row.match, "muted"),
+        tone=MATCH_TONES.get(row.match, "muted"),
         spoken=translate("Words", MATCH_WORDS[row.match]),
     )
 

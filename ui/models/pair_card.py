@@ -11,7 +11,7 @@ from app.domain.models import Drafting, FitLevel, Match, PairSide, PairView, Pre
 from ui.models.fit_view import FitView
 from ui.models.parts import StatusMark, WrappingRow, button, empty_layout, label
 from ui.models.requests import ModelsRequests
-from ui.models.words import MATCH_ICONS, MATCH_WORDS, bytes_or_unknown
+from ui.models.words import MATCH_ICONS, MATCH_TONES, MATCH_WORDS, bytes_or_unknown
 from ui.text.formatting import as_written, size
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme
@@ -19,7 +19,6 @@ from ui.widgets.elided_label import ElidedLabel
 from ui.widgets.styling import rule
 
 ALONE = mark("PairCard", "Only the target is offered: it needs no draft model, and n-gram mode works with it.")
-_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 _PLACES = {Presence.HERE: mark("PairCard", "on this computer"), Presence.DOWNLOADING: mark("PairCard", "downloading")}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP = Qt.AlignmentFlag.AlignTop
@@ -108,7 +107,9 @@ class PairCard(QFrame):
             self.verdict.show_mark("info", translate("PairCard", "No draft: plain decoding and n-grams"), "muted")
         else:
             self.verdict.show_mark(
-                MATCH_ICONS[pair.match], translate("Words", MATCH_WORDS[pair.match]), _TONES.get(pair.match, "muted")
+                MATCH_ICONS[pair.match],
+                translate("Words", MATCH_WORDS[pair.match]),
+                MATCH_TONES.get(pair.match, "muted"),
             )
         self.words.setText(pair.match_words)
         self.words.setVisible(bool(pair.match_words))

@@ -14,13 +14,12 @@ from ui.models.columns import list_side, put_beside, verdict_side
 from ui.models.pair_card import PairCard
 from ui.models.parts import EmptyPagePlaceholder, button, empty_layout, label
 from ui.models.requests import ModelsRequests
-from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_WORDS, bytes_or_unknown
+from ui.models.words import DRAFTING_WORDS, FIT_ICONS, FIT_TONES, FIT_WORDS, bytes_or_unknown
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
-_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 _TOP = Qt.AlignmentFlag.AlignTop
 
 
@@ -57,7 +56,7 @@ def _choice(row: CatalogRow) -> Choice:
         if not row.pair.is_here
         else translate("RecommendedPage", "downloaded"),
         icon=FIT_ICONS[row.fit],
-        tone=_TONES.get(row.fit, "muted"),
+        tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]),
         wraps=True,
     )

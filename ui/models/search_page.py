@@ -15,7 +15,7 @@ from ui.models.columns import list_side, put_beside
 from ui.models.parts import EmptyPagePlaceholder, WrappingRow, button, label
 from ui.models.repo_pane import RepoPane
 from ui.models.requests import ModelsRequests
-from ui.models.words import FIT_ICONS, FIT_WORDS, compact, day
+from ui.models.words import FIT_ICONS, FIT_TONES, FIT_WORDS, compact, day
 from ui.text import clock
 from ui.text.language import mark, translate
 from ui.text.problem_words import explanation, in_words
@@ -29,7 +29,6 @@ SORTS = (
     ("name", mark("SearchPage", "Name")),
 )
 TYPING_MS = 450
-_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
 
 
 def result_row(row: RepoRow) -> Choice:
@@ -47,7 +46,7 @@ def result_row(row: RepoRow) -> Choice:
         lines=(row.author, " · ".join(piece for piece in second if piece)),
         side=translate("SearchPage", "Gated") if row.gated else "",
         icon=FIT_ICONS[row.fit] if known else "",
-        tone=_TONES.get(row.fit, "muted"),
+        tone=FIT_TONES.get(row.fit, "muted"),
         spoken=translate("Words", FIT_WORDS[row.fit]) if known else "",
     )
 

@@ -22,6 +22,8 @@ FIT_ICONS = {
     FitLevel.TOO_LARGE: "circle-x",
     FitLevel.UNKNOWN: "circle-question-mark",
 }
+FIT_TONES = {FitLevel.FITS: "good", FitLevel.TIGHT: "warn", FitLevel.TOO_LARGE: "bad"}
+MATCH_TONES = {Match.YES: "good", Match.TRANSLATED: "good", Match.NO: "bad"}
 KIND_WORDS = {
     FileKind.MODEL: mark("Words", "Model"),
     FileKind.DRAFT: mark("Words", "Draft model"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.domain.settings.layers import Layer, LayeredValue
-from ui.settings.mode_choice import ModeChoiceRow
-from ui.settings.rows import make_row
+from engine.records import Mode
+from ui.settings.rows import ChoiceRow, make_row
+from ui.text.formatting import hover
 from ui.text.language import mark, translate
+from ui.text.mode_words import mode_words, not_now
 from ui.widgets.styling import set_style_property
 
 PAUSE_MS = 300  # typing is one change, not one for each key
@@ -29,6 +31,25 @@ _HIDDEN: dict[Layer, str] = {
     Layer.CHAT: mark("ChatSettings", "overridden by this chat"),
     Layer.MODEL: mark("ChatSettings", "overridden by the model"),
 }
+
+
+class ModeChoiceRow(ChoiceRow):
+    """One of the modes, in a list where its cards would be too tall; their words stand beside it and on hover."""
+
+    def _show_reason(self) -> None:
+        self.help.setTextFormat(Qt.TextFormat.PlainText)  # a reason may quote what a file says
+        for place in range(self.combo.count()):
+            lines = self._lines(place)
+            self.combo.setItemData(place, hover("\n".join(lines)), Qt.ItemDataRole.ToolTipRole)
+            if place == self.combo.currentIndex():
+                self.help.setText("\n".join(lines))
+                self.combo.setAccessibleDescription(" ".join(lines))
+
+    def _lines(self, place: int) -> tuple[str, ...]:
+        value = str(self.combo.itemData(place))
+        lines = mode_words(Mode(value)).lines
+        reason = not_now(self._reasons.get(value, ""))
+        return (*lines, reason) if reason else lines
 
 
 class LayerRow(QWidget):

@@ -15,8 +15,7 @@ from ui.statistics.parts import AcceptedPart, SplitPart, large, line, source_cou
 from ui.statistics.plots import Part, Sparkline, StackedBar
 from ui.statistics.speed import SpeedPart
 from ui.statistics.words import ESTIMATED, MEASURED, MEMORY_KEYS, SOURCES, answer_texts, help_of, memory_texts, name_of
-from ui.text.answer_figures import nothing_drafted
-from ui.text.engine_words import drafting_reason
+from ui.text.answer_figures import drafting_reason, nothing_drafted
 from ui.text.formatting import UNKNOWN, hover
 from ui.text.language import translate
 from ui.text.problem_words import in_language

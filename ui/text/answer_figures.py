@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from app.domain.speed.verdict import Missing, SpeedVerdict, answer_verdict
 from engine.records import RunStats
-from ui.text.engine_words import drafting_reason
 from ui.text.formatting import UNKNOWN, count, duration, milliseconds, percent, speed, times_plain
 from ui.text.language import locale, mark, translate
 from ui.text.mode_words import mode_word
 from ui.text.nothing_drafted import figure_words, help_words
+from ui.text.problem_words import in_language
 from ui.text.setting_words import sentence
 
+# The English beginnings, which every decision has, also one that was stored as plain text.
+_OF_DRAFTING = re.compile(r"(token \d+: )?(draft|n-gram on|text lookup|plain decoding)")
 SHORT_PASS_MS = 5.0  # passes of plain decoding beside which a frame of the window is not small
 
 _MISSING = {
@@ -31,6 +36,11 @@ _MISSING = {
         "Not compared with plain decoding: no drafted token was accepted, so it was the computer that was faster.",
     ),
 }
+
+
+def drafting_reason(decisions: Sequence[str]) -> str:
+    """The newest of an answer's decisions that is about drafting, in the user's language; empty where none is."""
+    return in_language(next((each for each in reversed(decisions) if _OF_DRAFTING.match(each)), ""))
 
 
 def verdict_words(verdict: SpeedVerdict) -> str:

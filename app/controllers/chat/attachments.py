@@ -47,6 +47,7 @@ class AttachmentController(QObject):
     ) -> None:
         """``import_file`` takes in a file that holds chats."""
         super().__init__()
+        self._parts = parts
         self._window = parts.window
         self._store = parts.store
         self._attempt = parts.attempt
@@ -139,12 +140,16 @@ class AttachmentController(QObject):
         note = (
             counting if self.sums.can_count else translate("Attachments", "tokens are counted once a model is loaded")
         )
-        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._attached]
+        shown = [replace(each, text="", num_tokens=self._count_of(each)) for each in self._attached]
         notes = [self._of_picture if each.picture else "" if each.num_tokens is not None else note for each in shown]
         reading = [request for request in self._reading.values() if self._is_here(request)]
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [translate("Attachments", "reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
+
+    def _count_of(self, attachment: Attachment) -> int | None:
+        """Tokens of an attachment; how many places a picture takes is known once the model has read it."""
+        return None if attachment.picture and self._parts.decode is not None else self.sums.count_of(attachment.id)
 
     @property
     def _of_picture(self) -> str:

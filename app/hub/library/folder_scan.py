@@ -31,7 +31,6 @@ class FolderScan:
     offers: list[Offer] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     num_files: int = 0
-    num_folders: int = 0
     num_unreadable: int = 0
     is_complete: bool = False
 
@@ -87,7 +86,6 @@ def _files(scan: FolderScan) -> Iterator[Path | None]:
         except OSError:
             scan.num_unreadable += 1
             continue
-        scan.num_folders += 1
         yield None
         if ollama.is_store(folder):
             for model in ollama.models_in(folder):

@@ -72,11 +72,6 @@ def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -
     index.add_title(db, conversation_id)
 
 
-def set_mode(db: sqlite3.Connection, conversation_id: int, mode: Mode, depth: int | None) -> None:
-    """Remember the mode and depth that a conversation was last in."""
-    db.execute("UPDATE conversations SET mode = ?, depth = ? WHERE id = ?", (mode.value, depth, conversation_id))
-
-
 def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
     """Remove a conversation with all its messages and what is unsent of it."""
     index.forget_messages_of(db, conversation_id)

@@ -85,10 +85,6 @@ class ChatStore(ChatsFile):
         if good := one_line(title):
             self.write(lambda db: conversations.set_title(db, conversation_id, good))
 
-    def set_conversation_mode(self, conversation_id: int, mode: Mode, depth: int | None) -> None:
-        """Remember the mode and depth of a conversation."""
-        self.write(lambda db: conversations.set_mode(db, conversation_id, mode, depth))
-
     # ---- messages ---------------------------------------------------------------------------------------------------
 
     def messages(self, conversation_id: int) -> tuple[MessageView, ...]:

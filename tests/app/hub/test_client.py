@@ -325,4 +325,4 @@ def test_who_asks_after_the_end_opens_no_connection(hub: LoopbackHub, client: Hu
     with pytest.raises(HubUnreachableError, match="were closed"):
         client.search("pair")
     assert len(hub.requests) == num_before
-    assert client._session is None
+    assert client._connections._client is None

@@ -9,10 +9,10 @@ import pytest
 from engine.errors import NotEnoughMemoryError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import CacheShape, check_head_fit, estimate
-from engine.fit.heads import BATCH, EAGLE3_BATCH, HEAD_ROWS, NUM_FEATURES, TAP_ROWS, head_memory
+from engine.fit.heads import BATCH, EAGLE3_BATCH, HEAD_ROWS, TAP_ROWS, head_memory
 from engine.fit.table import ModelPlan, PairPlan, Room, fit_table
 from engine.gguf.header import read_header
-from engine.heads import compatibility, tap
+from engine.heads import tap
 from engine.heads.loading import open_head_file, open_own_heads
 from engine.llama import context, head_context
 from engine.loading.loading import LoadOptions, open_model
@@ -118,4 +118,3 @@ def test_a_quantized_cache_of_heads_is_smaller(tmp_path: Path) -> None:
 def test_the_figures_are_those_of_the_engine() -> None:
     assert (TAP_ROWS, BATCH) == (tap.CAPACITY, context.N_BATCH)
     assert (HEAD_ROWS, EAGLE3_BATCH) == (head_context.MAX_HEAD_ROWS, head_context.EAGLE3_UBATCH)
-    assert NUM_FEATURES == compatibility.NUM_FEATURES

@@ -16,9 +16,9 @@ import engine.gguf.header
 import engine.gguf.source
 from engine.errors import ModelHeaderError, ModelNotFoundError
 from engine.gguf.header import GgufHeader, parse_header, read_header, read_numbers, read_strings
-from engine.gguf.source import MoreBytesNeededError, prefix_reader
+from engine.gguf.source import MoreBytesNeededError
 from engine.gguf.value_types import BLOCK_SIZES
-from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, entry, string, tiny_llama
+from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, entry, prefix_reader, string, tiny_llama
 
 TINY = tiny_llama(n_ff=32)
 SHARED = Path(__file__).resolve().parents[4] / "shared"

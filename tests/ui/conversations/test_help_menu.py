@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer, SignalInstance
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from ui.conversations.help_menu import HelpButton
+from ui.conversations.sidebar import HelpButton
 from ui.window.main_window import MainWindow
 
 WORDS = ("Keyboard shortcuts", "Open the log folder", "Copy diagnostics", "Check for updates…", "About Paceline")

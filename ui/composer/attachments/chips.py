@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.attachments import Attachment, AttachmentKind
 from ui.text.formatting import as_written, count, size
@@ -90,9 +90,10 @@ class AttachmentChip(QPushButton):
         words.setSpacing(0)
         words.addWidget(self.name)
         words.addWidget(self.facts)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 5, 4 if removable else 12, 5)
-        row.setSpacing(8)
+        is_large = self._thumbnail is not None and not removable
+        row: QBoxLayout = QVBoxLayout(self) if is_large else QHBoxLayout(self)
+        row.setContentsMargins(10, 10 if is_large else 5, 4 if removable else 10 if is_large else 12, 5)
+        row.setSpacing(4 if is_large else 8)
         row.addWidget(self._icon)
         row.addLayout(words)
         for label in (self._icon, self.name, self.facts):

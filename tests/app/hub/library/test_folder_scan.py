@@ -56,7 +56,7 @@ def test_thousands_of_files_with_progress_and_a_stop(tmp_path: Path, monkeypatch
     monkeypatch.setattr(folder_scan, "REPORT_EVERY_S", 0.0)
     seen: list[int] = []
     scan = scan_folder(tmp_path, lambda told: seen.append(told.num_files))
-    assert (scan.num_files, scan.num_folders, len(scan.offers)) == (5001, 21, 1)
+    assert (scan.num_files, len(scan.offers)) == (5001, 1)
     assert len(seen) > 1000
     assert seen == sorted(seen)
     stopped = scan_folder(tmp_path, should_stop=lambda: len(seen) > 0)

@@ -129,12 +129,6 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.deletions.wipe([chat])
         self.model.pop(chat, None)
 
-    @rule(chat=chats, mode=st.sampled_from(Mode), depth=st.none() | st.integers(0, 9))
-    def change_mode(self, chat: int, mode: Mode, depth: int | None) -> None:
-        self.store.set_conversation_mode(chat, mode, depth)
-        if chat in self.model:
-            self.model[chat].mode, self.model[chat].depth = mode, depth
-
     @rule(target=growing, chat=chats, text=TEXT)
     def ask(self, chat: int, text: str) -> tuple[int, int]:
         turn = self.store.begin_turn(chat, text, Mode.OFF, None)

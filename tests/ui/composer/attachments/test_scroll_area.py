@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.attachments import Attachment, AttachmentKind
 from ui.composer.attachments.chips import AttachmentChip
-from ui.composer.attachments.scroll_area import AttachmentScrollArea
+from ui.composer.attachments.tray import AttachmentScrollArea
 from ui.window.main_window import MainWindow
 
 
