@@ -48,14 +48,7 @@ def read_chat(
         "LEFT JOIN folders ON folders.id = folder_id WHERE conversations.id = ?",
         (conversation_id,),
     ).fetchone()
-    sql = (
-        "SELECT id, parent_id, "
-        + MESSAGE_ROLE
-        + ", text, state, created_at, stats, spans, notice, cut, target, draft, "
-        "thinking_ms, call, call_status, shown_child FROM messages "
-        "WHERE conversation_id = ? AND (role <> 'system' OR call_status <> '') ORDER BY id"
-    )
-    found = db.execute(sql, (conversation_id,)).fetchall()
+    found = db.execute(_READ, (conversation_id,)).fetchall()
     return PortableChat(
         known.title,
         tuple(
