@@ -106,6 +106,7 @@ class Controller(QObject):
         self.races.on_changed = self._show_engine
         self.races.find_drafts = self._find_drafts
         self.races.find_targets = self._find_targets
+        self.answers.tools.on_changed = self._show_engine
         self.answers.blocked = lambda: self.races.is_racing
         self.attachments = AttachmentController(parts, self.conversations, self.transfer.import_file)
         self.library = LibraryController(parts, self.conversations, self.branches)

@@ -6112,6 +6112,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Richten Sie einen Schlüsselbund ein, etwa GNOME Keyring oder KWallet; Paceline schreibt keinen Schlüssel in eine Datei.</translation>
     </message>
     <message>
+        <source>A tool&apos;s result in this file does not say which call it answers.</source>
+        <translation>Das Ergebnis eines Werkzeugs in dieser Datei sagt nicht, zu welchem Aufruf es gehört.</translation>
+    </message>
+    <message>
         <source>The tool server is not available</source>
         <translation>Der Werkzeug-Server ist nicht verfügbar</translation>
     </message>
@@ -9697,6 +9701,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Wählen Sie eine andere Nummer, wenn ein Programm auf diesem Computer diese schon benutzt.</translation>
     </message>
     <message>
+        <source>Lets the model call tools. What could change or reveal something runs only after you allow it.</source>
+        <translation>Lässt das Modell Werkzeuge aufrufen. Was etwas ändern oder verraten könnte, läuft erst, wenn Sie es erlauben.</translation>
+    </message>
+    <message>
+        <source>Built-in tools</source>
+        <translation>Eingebaute Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Of current_time, calculate, read_attachment and search_chats, those that are offered.</source>
+        <translation>Von current_time, calculate, read_attachment und search_chats die, die angeboten werden.</translation>
+    </message>
+    <message>
         <source>Allowed without asking</source>
         <translation>Ohne Rückfrage erlaubt</translation>
     </message>
@@ -10893,6 +10909,144 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>Forget the token</source>
         <translation>Token vergessen</translation>
+    </message>
+</context>
+<context>
+    <name>ToolCard</name>
+    <message>
+        <source>Waiting for the call before it</source>
+        <translation>Wartet auf den Aufruf davor</translation>
+    </message>
+    <message>
+        <source>Waiting for you</source>
+        <translation>Wartet auf Sie</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>Läuft</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>Fertig</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Refused</source>
+        <translation>Abgelehnt</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Gestoppt</translation>
+    </message>
+    <message>
+        <source>Was not finished</source>
+        <translation>Wurde nicht beendet</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <translation>Einmal erlauben</translation>
+    </message>
+    <message>
+        <source>Allow in this chat</source>
+        <translation>In diesem Chat erlauben</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <translation>Immer erlauben</translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <translation>Ergebnis kopieren</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>{count} more characters were left out.</source>
+        <translation>{count} weitere Zeichen wurden weggelassen.</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <translation>Weniger zeigen</translation>
+    </message>
+    <message>
+        <source>Show details</source>
+        <translation>Einzelheiten zeigen</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>Alles zeigen</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation>Argumente</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Running for {seconds} s</source>
+        <translation>Läuft seit {seconds} s</translation>
+    </message>
+    <message>
+        <source>Done in {time}</source>
+        <translation>Fertig in {time}</translation>
+    </message>
+    <message>
+        <source>Call of {tool} of {server}. {status}.</source>
+        <translation>Aufruf von {tool} von {server}. {status}.</translation>
+    </message>
+    <message>
+        <source>Refuse…</source>
+        <translation>Ablehnen…</translation>
+    </message>
+    <message>
+        <source>Why not, for the model (optional)</source>
+        <translation>Warum nicht, für das Modell (freiwillig)</translation>
+    </message>
+    <message>
+        <source>Reason for the refusal</source>
+        <translation>Grund der Ablehnung</translation>
+    </message>
+    <message>
+        <source>Refuse</source>
+        <translation>Ablehnen</translation>
+    </message>
+    <message>
+        <source>Run it again</source>
+        <translation>Noch einmal ausführen</translation>
+    </message>
+    <message>
+        <source>This call was not finished, and may have had an effect. Run it again?</source>
+        <translation>Dieser Aufruf wurde nicht beendet und hatte vielleicht eine Wirkung. Noch einmal ausführen?</translation>
+    </message>
+    <message>
+        <source>Arguments and result</source>
+        <translation>Argumente und Ergebnis</translation>
+    </message>
+</context>
+<context>
+    <name>ToolController</name>
+    <message>
+        <source>Stopped after {count} answers with calls of tools. Send a message to let it go on.</source>
+        <translation>Nach {count} Antworten mit Aufrufen von Werkzeugen angehalten. Senden Sie eine Nachricht, damit es weitergeht.</translation>
+    </message>
+    <message>
+        <source>This model is given no tools: {reason}.</source>
+        <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
+    </message>
+    <message>
+        <source>This tool is not there any more. Switch its server or the tool on in the settings.</source>
+        <translation>Dieses Werkzeug gibt es nicht mehr. Schalten Sie seinen Server oder das Werkzeug in den Einstellungen ein.</translation>
+    </message>
+    <message>
+        <source>its chat template takes none</source>
+        <translation>seine Chatvorlage nimmt keine</translation>
     </message>
 </context>
 <context>

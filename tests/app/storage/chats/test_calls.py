@@ -54,7 +54,7 @@ def test_calls_are_messages_below_their_answer(store: ChatStore, place: StoreLoc
 
 @pytest.mark.parametrize(
     ("status", "settled"),
-    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.WAITING, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
+    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.ASKED, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
 )
 def test_a_call_that_nobody_waits_for_any_more_says_so(
     store: ChatStore, place: StoreLocation, status: CallStatus, settled: CallStatus
