@@ -11041,6 +11041,18 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Dieses Modell bekommt keine Werkzeuge: {reason}.</translation>
     </message>
     <message>
+        <source>Tools are on in this chat. Change it in the chat settings.</source>
+        <translation>Werkzeuge sind in diesem Chat an. Ändern Sie das in den Chateinstellungen.</translation>
+    </message>
+    <message>
+        <source>Tools are on, but this model is given none: {reason}.</source>
+        <translation>Werkzeuge sind an, aber dieses Modell bekommt keine: {reason}.</translation>
+    </message>
+    <message>
+        <source>The chat has gone on since this call. Ask the model to call the tool again.</source>
+        <translation>Der Chat ist seit diesem Aufruf weitergegangen. Bitten Sie das Modell, das Werkzeug noch einmal aufzurufen.</translation>
+    </message>
+    <message>
         <source>This tool is not there any more. Switch its server or the tool on in the settings.</source>
         <translation>Dieses Werkzeug gibt es nicht mehr. Schalten Sie seinen Server oder das Werkzeug in den Einstellungen ein.</translation>
     </message>

@@ -28,6 +28,9 @@ from ui.text.problem_words import in_language
 
 LIMIT = mark("ToolController", "Stopped after {count} answers with calls of tools. Send a message to let it go on.")
 NO_TOOLS = mark("ToolController", "This model is given no tools: {reason}.")
+ON = mark("ToolController", "Tools are on in this chat. Change it in the chat settings.")
+REFUSED = mark("ToolController", "Tools are on, but this model is given none: {reason}.")
+WENT_ON = mark("ToolController", "The chat has gone on since this call. Ask the model to call the tool again.")
 GONE = mark("ToolController", "This tool is not there any more. Switch its server or the tool on in the settings.")
 LEAST_CHARS = 1_000  # of a result, however small the context is
 
@@ -83,10 +86,10 @@ class ToolController(QObject):
         if not settings.values["tools"]:
             return None
         ready = self._models.ready
-        if ready is None or ready.target.tool_format is ToolFormat.NONE:
-            reason = ready.target.tool_refusal if ready is not None else ""
-            reason = in_language(reason) if reason else translate("ToolController", "its chat template takes none")
-            self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
+        reason = self._refusal()
+        if ready is None or reason:
+            if reason:
+                self._window.show_notice(translate("ToolController", NO_TOOLS).format(reason=reason))
             return None
         self.providers.open(self._keeper.current.text("built_in_tools"), conversation_id)
         definitions = self.providers.definitions()
@@ -99,6 +102,20 @@ class ToolController(QObject):
         loop = Turn((), definitions, ToolPolicy(always, chat), ready.target.tool_format, result_chars=room)
         self.turn = ToolTurn(conversation_id, mode, loop, definitions)
         return self.turn
+
+    def show_sign(self) -> None:
+        """Say at the composer that the open chat has tools, or that its model is given none."""
+        is_on, reason = bool(self._conversations.settings.values["tools"]), self._refusal()
+        words = translate("ToolController", REFUSED if reason else ON).format(reason=reason) if is_on else ""
+        self._window.composer.show_tools(words, works=not reason)
+
+    def _refusal(self) -> str:
+        """Why the loaded model is given no tools; empty where it takes them, or none is loaded."""
+        ready = self._models.ready
+        if ready is None or ready.target.tool_format is not ToolFormat.NONE:
+            return ""
+        reason = ready.target.tool_refusal
+        return in_language(reason) if reason else translate("ToolController", "its chat template takes none")
 
     # ---- an answer --------------------------------------------------------------------------------------------------
 
@@ -124,6 +141,7 @@ class ToolController(QObject):
         if self._is_shown(turn):
             for view in calls:
                 self._window.add_message(view)
+            self._window.composer.set_streaming(True)  # so that Stop is there
         self._proceed(turn)
 
     def drop(self) -> None:
@@ -161,19 +179,22 @@ class ToolController(QObject):
         if conversation_id is None or self.turn is not None or not self.is_free():
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
-        call = views[-1].call if views and views[-1].id == message_id else None
-        if call is None or call.status not in REPEATABLE:
+        calls = _calls_at_end(views)
+        place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
+        call = calls[place].call if place is not None else None
+        if place is None or call is None:
+            self._window.show_notice(translate("ToolController", WENT_ON))
             return
-        turn = self.begin(conversation_id, self._conversations.mode)
+        turn = self.begin(conversation_id, self._conversations.mode) if call.status in REPEATABLE else None
         if turn is None:
             return
-        tool = next((one for one in turn.definitions if one.name == call.name and one.server == call.server), None)
-        if tool is None:
+        if not any(one.name == call.name and one.server == call.server for one in turn.definitions):
             self.turn = None
             self._window.show_notice(translate("ToolController", GONE))
             return
-        turn.calls = [views[-1]]
-        self._run(turn, 0, ToolCall(call.call_id, call.name, _arguments(call)))
+        turn.calls = calls
+        self._window.composer.set_streaming(True)
+        self._run(turn, place, ToolCall(call.call_id, call.name, _arguments(call)))
 
     def stop(self) -> None:
         """Stop the call that runs or waits; those after it are not made."""
@@ -257,6 +278,14 @@ class ToolController(QObject):
 
     def _is_shown(self, turn: ToolTurn) -> bool:
         return turn.conversation_id == self._conversations.current_id
+
+
+def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
+    """The calls that nothing follows yet."""
+    place = len(views)
+    while place and views[place - 1].call is not None:
+        place -= 1
+    return list(views[place:])
 
 
 def _arguments(call: StoredCall) -> dict[str, object]:

@@ -262,13 +262,13 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
 ) -> None:
     harness, tools = app
     harness.window.message_submitted.emit("Write")
-    answer(harness, qtbot, written(("write", "a")))
-    stored = harness.messages()[-1]
+    answer(harness, qtbot, written(("write", "a"), ("read", "b")))
+    stored = harness.messages()[-2]
     assert stored.call is not None
     harness.window.stop_requested.emit()
     harness.store.calls.change(stored.id, replace(stored.call, status=CallStatus.UNKNOWN))  # as after a kill
     harness.controller.conversations.show()
-    (card,) = cards(harness)
+    card, _ = cards(harness)
     assert "was not finished" in card.note.text()
     assert len(tools.calls) == 1
     assert card.repeat_button is not None
@@ -276,4 +276,5 @@ def test_a_call_of_which_nobody_knows_is_not_repeated_by_itself(
     assert [call.arguments["path"] for call in tools.calls] == ["a", "a"]
     tools.give("written")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    assert harness.engine.requests[-1].messages[-1].content == "written"
+    results = [message.content for message in harness.engine.requests[-1].messages[-2:]]
+    assert results == ["written", "The user stopped this call."]
