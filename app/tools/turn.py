@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from app.domain.tool_calls import harmless
+from app.domain.tools.calls import harmless
 from app.tools.answer_parts import AnswerParts, Thought
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.output import Called

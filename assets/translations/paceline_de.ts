@@ -6052,6 +6052,10 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
         <translation>Das Modell konnte nicht geladen werden</translation>
     </message>
     <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <translation>{path} kann nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
         <source>The devices of this computer could not be listed.</source>
         <translation>Die Geräte dieses Computers konnten nicht aufgelistet werden.</translation>
     </message>
@@ -11059,6 +11063,85 @@ Auf {host} ({engine}); was Sie schreiben, verlässt diesen Computer.</translatio
     <message>
         <source>its chat template takes none</source>
         <translation>seine Chatvorlage nimmt keine</translation>
+    </message>
+</context>
+<context>
+    <name>ToolServers</name>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <translation>Startet</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>Bereit</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>Servers (MCP)</source>
+        <translation>Server (MCP)</translation>
+    </message>
+    <message>
+        <source>No server yet. Add a program or an address below, or import those of another app.</source>
+        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die einer anderen App.</translation>
+    </message>
+    <message>
+        <source>Command or URL, such as uvx mcp-server-time</source>
+        <translation>Befehl oder URL, etwa uvx mcp-server-time</translation>
+    </message>
+    <message>
+        <source>Command or URL of a server</source>
+        <translation>Befehl oder URL eines Servers</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Import mcp.json…</source>
+        <translation>mcp.json übernehmen…</translation>
+    </message>
+    <message>
+        <source>Import the servers of another app</source>
+        <translation>Server einer anderen App übernehmen</translation>
+    </message>
+    <message>
+        <source>Restart {name}</source>
+        <translation>{name} neu starten</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>Tools and log</source>
+        <translation>Werkzeuge und Protokoll</translation>
+    </message>
+    <message>
+        <source>Tools and log of {name}</source>
+        <translation>Werkzeuge und Protokoll von {name}</translation>
+    </message>
+    <message>
+        <source>tools: {count}</source>
+        <translation>Werkzeuge: {count}</translation>
+    </message>
+    <message>
+        <source>(nothing)</source>
+        <translation>(nichts)</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
     </message>
 </context>
 <context>

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+import json
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from app.controllers.parts import Parts
 from app.domain.attachments import Attachment
 from app.domain.conversations import ConversationRow
+from app.domain.tools.servers import ToolServerView
 from app.tools.built_in import NAMES, BuiltInTools, ChatHit, Sources
 from app.tools.errors import ToolFileError
 from app.tools.interface import ToolCall, ToolDefinition, ToolProvider, ToolResult
-from app.tools.mcp.entries import ServerEntry, read_entries_file
+from app.tools.mcp.entries import ServerEntry, read_entries, read_entries_file, with_imported, write_entries_file
 from app.tools.mcp.provider import McpTools
 from app.tools.providers import Providers
-
-log = logging.getLogger(__name__)
+from engine.sentences import said
+from ui.settings.tool_server_requests import ToolServerRequests
+from ui.text.problem_words import in_language
 
 
 class ToolProviders:
@@ -28,6 +34,7 @@ class ToolProviders:
         self._built_in: BuiltInTools | None = None
         self._servers: McpTools | None = None
         self.more: tuple[ToolProvider, ...] = ()
+        self._follow(parts.window.tool_servers)
 
     def open(self, enabled: str, conversation_id: int) -> None:
         """Have these built-in tools, for this chat, and the servers started."""
@@ -36,8 +43,7 @@ class ToolProviders:
         if self._built_in is None:
             self._built_in = BuiltInTools(names, Sources(self._files, self._search))
         self._built_in.enabled = frozenset(names)
-        if self._servers is None:
-            self._servers = self._open_servers()
+        self._opened()
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """All tools that are there now."""
@@ -66,6 +72,83 @@ class ToolProviders:
             if entry.enabled:  # only those that somebody switched on
                 servers.start(entry.name)
         return servers
+
+    # ---- the settings -----------------------------------------------------------------------------------------------
+
+    def _follow(self, requests: ToolServerRequests) -> None:
+        requests.read = self.views
+        requests.switched.connect(self._switch)
+        requests.restart_requested.connect(lambda name: self._opened().restart(name))
+        requests.remove_requested.connect(
+            lambda name: self._keep(one for one in self._opened().entries if one.name != name)
+        )
+        requests.add_requested.connect(self._add)
+        requests.import_requested.connect(self._import)
+
+    def views(self) -> tuple[ToolServerView, ...]:
+        """The servers as the settings show them."""
+        servers = self._opened()
+        if not servers.entries:
+            return ()
+        tools = servers.definitions()
+        on = {one.name for one in servers.entries if one.enabled}
+        return tuple(
+            ToolServerView(
+                state.name,
+                state.place,
+                state.name in on,
+                state.phase.value,
+                in_language(state.problem or state.notice),
+                tuple(f"{one.name}: {one.description}" for one in tools if one.server == state.name),
+                state.log,
+            )
+            for state in servers.states()
+        )
+
+    def _switch(self, name: str, is_on: bool) -> None:
+        servers = self._opened()
+        if self._keep(replace(one, enabled=is_on) if one.name == name else one for one in servers.entries) and is_on:
+            servers.start(name)
+
+    def _add(self, line: str) -> None:
+        """Add a command or an address, switched off: starting a program is a decision of its own."""
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            words = line.split()
+        is_address = line.startswith(("http://", "https://"))
+        named = [word for word in words if not word.startswith("-")] or words
+        name = (urlsplit(line).hostname or line) if is_address else Path(named[-1]).name
+        config = {"url": line} if is_address else {"command": words[0], "args": words[1:]}
+        self._take(lambda: read_entries(json.dumps({"mcpServers": {name: config}})))
+
+    def _import(self, path: str) -> None:
+        self._take(lambda: read_entries_file(Path(path)))
+
+    def _take(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
+        try:
+            self._keep(with_imported(self._opened().entries, read()))
+        except ToolFileError as error:
+            self._window.show_problem(error.problem)
+
+    def _keep(self, entries: Iterable[ServerEntry]) -> bool:
+        """Write the servers down, and have them; False where they could not be written."""
+        kept = tuple(entries)
+        try:
+            write_entries_file(self._file, kept)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._window.show_problem(
+                ToolFileError(said("{path} cannot be written: {reason}.", path=self._file, reason=reason)).problem
+            )
+            return False
+        self._opened().set_entries(kept)
+        return True
+
+    def _opened(self) -> McpTools:
+        if self._servers is None:
+            self._servers = self._open_servers()
+        return self._servers
 
     # ---- on the thread of the built-in tools ------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from app.controllers.parts import Parts
 from app.domain.allowed_tools import allowed_line, read_allowed_tools
 from app.domain.messages import MessageView
 from app.domain.settings.layers import Layer
-from app.domain.tool_calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.policy import Answer as Said
 from app.tools.policy import Decision, ToolPolicy

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.domain.errors import StorageError
 from app.domain.messages import MessageView
-from app.domain.tool_calls import SETTLED, StoredCall
+from app.domain.tools.calls import SETTLED, StoredCall
 from app.storage.chats import index, messages
 from app.storage.chats.codec import call_to_text
 from app.storage.chats.writer import DatabaseAccess

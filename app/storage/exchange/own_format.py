@@ -14,7 +14,7 @@ from typing import Any
 from app.domain.attachments import Attachment, AttachmentKind
 from app.domain.errors import ChatsImportError
 from app.domain.messages import MessageState
-from app.domain.tool_calls import CallStatus, StoredCall, settled
+from app.domain.tools.calls import CallStatus, StoredCall, settled
 from app.storage.chats.codec import (
     call_from_text,
     call_to_text,

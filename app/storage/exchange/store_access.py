@@ -9,7 +9,7 @@ from datetime import datetime
 
 from app.domain.messages import MessageState
 from app.domain.titles import title_from
-from app.domain.tool_calls import settled
+from app.domain.tools.calls import settled
 from app.storage.chats import attachments, conversations, index, summaries
 from app.storage.chats.answers import AnswerSnapshot
 from app.storage.chats.codec import (

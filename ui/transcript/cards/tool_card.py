@@ -14,7 +14,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.messages import MessageView
-from app.domain.tool_calls import OPEN, REPEATABLE, CallStatus, StoredCall
+from app.domain.tools.calls import OPEN, REPEATABLE, CallStatus, StoredCall
 from ui.text.formatting import count, duration
 from ui.text.language import mark, translate
 from ui.theme.theme import Theme

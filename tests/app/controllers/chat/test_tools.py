@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.domain.engine_view import EngineState
 from app.domain.messages import MessageState
-from app.domain.tool_calls import CallStatus
+from app.domain.tools.calls import CallStatus
 from app.tools.interface import ToolCall, ToolDefinition, ToolResult
 from app.tools.turn import MAX_STEPS
 from engine.records import EngineReady, FinishReason, Message, ToolFormat

@@ -14,7 +14,7 @@ import pytest
 
 from app.domain.messages import MessageState, MessageView
 from app.domain.requests import prompt_messages
-from app.domain.tool_calls import CallStatus, StoredCall
+from app.domain.tools.calls import CallStatus, StoredCall
 from app.storage.chats.answers import Ending
 from app.storage.chats.opening import StoreLocation, open_chats
 from app.storage.chats.schema import MIGRATIONS
@@ -158,7 +158,7 @@ KILLED = """
 import os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from app.domain.tool_calls import CallStatus
+from app.domain.tools.calls import CallStatus
 from app.storage.chats.opening import StoreLocation
 from app.storage.chats.store import ChatStore
 from tests.app.storage.chats.test_calls import SUM, Mode, asked
